@@ -1,4 +1,4 @@
-"""The words of a check file: exercises and checks, assertions, strategies for drawn inputs, and a quiz's table."""
+"""The helpers of a check file: exercises and checks, assertions, strategies for drawn inputs, and quizzes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ _WORDS = {
     "autograder.checking.inputs.builtin_arguments": "among dates group items mapping members real text whole",
     "autograder.checking.inputs.contract": "Contract",
     "autograder.checking.inputs.table_arguments": "table",
-    "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
     "autograder.checking.quizzes": "choice number quiz",
     "autograder.sandbox.protocol": "Rng Source",
@@ -26,7 +25,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    # A student's machine imports `autograder.checking.predicates` and has no pytest: nothing heavy loads with the package.
+    # Students' machines import `autograder.checking.predicates` and have no pytest, so the package loads nothing itself.
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'autograder.checking' has no attribute {name!r}")

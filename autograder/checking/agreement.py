@@ -1,10 +1,11 @@
-"""The fixture ``agrees``: the student and the reference are asked the same, and have to answer the same."""
+"""The fixture ``agrees``, which makes the same calls on the student and the reference and compares the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
 from autograder.checking.outcomes import OutcomeRequest, Outcomes, printed_by
 from autograder.checking.plots import USUAL
@@ -22,40 +23,40 @@ __all__ = ["ReferenceComparison"]
 
 
 class ReferenceComparison:
-    """``agrees.softmax(x, axis=0)`` calls both functions, compares the answers, and returns the student's.
+    """The fixture ``agrees``, which calls the student's and the reference's function and compares the results.
 
-    ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes options to ``assert_matches``: tolerances, ``call=…`` and inputs
-    where the call should be written in another way. ``agrees.within(memory_mb=64)`` and ``agrees.probe(…)`` are those of
-    the fixture ``student``.
+    ``agrees.softmax(x, axis=0)`` returns the student's result. ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes
+    options to ``assert_matches``: tolerances, and ``call=…`` and inputs if the call should be shown in another way.
+    ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` are like those of the fixture ``student``.
     """
 
-    def __init__(self, student: Any, reference: Any, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, student: Any, reference: Any, options: Mapping[str, Value] | None = None) -> None:
         self._student = student
         self._reference = reference
         self._options = dict(options or {})
 
-    def __call__(self, **options: Any) -> ReferenceComparison:
-        """The same, compared with these options."""
+    def __call__(self, **options: Value) -> ReferenceComparison:
+        """Return the same comparison with these options."""
         return ReferenceComparison(self._student, self._reference, {**self._options, **options})
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            right = getattr(self._reference, name)(*_of(args, "right"), **_of(kwargs, "right"))
-            found = getattr(self._student, name)(*_of(args, "found"), **_of(kwargs, "found"))
-            return _compared(found, right, self._options)
+        def ask(*args: Value, **kwargs: Value) -> Value:
+            right = getattr(self._reference, name)(*_for_side(args, "right"), **_for_side(kwargs, "right"))
+            found = getattr(self._student, name)(*_for_side(args, "found"), **_for_side(kwargs, "found"))
+            return _compare(found, right, self._options)
 
         return ask
 
     def plot(
-        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
-    ) -> Any:
-        """Both draw, and the pictures show the same, in the ``parts`` that are named (see ``assert_same_plot``).
+        self, name: str, *args: Value, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Value
+    ) -> Value:
+        """Check that both draw the same picture, in the given ``parts`` (see ``assert_same_plot``).
 
-        Titles, labels and legends have to be there where the reference has them; with ``texts`` they say the same. Tolerances
-        are those of these options: ``agrees(rtol=0.01).plot(…)``.
+        Titles, labels and legends must be present if the reference has them. With ``texts`` they must say the same.
+        Tolerances are options: ``agrees(rtol=0.01).plot(…)``.
         """
         right = self._reference.plot(name, *args, texts=texts, **kwargs)
         found = self._student.plot(name, *args, texts=texts, **kwargs)
@@ -64,8 +65,8 @@ class ReferenceComparison:
         return found
 
     @property
-    def student(self) -> Any:
-        """The fixture ``student``, for what is asserted in another way."""
+    def student(self) -> Value:
+        """The fixture ``student``, for other assertions."""
         return self._student
 
     def within(
@@ -76,44 +77,44 @@ class ReferenceComparison:
         calls: Mapping[str, int] | None = None,
         seconds: float | None = None,
     ) -> ReferenceComparison:
-        """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
+        """Return the same comparison with limits on the student's call (see ``StudentProxy.within``)."""
         student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
         return ReferenceComparison(student, self._reference, self._options)
 
     def raises(self, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
-        """As the fixture ``student`` has it: ``agrees.raises(ValueError).root(-1)``."""
+        """Check that the student's call raises an error: ``agrees.raises(ValueError).root(-1)``."""
         return self._student.raises(*errors, says=says)  # type: ignore[no-any-return]
 
     def printed(self, *, exactly: bool = False) -> OutcomeRequest:
-        """A call of which counts that it prints what the reference prints: ``agrees.printed().greet("Ann")``."""
+        """Compare what the call prints: ``agrees.printed().greet("Ann")``."""
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = printed_by(self._reference, function, args, kwargs)
             return getattr(self._student.printed(right, exactly=exactly), function)(*args, **kwargs)
 
         return OutcomeRequest(ask)
 
-    def taking(self, count: int) -> OutcomeRequest:
-        """A call that gives a generator, of which the first ``count`` items count: ``agrees.taking(20).primes()``."""
+    def take(self, count: int) -> OutcomeRequest:
+        """Compare the first ``count`` items of a generator: ``agrees.take(20).primes()``."""
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-            right = getattr(Outcomes.taking(self._reference, count), function)(*args, **kwargs)
-            found = getattr(self._student.taking(count), function)(*args, **kwargs)
-            return _compared(found, right, self._options)
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
+            right = getattr(Outcomes.take(self._reference, count), function)(*args, **kwargs)
+            found = getattr(self._student.take(count), function)(*args, **kwargs)
+            return _compare(found, right, self._options)
 
         return OutcomeRequest(ask)
 
 
-class _Both:
-    """An object of the student's, and the reference's beside it, of which the same is asked."""
+class _ObjectPair:
+    """An object of the student and the matching one of the reference. Each step is taken with both."""
 
-    def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Any]) -> None:
+    def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Any, Any, Any]] = []  # what both gave, and what it held then
+        self._given: list[tuple[Value, Value, Hashable]] = []  # the results of both, and the contents of the student's
 
     @property
     def is_new(self) -> bool:
-        """Whether the check has made it by the name of its class."""
+        """Whether the check created it by calling its class."""
         return backend_of(self.found).is_new
 
     @property
@@ -127,50 +128,56 @@ class _Both:
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
-    ) -> Any:
+    ) -> Value:
         kwargs, found, right = kwargs or {}, backend_of(self.found), backend_of(self.right)
         for place, (value, other, held) in enumerate(self._given):
-            if (now := state_of(value)) != held:  # the check has changed what the student gave, and means both
+            # If the check changed the student's result, change the reference's too.
+            if (now := state_of(value)) != held:
                 assign_state(other, value)
                 self._given[place] = value, other, now
         try:
-            expected = right.step(do, name, _of(args, "right"), _of(kwargs, "right"), swapped=swapped)
-        except Exception as error:  # noqa: BLE001 - what a right object raises is its answer
+            expected = right.step(do, name, _for_side(args, "right"), _for_side(kwargs, "right"), swapped=swapped)
+        except Exception as error:  # noqa: BLE001 - the error of a right object is its answer
             wanted = type(error).__name__
-            given = _of(args, "found"), _of(kwargs, "found")
+            given = _for_side(args, "found"), _for_side(kwargs, "found")
             outcome = found.step(do, name, *given, swapped=swapped, outcome=True, raises=wanted)  # type: ignore[call-arg]
             judge_assertion("raises", outcome, None, {"error": wanted}, "", {})
             return None
-        value = found.step(do, name, _of(args, "found"), _of(kwargs, "found"), swapped=swapped)
+        value = found.step(do, name, _for_side(args, "found"), _for_side(kwargs, "found"), swapped=swapped)
         if is_mutable(value) and type(value) is type(expected):
             self._given.append((value, expected, state_of(value)))
-        return _compared(value, expected, self._options)
+        return _compare(value, expected, self._options)
 
 
-def _compared(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
-    """The student's answer, held against the right one; two objects go on side by side."""
+def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
+    """Compare the student's result with the right one. Two objects are paired for further steps."""
     if not isinstance(right, StudentObject):
         assert_matches(found, right, **options)
         return found
     if not backend_of(right).is_new:
         judge_assertion("is_a", without_proxies(found), None, {"type": backend_of(right).opaque.type}, "", {})
-    return StudentObject(_Both(found, right, options))
+    return StudentObject(_ObjectPair(found, right, options))
 
 
-def _of(given: Any, side: str) -> Any:
-    """Arguments as one side gets them: of each pair of objects, its own. Everything else is the very same, to be watched."""
-    if isinstance(given, StudentObject) and isinstance(backend_of(given), _Both):
+def _for_side(given: Value, side: str) -> Value:
+    """Return the arguments for one side: of each pair of objects, the one of that side.
+
+    All other arguments are passed on as they are, not copied, so that changes are noticed.
+    """
+    if isinstance(given, StudentObject) and isinstance(backend_of(given), _ObjectPair):
         return getattr(backend_of(given), side)
-    if type(given) is dict and _holds(list(given.values())):
-        return {key: _of(value, side) for key, value in given.items()}
-    if type(given) in (list, tuple) and _holds(given):
-        return type(given)([_of(value, side) for value in given])
+    if type(given) is dict and _contains_object(list(given.values())):
+        return {key: _for_side(value, side) for key, value in given.items()}
+    if type(given) in (list, tuple) and _contains_object(given):
+        return type(given)([_for_side(value, side) for value in given])
     return given
 
 
-def _holds(given: Sequence[Any]) -> bool:
-    return any(isinstance(part, StudentObject) or (type(part) in (list, tuple) and _holds(part)) for part in given)
+def _contains_object(given: Sequence[Value]) -> bool:
+    return any(
+        isinstance(part, StudentObject) or (type(part) in (list, tuple) and _contains_object(part)) for part in given
+    )

@@ -1,4 +1,4 @@
-"""What checks say: each assertion judges a value, fails with a message for the student, and can be recorded."""
+"""The assertions of check files. Each judges a value, fails with a message for the student, and can be recorded."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.call_source import arguments_of, expression_for
 from autograder.checking.findings import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
-    """A check found the student's answer wrong: ``reason`` is the sentence, ``example`` the case that shows it."""
+    """The failure of a check: ``reason`` is the message, ``example`` the case that shows it."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
         super().__init__(f"{reason}\n{example}" if example else reason)
@@ -34,29 +34,29 @@ class CheckFailed(AssertionError):  # noqa: N818 - students read the name
         self.kind = kind
 
     def _render_traceback_(self) -> list[str]:
-        # IPython asks for this instead of formatting a traceback: the text says everything, and no frame is the student's.
+        # IPython calls this instead of formatting a traceback, which would contain no frame of the student's code.
         return str(self).splitlines() or [type(self).__name__]
 
 
-CheckFailed.__module__ = "autograder"  # a terminal's last line then reads "autograder.CheckFailed: softmax …"
+CheckFailed.__module__ = "autograder"  # so that a traceback ends with "autograder.CheckFailed: softmax …"
 
 
 class CheckStopped(CheckFailed):
-    """The student's code had to be stopped, or ended its process; ``stopped`` says how."""
+    """The failure for code that had to be stopped or ended its process. ``stopped`` gives the reason."""
 
     def __init__(self, reason: str, example: str = "", *, stopped: str) -> None:
         super().__init__(reason, example, kind="stopped")
         self.stopped = stopped
 
 
-# What is shown each assertion made: its name, the value, the one expected, its parameters, the call, and the inputs of that.
-Observer = Callable[[str, Any, Any, Mapping[str, Any], str, Mapping[str, Any]], None]
+# The arguments are the assertion's name, the actual and expected values, parameters, the call and its inputs.
+Observer = Callable[[str, Value, Value, Mapping[str, Value], str, Mapping[str, Value]], None]
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """Show every assertion made inside to ``observer``."""
+    """Pass every assertion made inside to ``observer``."""
     token = _observer.set(observer)
     try:
         yield
@@ -65,8 +65,8 @@ def observing(observer: Observer) -> Iterator[None]:
 
 
 def assert_matches(
-    actual: Any,
-    expected: Any,
+    actual: Value,
+    expected: Value,
     *,
     call: str = "",
     rtol: float | None = None,
@@ -81,23 +81,30 @@ def assert_matches(
     dtypes: bool = False,
     index: bool = True,
     names: bool = False,
-    **inputs: Any,
+    **inputs: Value,
 ) -> None:
-    """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
+    """Check that ``actual`` equals ``expected``: first that the shapes are equal, then the values within tolerance.
 
-    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
-    the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
-    float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
-    the largest number expected beside them.
-
-    Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
-    does not look at their labels; ``column_order``, ``dtypes`` and ``names`` (of a Series, of an index) count where they are True.
-
-    ``order=False``: the items of a sequence may come in any order; ``order=True``: the keys of a dictionary have one, too.
-    ``exact_type=True``: a list is no tuple. ``extra_keys=True``: a dictionary may have more keys than the right one.
+    Args:
+        actual: the student's value.
+        expected: the right value.
+        call: the call as shown to the student. By default it is the student's call that returned ``actual``.
+        rtol: the relative tolerance. It is larger by default if an input is float32.
+        atol: the absolute tolerance. It is larger by default if an input is float32.
+        dtype: whether the dtype of arrays counts.
+        of_largest: numbers may also differ by this factor times the largest expected number.
+        order: False if a sequence may have any order, True if the order of a dictionary's keys counts.
+        exact_type: whether a list differs from a tuple.
+        extra_keys: whether a dictionary may have additional keys.
+        row_order: whether the order of a table's rows counts.
+        column_order: whether the order of a table's columns counts.
+        dtypes: whether the dtypes of a table count.
+        index: whether the row labels of a table count.
+        names: whether the names of a Series or an index count.
+        **inputs: the inputs shown to the student, by name. By default they come from the student's call.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
-    params: dict[str, Any] = {
+    params: dict[str, Value] = {
         "rtol": default_rtol if rtol is None else rtol,
         "atol": default_atol if atol is None else atol,
     }
@@ -119,90 +126,90 @@ _USUAL = asdict(TableOptions())
 
 
 def assert_same_plot(
-    actual: Any, expected: Any, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
+    actual: Value, expected: Value, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
 ) -> None:
-    """A picture (``student.plot``) shows what another (``reference.plot``) shows, in the ``parts`` that are named.
+    """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
 
-    ``parts`` are some of ``"data labels title legend scales limits"``; all but the limits of the axes by default. Of what
-    stands in a picture in words, both have as much as the probe was asked for: the words, or whether there are any.
+    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes.
+    Both pictures must contain the texts themselves, or both only whether there are any.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
 
-def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
-    """The entries along ``axis`` sum to 1."""
+def assert_sums_to_one(actual: Value, *, axis: int = -1, call: str = "", **inputs: Value) -> None:
+    """Check that the entries along ``axis`` sum to 1."""
     rtol, atol = tolerances(*_arguments(actual, call, inputs))
     judge_assertion("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
 
 
 def assert_within(
-    actual: Any, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Any
+    actual: Value, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Value
 ) -> None:
-    """Every entry is finite and lies between ``low`` and ``high``."""
+    """Check that every entry is finite and between ``low`` and ``high``."""
     judge_assertion("within", actual, None, {"low": low, "high": high}, call, inputs)
 
 
-def assert_finite(actual: Any, *, call: str = "", **inputs: Any) -> None:
-    """No entry is NaN or infinite."""
+def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
+    """Check that no entry is NaN or infinite."""
     judge_assertion("finite", actual, None, {}, call, inputs)
 
 
-def assert_shape(actual: Any, shape: Sequence[int], *, call: str = "", **inputs: Any) -> None:
-    """The value is an array of exactly this shape (``()`` for a single number)."""
+def assert_shape(actual: Value, shape: Sequence[int], *, call: str = "", **inputs: Value) -> None:
+    """Check that the value is an array of exactly this shape (``()`` for a single number)."""
     judge_assertion("has_shape", actual, None, {"shape": [int(n) for n in shape]}, call, inputs)
 
 
-def assert_one_of(actual: Any, choices: Sequence[str], *, call: str = "") -> None:
-    """An answer is there and is one of ``choices``; which one is not judged."""
+def assert_one_of(actual: Value, choices: Sequence[str], *, call: str = "") -> None:
+    """Check that an answer is one of ``choices``, right or wrong."""
     judge_assertion("one_of", actual, None, {"choices": list(choices)}, call, {})
 
 
-def assert_number(actual: Any, *, call: str = "") -> None:
-    """An answer is there and is a number; which one is not judged."""
+def assert_number(actual: Value, *, call: str = "") -> None:
+    """Check that an answer is a number, right or wrong."""
     judge_assertion("is_number", actual, None, {}, call, {})
 
 
-def assert_string(actual: Any, *, call: str = "") -> None:
-    """An answer is there and is a string; which one is not judged."""
+def assert_string(actual: Value, *, call: str = "") -> None:
+    """Check that an answer is a string, right or wrong."""
     judge_assertion("is_string", actual, None, {}, call, {})
 
 
-def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
-    """An answer is the right choice, however it is written (``"b"``, ``"(B)"``, ``"b)"``)."""
+def assert_choice(actual: Value, right: str, *, call: str = "") -> None:
+    """Check that an answer is the right choice in any spelling (``"b"``, ``"(B)"``, ``"b)"``)."""
     judge_assertion("chosen", actual, None, {"right": right}, call, {})
 
 
-def assert_number_is(actual: Any, right: float, *, within: float, call: str = "") -> None:
-    """An answer, which is a single number, is ``right`` to ``within``."""
+def assert_number_is(actual: Value, right: float, *, within: float, call: str = "") -> None:
+    """Check that an answer, which must be a single number, differs from ``right`` by at most ``within``."""
     judge_assertion("number_is", actual, None, {"right": right, "within": within}, call, {})
 
 
-def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
-    """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
+def assert_einsum(actual: Value, expected: Value, *, call: str = "", **operands: np.ndarray) -> None:
+    """Check that an einsum equation computes ``expected`` from ``operands``, in this order and with any letters."""
     if not call:
         call = f"np.einsum({', '.join([expression_for(actual)[0] or 'equation', *operands])})"
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
     judge_assertion("einsum_gives", actual, None, params, call, dict(operands))
 
 
-def _arguments(actual: Any, call: str, inputs: dict[str, Any]) -> Iterable[Any]:
-    """What ``actual`` was made from, as far as it is known."""
+def _arguments(actual: Value, call: str, inputs: dict[str, Value]) -> Iterable[Value]:
+    """Return the arguments from which ``actual`` was computed, as far as they are known."""
     return inputs.values() if call or inputs else arguments_of(actual)
 
 
 def judge_assertion(
-    name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
+    name: str, actual: Value, expected: Value, params: Mapping[str, Value], call: str, inputs: Mapping[str, Value]
 ) -> None:
-    """Raise ``CheckFailed`` where ``actual`` does not hold under the assertion called ``name`` (see ``predicates``).
+    """Raise ``CheckFailed`` if ``actual`` fails the assertion called ``name`` (see ``predicates``).
 
-    Without ``call``, that of the student's answer is shown.
+    Without ``call``, the student's call that returned ``actual`` is shown.
     """
     actual, expected = without_proxies(actual), without_proxies(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
     if observer is None and finding is None:
         return
-    if not call:  # found only to be shown: most assertions hold, and there are thousands
+    if not call:  # computed only when needed, because there are thousands of assertions and most pass
         call, own = expression_for(actual)
         inputs = inputs or own
     if finding is not None and "" in inputs:

@@ -1,16 +1,17 @@
-"""A call as text that a student can paste, and which call of the student's an asserted value came from."""
+"""Format calls as text that a student can paste, and find the student's call that returned a value."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.step_counter import COUNT, format_counted_call
 from autograder.checking.student_objects import format_script
 from autograder.sandbox.protocol import Call
@@ -19,46 +20,49 @@ from autograder.values import family_of, source
 
 __all__ = ["arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "track_answers"]
 
-MAX_IN_PLACE = 40  # characters of a text that stands in the call itself
-MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
+MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
+MAX_PARTS, MAX_DEPTH = 50, 3  # of a student's result that is searched for a part
 
 T = TypeVar("T")
-Spelling = tuple[str, dict[str, Any]]
+Spelling = tuple[str, dict[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the student answered, the arguments that were given, and how the question is written: worked out only to be shown."""
+    """A value that the student returned, the call's arguments, and a function that formats the call."""
 
-    value: Any
-    arguments: tuple[Any, ...]
+    value: Value
+    arguments: tuple[Value, ...]
     spell: Callable[[], Spelling]
 
 
-class _Noted(list[_Answer]):
-    """The answers of one check, and what else belongs to this check alone."""
+class _CheckAnswers(list[_Answer]):
+    """The answers of one check, and other data with the lifetime of that check."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept: dict[Any, Any] = {}
+        self.kept: dict[Hashable, Value] = {}
 
 
-_answers: ContextVar[_Noted | None] = ContextVar("answers", default=None)
+_answers: ContextVar[_CheckAnswers | None] = ContextVar("answers", default=None)
 
 
 def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
-    """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+    """Return the call as text and its inputs by name: ``softmax(x, axis=0)`` and ``{"x": array}``.
+
+    Arrays are shown by the parameter's name, small values in place.
+    """
     if is_script(call):
         return format_script(call)
     if call.probe == COUNT:
         _limits, args, kwargs = call.args
         return format_counted_call(call.function, args, kwargs), {}
     if "def probe(tests, candidate)" in call.probe:
-        return f"{call.function}({call.args[0].name})", {}  # in which a student is to find the bug
+        return f"{call.function}({call.args[0].name})", {}  # a call of a student's tests
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, Value] = {}
     words: list[str] = []
     for i, value in enumerate(call.args):
         words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
@@ -69,34 +73,34 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
 
 @contextmanager
 def track_answers() -> Iterator[None]:
-    """Keep inside what the student answers, so that an assertion finds the call that gave a value."""
-    token = _answers.set(_Noted())
+    """Record the student's answers inside, so that assertions can find the call that returned a value."""
+    token = _answers.set(_CheckAnswers())
     try:
         yield
     finally:
         _answers.reset(token)
 
 
-def kept_for_this_check() -> dict[Any, Any]:
-    """A table that lives as long as the check that runs; a new one where none does."""
-    noted = _answers.get()
-    return noted.kept if noted is not None else {}
+def kept_for_this_check() -> dict[Hashable, Value]:
+    """Return a dictionary with the lifetime of the running check, or a new one if none is running."""
+    answers = _answers.get()
+    return answers.kept if answers is not None else {}
 
 
 def record_answer(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
-    """``value``, noted as the student's answer to ``call`` (None: a variable), which ``spell()`` spells."""
+    """Record and return the student's answer to ``call`` (None for a variable). ``spell`` formats the call."""
     answers = _answers.get()
     if answers is not None:
         answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell))
     return value
 
 
-def expression_for(value: Any) -> Spelling:
-    """How to write the call that returned ``value``, or a part of what it returned: ``f(x)``, ``f(x)[1]``.
+def expression_for(value: Value) -> Spelling:
+    """Return the source of the call that returned ``value``, or of a part of its result: ``f(x)``, ``f(x)[1]``.
 
-    The newest where several did; ``("", {})`` for what the student did not return.
+    If several calls did, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
     """
-    found = _found(value)
+    found = _find(value)
     if found is None:
         return "", {}
     answer, path = found
@@ -104,13 +108,13 @@ def expression_for(value: Any) -> Spelling:
     return text + path, inputs
 
 
-def arguments_of(value: Any) -> tuple[Any, ...]:
-    """The arguments of that call."""
-    found = _found(value)
+def arguments_of(value: Value) -> tuple[Value, ...]:
+    """Return the arguments of the call that returned ``value``, or ``()``."""
+    found = _find(value)
     return found[0].arguments if found else ()
 
 
-def _found(value: Any) -> tuple[_Answer, str] | None:
+def _find(value: Value) -> tuple[_Answer, str] | None:
     for answer in reversed(_answers.get() or []):
         path = _path(answer.value, value)
         if path is not None:
@@ -118,11 +122,11 @@ def _found(value: Any) -> tuple[_Answer, str] | None:
     return None
 
 
-def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
-    """Where ``part`` itself, not something equal to it, stands in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
+def _path(whole: Value, part: Value, depth: int = 0) -> str | None:
+    """Return the path to ``part`` itself, not to something equal, in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
     if whole is part:
         return ""
-    # A function's results are few and not deep; a student may return anything.
+    # A student may return anything, so limit the search.
     if not isinstance(whole, tuple | list | dict) or len(whole) > MAX_PARTS or depth == MAX_DEPTH:
         return None
     for key, item in whole.items() if isinstance(whole, dict) else enumerate(whole):
@@ -132,7 +136,7 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
     return None
 
 
-def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
+def _word(name: str, value: Value, inputs: dict[str, Value]) -> str:
     long = isinstance(value, str | bytes) and (len(value) > MAX_IN_PLACE or "\n" in str(value))
     if (
         isinstance(value, np.ndarray | dict | list | tuple | set | frozenset | bytearray)

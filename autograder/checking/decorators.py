@@ -1,4 +1,4 @@
-"""How a check file says what an exercise is: its points, its hints, what is visible, what waits for what."""
+"""Decorators for check files, which define an exercise, its points and hints, and the order of its checks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, TypeVar
 
 from autograder.base.errors import CourseError
@@ -23,7 +24,10 @@ Waits = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """One check of an exercise, as its author wrote it."""
+    """One check of an exercise, as defined in the check file.
+
+    ``purity`` marks the check of ``pure``, and ``kinds`` the check of all input categories.
+    """
 
     name: str
     title: str
@@ -36,17 +40,24 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseSpec:
-    """One exercise, as its check class says it.
+    """One exercise, as defined by its check class.
 
-    ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
-    functions a student's solution may call; ``equivalent`` the mutants that are right, and ``hidden_only`` the misconceptions
-    that no visible check can show, each with the reason (for the audit); ``takes`` what the function may be given.
+    Attributes:
+        name: the name of the function, class or quiz.
+        points: the sum of the checks' points.
+        checks: the checks, in the order of the class.
+        depends_on: the earlier exercises whose functions a solution may call.
+        hints: the hints, in the order in which they are shown.
+        answers: the names of the variables, for an exercise without a function.
+        equivalent: the mutants that are right, each with the reason (for the audit).
+        hidden_only: the misconceptions that no visible check can show, each with the reason (for the audit).
+        takes: the contract of the function's inputs.
     """
 
     name: str
     points: float
     checks: tuple[CheckSpec, ...]
-    leans_on: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     equivalent: tuple[tuple[str, str], ...] = ()
@@ -63,25 +74,27 @@ def exercise(
     name: str,
     *,
     points: float,
-    leans_on: Sequence[str] = (),
+    depends_on: Sequence[str] = (),
     hints: Sequence[str] = (),
     answers: Sequence[str] = (),
     equivalent: Mapping[str, str] | None = None,
     hidden_only: Mapping[str, str] | None = None,
     takes: Contract | None = None,
 ) -> Callable[[T], T]:
-    """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
+    """Mark a class as the checks of the exercise ``name``, whose points must add up to ``points``.
 
-    The hints are the paragraphs of the class's docstring, or ``hints``. Raises ``CourseError``, with file and line, for
-    a check without a title, an ``after`` that names no earlier check, points that do not add up, hints in both places, and one
-    text where several are meant.
+    The hints are the paragraphs of the class's docstring, or ``hints``. The other arguments are described in
+    ``ExerciseSpec``.
+
+    Raises ``CourseError``, with file and line, if a check has no title or an ``after`` that names no earlier check,
+    if the points do not add up, if there are hints in both places, or if one string is given instead of a sequence.
     """
     [here, _] = traceback.extract_stack(limit=2)
 
     def mark(cls: T) -> T:
         where = f"{here.filename}, line {here.lineno}: {cls.__name__}"
         written = vars(cls).get("__doc__") or ""
-        for word, value in (("hints", hints), ("leans_on", leans_on), ("answers", answers)):
+        for word, value in (("hints", hints), ("depends_on", depends_on), ("answers", answers)):
             if isinstance(value, str):
                 raise CourseError(
                     f"{where} has {word}={value!r}, one text: each letter of it would be one. Write {word}=({value!r},)."
@@ -99,7 +112,7 @@ def exercise(
             )
         texts = tuple(hints) or hints_in(written)
         right, hidden = tuple((equivalent or {}).items()), tuple((hidden_only or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, hidden, takes)
+        spec = ExerciseSpec(name, float(points), checks, tuple(depends_on), texts, tuple(answers), right, hidden, takes)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 
@@ -107,9 +120,10 @@ def exercise(
 
 
 def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> Callable[[F], F]:
-    """Say what a check is worth, whether students run it themselves (``visible``), and what it waits for (``after``).
+    """Set the points of a check, whether students run it themselves, and the checks that must pass first.
 
-    ``after`` is an earlier check of the class, by name or itself, or several: until they have passed, this one is not tried.
+    ``after`` is one or several earlier checks of the class, each given by name or as the function. This check is
+    skipped until they have passed.
     """
     several = [after] if isinstance(after, str) or callable(after) else after
     names = tuple(other if isinstance(other, str) else other.__name__ for other in several)
@@ -119,12 +133,18 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 def pure(
     *, points: float, after: Waits = (), title: str = "leaves its inputs alone, and answers the same every time"
 ) -> Callable[..., None]:
-    """A check, the same for every exercise, that a function has no side effects and no memory.
+    """Return a check that a function has no side effects and no memory. It is the same for every exercise.
 
-    Its inputs are those of the exercise's other checks. No array argument may differ after a call; a result may not
-    change when the function is called again; the second answer to one question is the first one, and so is that to a
-    question asked alone, where two got one answer; NumPy's global random state is not consulted. It waits until two
-    other checks have earned points (or the only one): purity is worth nothing in a wrong function.
+    It uses the inputs of the exercise's other checks, and fails in these cases:
+
+    - An argument differs after a call.
+    - A result changes when the function is called again.
+    - The function gives two answers to the same call, with another call in between.
+    - Two different calls get the same answer, and one of them gets another answer in a new process.
+    - The answer depends on NumPy's global random state.
+
+    It runs only after two other checks with points have passed (or the only one), because a wrong function earns
+    nothing for purity.
     """
 
     def test_care(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
@@ -134,8 +154,8 @@ def pure(
     return annotate_check(purity=True)(check(points=points, after=after)(test_care))
 
 
-def annotate_check(**facts: Any) -> Callable[[F], F]:
-    """Note ``facts`` (fields of ``CheckSpec``) about a check."""
+def annotate_check(**facts: object) -> Callable[[F], F]:
+    """Set fields of ``CheckSpec`` for a check."""
 
     def note(function: F) -> F:
         function.__check__ = {**getattr(function, "__check__", {}), **facts}  # type: ignore[attr-defined]
@@ -145,17 +165,17 @@ def annotate_check(**facts: Any) -> Callable[[F], F]:
 
 
 def hints_in(text: str) -> tuple[str, ...]:
-    """The hints that a docstring holds: one in each paragraph, its lines joined."""
+    """Return the hints in a docstring: one for each paragraph, with its lines joined."""
     return tuple(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n") if paragraph.strip())
 
 
-def exercises_of(module: Any) -> list[ExerciseSpec]:
-    """The exercises whose checks ``module`` holds, in the order written."""
+def exercises_of(module: ModuleType) -> list[ExerciseSpec]:
+    """Return the exercises whose checks are in ``module``, in the order of the file."""
     return [vars(v)["__exercise__"] for v in vars(module).values() if inspect.isclass(v) and "__exercise__" in vars(v)]
 
 
 def place_of(cls: type, name: str) -> str:
-    """Where the check ``name`` of a class stands: its file, line and name."""
+    """Return the location of the check ``name`` of a class: its file, line and name."""
     code = inspect.unwrap(getattr(cls, name)).__code__
     return f"{code.co_filename}, line {code.co_firstlineno}: {cls.__name__}.{name}"
 

@@ -1,10 +1,11 @@
-"""What a call does besides returning a value: it raises, prints, yields without end, or exceeds a limit of work."""
+"""Outcomes of a call other than its value: it raises, prints, yields without end, or exceeds a limit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
@@ -14,7 +15,7 @@ from autograder.sandbox.protocol import Call
 __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_message"]
 
 
-MAX_TAKEN = 10_000  # items that a check may ask of a generator
+MAX_TAKEN = 10_000  # items that a check may take from a generator
 _MARK = "# What a call does: "
 
 _RAISES = """{mark}raises {names}
@@ -70,14 +71,14 @@ def probe(function, *args, **kwargs):
 
 
 class _Probed(Protocol):
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """Run ``probe(function, …)`` of ``source`` beside the function."""
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
+        """Run ``probe(function, …)`` of ``source`` in the function's process."""
 
 
 class OutcomeRequest:
-    """``student.raises(ValueError)``: what is called on it, by the name of the student's function, is asked in that way."""
+    """A request such as ``student.raises(ValueError)``. Call the student's function as its method."""
 
-    def __init__(self, ask: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
+    def __init__(self, ask: Callable[[str, tuple[Value, ...], Mapping[str, Value]], Value]) -> None:
         self._ask = ask
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -87,19 +88,20 @@ class OutcomeRequest:
 
 
 class Outcomes:
-    """The words about a call that are more than its value; whoever has them offers ``probe``."""
+    """Methods for outcomes other than values, for classes that have ``probe``."""
 
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
-        """A call that should end in one of these errors, or in a kind of it: ``student.raises(ValueError).root(-1)``.
+        """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.
 
-        An error of the student's own is given by its name, ``"NotEnough"``. With ``says`` its text has to hold that.
+        An error that the student defines is given by name, such as ``"NotEnough"``. With ``says``, its text must
+        contain that string.
         """
         names = [error if isinstance(error, str) else error.__name__ for error in errors]
         if not names or not all(name.isidentifier() for name in names):
             raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
         source = _RAISES.format(mark=_MARK, names=" or ".join(names), wanted=names, says=says)
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             outcome = self.probe(source, function, *args, **kwargs)
             params = {"errors": names, **({"says": says} if says else {})}
             judge_assertion("should_raise", outcome, None, params, *expression_for(outcome))
@@ -108,13 +110,13 @@ class Outcomes:
         return OutcomeRequest(ask)
 
     def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> OutcomeRequest:
-        """A call of which counts what it prints: ``student.printed("Hello, Ann").greet("Ann")``.
+        """Check what a call prints, and return it: ``student.printed("Hello, Ann").greet("Ann")``.
 
-        White space at the end of a line, and empty lines at the end, do not count unless ``exactly``. Without a ``text``
-        nothing is held against it. The call gives what was printed, as one text.
+        White space at the end of a line and empty lines at the end do not count unless ``exactly``. Without a
+        ``text``, the output is returned without a comparison.
         """
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
             outcome = self.probe(_PRINTS, function, *args, **kwargs)
             if text is not None:
                 prints(outcome, text, exactly=exactly)
@@ -123,31 +125,31 @@ class Outcomes:
 
         return OutcomeRequest(ask)
 
-    def taking(self: _Probed, count: int) -> OutcomeRequest:
-        """A call that gives a generator, or anything else with items, of which the first ``count`` are asked as a list."""
+    def take(self: _Probed, count: int) -> OutcomeRequest:
+        """Return the first ``count`` items of a call's result, a generator or other iterable, as a list."""
         if not 0 < count <= MAX_TAKEN:
-            raise ValueError(f"taking({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
+            raise ValueError(f"take({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 
 
-def prints(outcome: Any, right: str, *, exactly: bool) -> None:
-    """Raise ``CheckFailed`` where a call did not print ``right``."""
+def prints(outcome: Value, right: str, *, exactly: bool) -> None:
+    """Raise ``CheckFailed`` if a call did not print ``right``."""
     judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *expression_for(outcome))
 
 
-def printed_by(reference: _Probed, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What a right function prints."""
+def printed_by(reference: _Probed, function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
+    """Return what a right function prints."""
     return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
 
 
 def is_outcome(source: str) -> bool:
-    """Whether a probe's text is one of these, which look at the call and not into what it returns."""
+    """Return whether a probe is one of this module, which inspects the call and not its result."""
     return source.startswith(_MARK)
 
 
 def missing_error_message(source: str) -> str:
-    """A sentence about the error that a call should have ended with; empty where none was asked for."""
+    """Return a sentence about the error that a call should have raised, or "" if none was expected."""
     start = f"{_MARK}raises "
     if not source.startswith(start):
         return ""
@@ -157,13 +159,13 @@ def missing_error_message(source: str) -> str:
 
 def count(
     measure: Callable[..., Any],
-    right: Callable[[Call], Any],
-    limits: Mapping[str, Any],
+    right: Callable[[Call], Value],
+    limits: Mapping[str, Value],
     function: str,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
 ) -> None:
-    """Have ``measure``, a student's, count what one call does; raises ``CheckFailed`` where it does more than ``limits`` allow."""
+    """Count with ``measure`` what one call of the student does. Raises ``CheckFailed`` if it exceeds ``limits``."""
     given = limits, list(args), dict(kwargs)
     found = measure(COUNT, function, *given)
     needed = right(Call(function, given, {}, COUNT, measured=True))

@@ -1,8 +1,8 @@
-"""Is a picture the expected one? What a function drew, as data (see ``plot_probe``), compared part by part.
+"""Compare what a function drew, as data (see ``plot_probe``), with the expected picture.
 
-Only what a reader of the picture would miss counts: what is drawn, whether the axes, the picture and the series have their
-words, the scales. Colours, sizes and the order of drawing do not. NumPy and the standard library only: a student's own
-machine runs this too.
+Only what a reader of the picture would miss counts: the data, the scales, and whether axes, picture and series have
+texts. Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library,
+because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.formatting import join_words, pluralize
 from autograder.checking.findings import Finding, matches
 from autograder.sandbox.guest import plot_probe
 from autograder.values import close, show
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
+
+Axes = Mapping[str, Value]  # one plot, or a part of it, as the probe describes it
+Bar = tuple[str | float, float, float, float]  # name or position, left side, width, height
+Line = tuple[np.ndarray, np.ndarray, str]  # x, y, label
+T = TypeVar("T")
 
 PARTS = ("data", "labels", "title", "legend", "scales", "limits")
 USUAL = ("data", "labels", "title", "legend", "scales")
@@ -32,18 +38,18 @@ _NO_NOUN = {
     "wedges": "no pie",
     "areas": "no area",
 }
-_MAX_MATCHED = 200  # points that are looked for one by one
+_MAX_MATCHED = 200  # points that are searched one by one
 
 
 @cache
 def plot_probe_text(*, texts: bool) -> str:
-    """The probe that looks at what a function draws; unless ``texts``, of titles and labels only whether they are there."""
+    """Return the source of the probe for pictures. Without ``texts``, it only reports which texts are present."""
     text = inspect.getsource(plot_probe)
     return text if texts else f"{text}\n\nTEXTS = False\n"
 
 
 def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of a picture that are named; raises ``ValueError`` for one that there is not."""
+    """Return the named parts of a picture. Raises ``ValueError`` for an unknown part."""
     named = tuple(parts.replace(",", " ").split()) if isinstance(parts, str) else tuple(parts)
     unknown = [part for part in named if part not in PARTS]
     if unknown or not named:
@@ -52,9 +58,9 @@ def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
-    """What is wrong with a picture, by the parts of it that count."""
-    found, right = _plots(actual), _plots(expected)
+def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+    """Return what is wrong with a picture, considering only ``parts``."""
+    found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
         return Finding("What it draws cannot be looked at: matplotlib's axes are asked for.", "type")
     if len(found) != len(right):
@@ -63,34 +69,34 @@ def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, 
         )
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
         where = f"In plot {place + 1}: " if len(right) > 1 else ""
-        reason = _Plots(one, other, rtol, atol).wrong(parts)
+        reason = _PlotComparison(one, other, rtol, atol).wrong(parts)
         if reason:
             return Finding(f"{where}{reason[0].lower() + reason[1:] if where else reason}", "plot")
     return None
 
 
-def _plots(drawn: Any) -> list[dict[str, Any]] | None:
-    """The plots of what came back, if it is what the probe makes: a student's process may send anything."""
+def _axes_of(drawn: Value) -> list[Axes] | None:
+    """Return the axes of a probe's result, or None if it has another form. A student's process may send anything."""
     axes = drawn.get("axes") if isinstance(drawn, dict) else None
     if not isinstance(axes, list) or not axes or not all(isinstance(one, dict) for one in axes):
         return None
     return axes
 
 
-class _Plots:
-    """One plot and the one that is right."""
+class _PlotComparison:
+    """The axes that a student drew, and the expected ones."""
 
-    def __init__(self, found: Mapping[str, Any], right: Mapping[str, Any], rtol: float, atol: float) -> None:
+    def __init__(self, found: Axes, right: Axes, rtol: float, atol: float) -> None:
         self.found, self.right, self.rtol, self.atol = found, right, rtol, atol
 
     def wrong(self, parts: Sequence[str]) -> str:
-        """A sentence about the first part that is wrong, "" where none is."""
+        """Return a sentence about the first wrong part, or ""."""
         looks = {
             "data": self._data, "labels": self._labels, "title": self._title, "legend": self._legend, "scales": self._scales, "limits": self._limits,
         }  # fmt: skip
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not as the probe makes it
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not the probe's format
             return "What it draws cannot be looked at."
 
     def _data(self) -> str:
@@ -105,20 +111,20 @@ class _Plots:
         }  # fmt: skip
         return next(filter(None, (compare[kind]() for kind in kinds)), "")
 
-    def _close(self, one: Any, other: Any) -> Any:
+    def _close(self, one: Value, other: Value) -> Value:
         return close(np.asarray(one, dtype=float), np.asarray(other, dtype=float), self.rtol, self.atol)
 
     # bars
 
     def _bars(self) -> str:
         found, right = ([list(_of_bars(series)) for series in side["bars"]] for side in (self.found, self.right))
-        if len(found) != len(right):  # several calls of bar, each without a name, may be one series
+        if len(found) != len(right):  # several unnamed calls of bar may form one series
             found, right = ([[bar for series in side for bar in series]] for side in (found, right))
         pairs = self._paired(found, right, self._wrong_bars)
         return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")
 
-    def _paired(self, found: list[Any], right: list[Any], wrong: Callable[[Any, Any], str]) -> list[tuple[Any, Any]]:
-        """Each series that is right with one that is the same, and those that are left in their order."""
+    def _paired(self, found: list[T], right: list[T], wrong: Callable[[T, T], str]) -> list[tuple[T, T]]:
+        """Pair each expected series with an equal one, and the remaining series in their order."""
         left, alone, pairs = list(found), [], []
         for other in right:
             same = next((one for one in left if not wrong(one, other)), None)
@@ -129,7 +135,7 @@ class _Plots:
         pairs += list(zip(left, alone, strict=False))
         return pairs
 
-    def _wrong_bars(self, found: list[Any], right: list[Any]) -> str:
+    def _wrong_bars(self, found: list[Bar], right: list[Bar]) -> str:
         names = [bar[0] for bar in right]
         if any(isinstance(name, str) for name in names):
             lacking = [name for name in names if name not in [bar[0] for bar in found]]
@@ -169,7 +175,7 @@ class _Plots:
             return f"It draws {pluralize(len(found), 'line')}; {len(right)} {_are(len(right))} right."
         return wrong
 
-    def _wrong_line(self, found: tuple[Any, ...], right: tuple[Any, ...]) -> str:
+    def _wrong_line(self, found: Line, right: Line) -> str:
         name = f"The line {right[2]!r}" if right[2] else "The line"
         if len(found[0]) != len(right[0]):
             return f"{name} has {pluralize(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
@@ -239,7 +245,7 @@ class _Plots:
         many, right = len(self.found[kind]), len(self.right[kind])
         return "" if many == right else f"It draws {pluralize(many, _NOUNS[kind])}; {right} {_are(right)} right."
 
-    # words and axes
+    # texts and axes
 
     def _labels(self) -> str:
         sides = [side for side in ("x", "y") if self.right.get(f"{side}label")]
@@ -252,7 +258,7 @@ class _Plots:
         )
 
     def _side(self, side: str) -> str:
-        """The axis as the student drew it: bars that lie have their values along x."""
+        """Return the axis as the student drew it. Horizontal bars have their values along x."""
         return {"x": "y", "y": "x"}[side] if self.found.get("horizontal") is True else side
 
     def _title(self) -> str:
@@ -293,29 +299,29 @@ class _Plots:
         return ""
 
 
-def _of_bars(series: Mapping[str, Any]) -> Iterator[tuple[Any, float, float, float]]:
-    """Each bar: its name or place, its left side, its width, its height."""
+def _of_bars(series: Axes) -> Iterator[Bar]:
+    """Yield each bar: its name or position, left side, width and height."""
     sides = (np.asarray(series[key], dtype=float).tolist() for key in ("left", "width", "height"))
     for name, left, width, height in zip(series["at"], *sides, strict=True):
         yield name if isinstance(name, str) else float(name), left, width, height
 
 
-def _of_line(line: Mapping[str, Any]) -> tuple[Any, Any, str]:
+def _of_line(line: Axes) -> Line:
     x, y = np.asarray(line["x"], dtype=float), np.asarray(line["y"], dtype=float)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError("a line has as many x as y")
     return x, y, str(line.get("label", ""))
 
 
-def _bar_key(bar: tuple[Any, float, float, float]) -> tuple[str, float, float]:
+def _bar_key(bar: Bar) -> tuple[str, float, float]:
     return (bar[0], 0.0, bar[3]) if isinstance(bar[0], str) else ("", bar[1] + bar[2] / 2, bar[3])
 
 
-def _place(items: list[Any], item: Any) -> int:
+def _place(items: list[T], item: T) -> int:
     return next(place for place, other in enumerate(items) if other is item)
 
 
-def _span(bar: tuple[Any, float, float, float]) -> str:
+def _span(bar: Bar) -> str:
     return f"from {show(bar[1])} to {show(bar[1] + bar[2])}"
 
 
@@ -324,7 +330,7 @@ def _apart(found: float, right: float) -> tuple[str, str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
-def _asked(kind: str, drawn: Sequence[Any]) -> str:
+def _asked(kind: str, drawn: Sequence[Value]) -> str:
     if kind == "wedges":
         return "a pie is"
     if kind in ("bars", "points") or len(drawn) > 1:

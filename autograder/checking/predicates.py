@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.checking.findings import RETURNED_NONE, Finding, matches, wrong_type
 from autograder.checking.plots import same_plot
@@ -31,11 +31,14 @@ from autograder.values import (
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
 
 
-MAX_SHOWN = 200  # characters of a value or of an error's text in a sentence
+MAX_SHOWN = 200  # characters of a value or of an error's text in a message
 
 
-def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Finding | None:
-    """Whether a call ended with one of these errors: ``{"raised": name}``, or ``{"gave": value}`` where it did not."""
+def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Finding | None:
+    """Return what is wrong if a call did not raise one of ``errors``.
+
+    ``actual`` is ``{"raised": name}``, or ``{"gave": value}`` if the call returned.
+    """
     how = actual if isinstance(actual, dict) else {}
     wanted = " or ".join(errors)
     if not isinstance(how.get("raised"), str):
@@ -49,8 +52,11 @@ def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Findi
     return Finding(f"It should raise {_a(wanted)} whose text has {source(says)} in it; {said}.", "values")
 
 
-def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding | None:
-    """Whether a call printed ``right``, line by line: ``{"printed": text}``, with ``"gave"`` where it returned a text instead."""
+def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
+    """Compare line by line what a call printed with ``right``.
+
+    ``actual`` is ``{"printed": text}``, with ``"gave"`` if the call returned a string instead.
+    """
     how = actual if isinstance(actual, dict) else {}
     printed = how.get("printed")
     own, lines = (
@@ -86,7 +92,7 @@ def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding |
 
 
 def lines_of(text: str, *, exactly: bool) -> list[str]:
-    """The lines of what was printed, each with its end where that counts too."""
+    """Return the lines of printed text. With ``exactly`` they include their line ends."""
     if exactly:
         return text.splitlines(keepends=True)
     lines = [line.rstrip() for line in text.splitlines()]
@@ -112,8 +118,10 @@ MAX_EQUATION = 100
 _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
 
-def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, Any] | None = None) -> Finding | None:
-    """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
+def evaluate(
+    name: str, actual: Value, expected: Value = None, params: Mapping[str, Value] | None = None
+) -> Finding | None:
+    """Return what is wrong with ``actual`` under the assertion called ``name``, or None."""
     params = dict(params or {})
     if name == "matches":
         return matches(actual, expected, **params)
@@ -123,11 +131,11 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
 
 
 def choice_of(answer: str) -> str:
-    """A choice as it was meant: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
+    """Normalize a choice: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
     return answer.strip().strip("()[].:'\" ").lower()
 
 
-def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float = ATOL) -> Finding | None:
+def _sums_to_one(actual: Value, *, axis: int = -1, rtol: float = RTOL, atol: float = ATOL) -> Finding | None:
     found = as_array(actual)
     if found is None or not found.ndim:
         return wrong_type(actual, "an array")
@@ -138,8 +146,8 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
     return Finding(f"{where} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
 
 
-def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
-    """A student's tests let a right function through, and none with a bug."""
+def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
+    """Return what is wrong if a student's tests rejected a right function or accepted one with a bug."""
     a = "an" if function[:1].lower() in "aeiou" else "a"
     if bug and actual is not False:
         return Finding(f"Your tests let through {a} {function} that {bug}.", "values")
@@ -148,7 +156,9 @@ def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
     return None
 
 
-def _within(actual: Any, *, low: float | None = None, high: float | None = None, atol: float = ATOL) -> Finding | None:
+def _within(
+    actual: Value, *, low: float | None = None, high: float | None = None, atol: float = ATOL
+) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
@@ -166,7 +176,7 @@ def _within(actual: Any, *, low: float | None = None, high: float | None = None,
     return Finding(f"{what} should be {bounds}; found {show(found)}.", "property", found)
 
 
-def _finite(actual: Any) -> Finding | None:
+def _finite(actual: Value) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
@@ -175,7 +185,7 @@ def _finite(actual: Any) -> Finding | None:
     return Finding("Some entries are NaN or infinite; every one should be a finite number.", "nan", found)
 
 
-def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
+def _has_shape(actual: Value, *, shape: Value) -> Finding | None:
     if actual is None:
         return RETURNED_NONE
     found = as_array(actual)
@@ -187,7 +197,7 @@ def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
     return Finding(f"It {is_} {shape_words(found.shape)}; it should {be} {shape_words(tuple(shape))}.", "shape", None)
 
 
-def _one_of(actual: Any, *, choices: Any) -> Finding | None:
+def _one_of(actual: Value, *, choices: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     if isinstance(actual, str) and choice_of(actual) in [choice_of(c) for c in choices]:
@@ -195,7 +205,7 @@ def _one_of(actual: Any, *, choices: Any) -> Finding | None:
     return Finding(f"It is {show(actual)}; write one of {', '.join(repr(c) for c in choices)}.", "type")
 
 
-def _chosen(actual: Any, *, right: str) -> Finding | None:
+def _chosen(actual: Value, *, right: str) -> Finding | None:
     if actual is None:
         return Finding("There is no answer.", "none")
     if isinstance(actual, str) and choice_of(actual) == choice_of(right):
@@ -203,13 +213,13 @@ def _chosen(actual: Any, *, right: str) -> Finding | None:
     return Finding(f"{show(actual)} is not the answer.", "values")
 
 
-def _number_is(actual: Any, *, right: float, within: float) -> Finding | None:
-    """A single number, which is there and finite, is ``right`` to ``within``."""
+def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
+    """Compare a single finite number with ``right``, within the error ``within``."""
     answer = np.asarray(actual).item()
     return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
 
 
-def _is_number(actual: Any) -> Finding | None:
+def _is_number(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     found = as_array(actual)
@@ -219,14 +229,14 @@ def _is_number(actual: Any) -> Finding | None:
     return Finding(f"It is {what}; write a number.", "type")
 
 
-def _is_string(actual: Any) -> Finding | None:
+def _is_string(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     return None if isinstance(actual, str) else Finding(f"It is {describe(actual)}; write a string in quotes.", "type")
 
 
-def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
-    """An einsum equation is judged by what it computes from ``operands`` (nested lists), however it is spelled."""
+def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | None:
+    """Judge an einsum equation by its result for ``operands`` (nested lists), whatever letters it uses."""
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
@@ -235,7 +245,7 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)
-    except Exception as error:  # noqa: BLE001 - whatever NumPy says of the equation is the finding
+    except Exception as error:  # noqa: BLE001 - every error that NumPy raises is reported
         why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
         return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
     finding = matches(found, np.asarray(right, dtype=np.float64))
@@ -247,7 +257,7 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     return replace(finding, reason=f"{finding.reason} {rule}")
 
 
-def _same_plot(actual: Any, *, right: Any, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+def _same_plot(actual: Value, *, right: Value, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
     return RETURNED_NONE if actual is None else same_plot(actual, right, parts=parts, rtol=rtol, atol=atol)
 
 
@@ -284,8 +294,8 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
 }
 
 
-def same_choice(given: Any, wrong: Any) -> bool:
-    """Whether ``given`` is the answer ``wrong``: the same letter, the same number as written, or the same equation."""
+def same_choice(given: Value, wrong: Value) -> bool:
+    """Return whether ``given`` is the answer ``wrong``: the same letter, equal number or equivalent equation."""
     if isinstance(given, str) and isinstance(wrong, str):
         plain = _canonical if "->" in wrong else choice_of
         return plain(given) == plain(wrong)
@@ -295,7 +305,7 @@ def same_choice(given: Any, wrong: Any) -> bool:
 
 
 def _canonical(equation: str) -> str:
-    """An einsum equation with its letters renamed in order of appearance: ``"nd,md->nm"`` is ``"ia,ja->ij"``."""
+    """Rename the letters of an einsum equation in order of appearance: ``"nd,md->nm"`` becomes ``"ia,ja->ij"``."""
     letters: dict[str, str] = {}
     text = "".join(equation.split())
     return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

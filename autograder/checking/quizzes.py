@@ -1,6 +1,7 @@
-"""A quiz as one table: of each question the right answer, and a sentence for each wrong one.
+"""Define a quiz as one table with the right answer to each question and a message for each wrong one.
 
-The table stands among the reference solutions. Its checks, its reference, its misconceptions and its alternatives follow.
+The table is part of the reference solutions. The quiz's checks, reference, misconceptions and alternatives are
+derived from it.
 """
 
 from __future__ import annotations
@@ -15,32 +16,37 @@ from typing import Any
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import assert_choice, assert_number, assert_number_is, assert_one_of
 from autograder.checking.decorators import check, exercise, hints_in
 from autograder.misconception import Alternative, Misconception
 
 __all__ = ["Question", "Quiz", "choice", "number", "quiz"]
 
-Wrong = Mapping[Any, str]
+Wrong = Mapping[Value, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question of a quiz.
 
-    ``about`` is its title, a few words. The answer is one of ``options``, or a number where there are none: right where it
-    lies no further than ``within`` from ``right``. ``wrong`` has a sentence for each wrong answer that deserves one; a key
-    ``("a", "name")`` names the misconception too, which is otherwise called after the question and the answer.
+    Attributes:
+        about: the title in a few words.
+        right: the right answer: one of ``options``, or a number if there are none.
+        wrong: messages for wrong answers. A key ``("a", "name")`` also sets the misconception's name, which by
+            default consists of the variable and the answer.
+        options: the possible answers.
+        within: the largest accepted difference from a number.
     """
 
     about: str
-    right: Any
+    right: Value
     wrong: Wrong = field(default_factory=dict)
     options: tuple[str, ...] = ()
     within: float = 0.0
 
-    def mistakes(self, variable: str) -> list[tuple[Any, str, str]]:
-        """The answer, the name and the message of each misconception."""
+    def mistakes(self, variable: str) -> list[tuple[Value, str, str]]:
+        """Return the answer, name and message of each misconception."""
         found = []
         for key, text in self.wrong.items():
             answer, name = key if isinstance(key, tuple) else (key, f"{variable}_{key}")
@@ -51,33 +57,33 @@ class Question:
 def choice(
     about: str, *, right: str | None = None, wrong: Wrong | None = None, options: Sequence[str] = ("a", "b", "c", "d")
 ) -> Question:
-    """A question whose answer is one of the letters ``options``."""
+    """Define a question whose answer is one of the letters ``options``."""
     return Question(about, right, dict(wrong or {}), tuple(options))
 
 
 def number(about: str, *, right: float | None = None, within: float = 1e-6, wrong: Wrong | None = None) -> Question:
-    """A question whose answer is a number, right to ``within``."""
+    """Define a question whose answer is a number, with an error of at most ``within``."""
     return Question(about, right, dict(wrong or {}), within=within)
 
 
 @dataclass(frozen=True, slots=True)
 class Quiz:
-    """A quiz: called, it is its own reference, ``{variable: right answer}``."""
+    """A quiz. Calling it returns the right answers, so it is its own reference."""
 
     name: str
     points: float
     hints: tuple[str, ...]
     questions: Mapping[str, Question]
 
-    def __call__(self) -> dict[str, Any]:
-        """The right answers, by variable."""
+    def __call__(self) -> dict[str, Value]:
+        """Return the right answers, by variable."""
         return {variable: question.right for variable, question in self.questions.items()}
 
     def checks(self) -> type:
-        """The check class, for the check file: ``TestQuiz = quiz_ch1.checks()``.
+        """Return the check class, for the check file: ``TestQuiz = quiz_ch1.checks()``.
 
-        For each question there is a visible check that costs nothing, ``test_question_1_is_answered``, and a hidden one,
-        ``test_question_1``, that waits for it. The points are shared evenly.
+        Each question has a visible check without points, ``test_question_1_is_answered``, and a hidden one,
+        ``test_question_1``, that depends on it. The points are shared evenly.
         """
         share = self.points / len(self.questions)
         answered, right = [], []
@@ -93,7 +99,7 @@ class Quiz:
 
     @property
     def misconceptions(self) -> list[Misconception]:
-        """A misconception for each wrong answer that has a sentence."""
+        """One misconception for each wrong answer that has a message."""
         return [
             Misconception(name, self.name, message, partial(dict, {variable: answer}))
             for variable, question in self.questions.items()
@@ -102,7 +108,7 @@ class Quiz:
 
     @property
     def alternatives(self) -> list[Alternative]:
-        """The right answers as students also write them."""
+        """The right answers in other spellings."""
         return [
             self._written("quiz_with_capitals", "Capital letters, and numbers just near enough.", str.upper, float),
             self._written("quiz_with_brackets", "Letters in brackets, and NumPy's numbers.", "({})".format, np.float64),
@@ -112,7 +118,7 @@ class Quiz:
         ]
 
     def _written(
-        self, name: str, note: str, letter: Callable[[str], str], value: Callable[[float], Any]
+        self, name: str, note: str, letter: Callable[[str], str], value: Callable[[float], Value]
     ) -> Alternative:
         answers = {
             variable: letter(question.right) if question.options else value(question.right + 0.9 * question.within)
@@ -122,10 +128,11 @@ class Quiz:
 
 
 def quiz(name: str, *, points: float, questions: Mapping[str, Question], hints: str | Sequence[str] = ()) -> Quiz:
-    """The quiz ``name``, whose answers are the variables that ``questions`` has as keys, all in one stub cell.
+    """Define the quiz ``name``. Its answers are the variables that are the keys of ``questions``, all in one stub cell.
 
-    Hints are a text with a paragraph each, or a sequence. Raises ``CourseError``, with file and line, where there is no
-    question, or one has no right answer or one that is none of its options, or a wrong answer that is right.
+    ``hints`` is a text with one paragraph per hint, or a sequence. Raises ``CourseError``, with file and line, if
+    there is no question, if a question has no right answer or an answer that is none of its options, or if a wrong
+    answer is right.
 
     >>> quiz_ch1 = quiz(
     ...     "quiz_ch1",

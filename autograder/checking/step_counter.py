@@ -1,21 +1,21 @@
-"""How much work a function does, counted inside: lines of Python, comparisons of the items that it was given, and calls.
+"""Count the work that a function does: executed lines of Python, comparisons of its input's items, and calls.
 
-A count is the same on every machine and however busy that is, which no time is. NumPy and the standard library only: a student's
-own machine runs this too.
+Unlike a time, a count is the same on every machine. This module needs only NumPy and the standard library, because it
+also runs on students' machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.findings import Finding
 
 __all__ = ["COUNT", "format_counted_call", "limits_of", "stays_within"]
 
-# Runs beside the student's function. It stops at twenty times the limit: that much is too much, whatever would come after it.
+# Runs in the student's process. It stops the function at twenty times the limit.
 COUNT = """
 import signal as _signal
 import sys as _sys
@@ -127,8 +127,8 @@ def probe(function, limits, args, kwargs):
 """
 
 
-def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Any]:
-    """The limits as they are sent; raises ``CourseError`` for one that is no number above 0."""
+def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Value]:
+    """Return the limits as they are sent to the probe. Raises ``CourseError`` if one is not a number above 0."""
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
     given = {"steps": steps, **(calls or {})}
@@ -139,8 +139,10 @@ def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float
     return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
 
 
-def stays_within(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, Any], asked: str) -> Finding | None:
-    """Whether a function kept to its limits; ``right`` is what was counted of a right one."""
+def stays_within(
+    actual: Value, *, limits: Mapping[str, Value], right: Mapping[str, Value], asked: str
+) -> Finding | None:
+    """Return what is wrong if a function exceeded its limits. ``right`` contains the counts of a right function."""
     found = actual if isinstance(actual, dict) else {}
     steps, calls = found.get("steps"), found.get("calls")
     if type(steps) is not int or not isinstance(calls, dict) or steps < 0:
@@ -180,13 +182,13 @@ def stays_within(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, 
     return None
 
 
-def format_counted_call(function: str, args: Any, kwargs: Mapping[str, Any]) -> str:
-    """The call that is counted, its inputs by what they are: they are large."""
+def format_counted_call(function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> str:
+    """Return a counted call as text. Large inputs are shown by type and size."""
     words = [_word(value) for value in args] + [f"{name}={_word(value)}" for name, value in kwargs.items()]
     return f"{function}({', '.join(words)})"
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list | tuple | dict | set | str) and len(value) > 12:
         noun = "characters" if isinstance(value, str) else "items"
         return f"a {type(value).__name__} of {len(value):,} {noun}"

@@ -1,16 +1,17 @@
-"""Objects of a student's classes as checks see them, and the call sequences that lead to them."""
+"""Objects of a student's classes as checks see them, and the call sequences that create them."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.checking.findings import Finding, wrong_type
 from autograder.sandbox.protocol import Call, Opaque, Source
@@ -24,53 +25,54 @@ __all__ = [
 
 
 class ObjectBackend(Protocol):
-    """Who takes the steps of a ``Thing``."""
+    """Takes the steps of a ``StudentObject``."""
 
     @property
     def opaque(self) -> Opaque:
-        """What is known of the object itself: the name of its type."""
+        """What is known without a call: the name of the object's type."""
 
     @property
     def is_new(self) -> bool:
-        """Whether the check has made it by the name of its class."""
+        """Whether the check created it by calling its class."""
 
     def step(
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
-    ) -> Any:
-        """What one step gives; raises where it fails. ``swapped``: the object is the right operand."""
+    ) -> Value:
+        """Return the result of one step, or raise if it fails. ``swapped``: the object is the right operand."""
 
     def is_method(self, name: str) -> bool:
-        """Whether a right object has a method called ``name``, and no attribute that is a value."""
+        """Return whether ``name`` is a method of a right object, not an attribute with a value."""
 
 
 class StudentObject:
-    """An object of a student's class: methods, attributes and operators of it are asked of the student.
+    """An object of a student's class. Its methods, attributes and operators run in the student's process.
 
-    It is compared, indexed and looped over as the object itself; only ``is`` and ``isinstance`` tell the two apart.
+    It can be compared, indexed and iterated like the object itself. Only ``is`` and ``isinstance`` behave
+    differently.
     """
 
     __slots__ = ("__asked", "__weakref__")
     __hash__ = object.__hash__
-    __array_ufunc__ = None  # an array on the left leaves an operator to this class
+    __array_ufunc__ = None  # an array as the left operand calls this class's operator
 
     def __init__(self, asked: ObjectBackend) -> None:
         object.__setattr__(self, "_StudentObject__asked", asked)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)  # of protocols such as NumPy's and copy's, which look for themselves
+            raise AttributeError(name)  # protocols such as those of NumPy and copy look such names up
         asked = backend_of(self)
         if asked.is_method(name):
             return lambda *args, **kwargs: asked.step("call", name, args, kwargs)
         return asked.step("get", name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Value) -> None:
         backend_of(self).step("set", name, (value,))
 
     def __iter__(self) -> Iterator[Any]:
@@ -81,19 +83,17 @@ class StudentObject:
     def __len__(self) -> int:
         *at, count = _looped[0] or (0, 0, 0, 0)
         if at == [id(self), *_instruction()]:
-            return int(
-                count
-            )  # `list(thing)` asks how long it will be once it has looped: that is no step of the check's
+            return int(count)  # `list(thing)` calls this after `__iter__`, so it is no step of the check
         return backend_of(self).step("use", "len")  # type: ignore[no-any-return]
 
     def __reversed__(self) -> Iterator[Any]:
         return iter(backend_of(self).step("use", "reversed"))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the object gives where it is called as a function."""
+    def __call__(self, *args: Value, **kwargs: Value) -> Any:
+        """Call the object like a function."""
         return backend_of(self).step("use", "call", args, kwargs)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Value:
         return backend_of(self).step("use", "with")
 
     def __exit__(self, *_error: object) -> None:
@@ -104,33 +104,33 @@ _looped: list[Any] = [None]
 
 
 def _instruction() -> tuple[int, int]:
-    """Where the check is that a method of a ``Thing`` was called by."""
-    frame = sys._getframe(2)  # noqa: SLF001 - nothing else tells an operator's caller
+    """Return the instruction in the check that called a method of a ``StudentObject``."""
+    frame = sys._getframe(2)  # noqa: SLF001 - the only way to find an operator's caller
     return id(frame), frame.f_lasti
 
 
 def backend_of(thing: StudentObject) -> ObjectBackend:
-    """Who takes the steps of ``thing``."""
+    """Return the backend of ``thing``."""
     return object.__getattribute__(thing, "_StudentObject__asked")  # type: ignore[no-any-return]
 
 
-def without_proxies(value: Any) -> Any:
-    """``value``, or where it is an object of a student's class, what is known of it without asking."""
+def without_proxies(value: Value) -> Value:
+    """Return ``value``, or for an object of a student's class, what is known of it without a call."""
     return backend_of(value).opaque if isinstance(value, StudentObject) else value
 
 
-def contains_objects(values: Iterable[Any]) -> bool:
-    """Whether an object is among ``values``, or in a list or a tuple that is."""
+def contains_objects(values: Iterable[Value]) -> bool:
+    """Return whether ``values`` contain an object, directly or in a list or tuple."""
     return any(isinstance(v, StudentObject) or (isinstance(v, list | tuple) and contains_objects(v)) for v in values)
 
 
-def is_mutable(value: Any) -> bool:
-    """Whether a caller can change ``value`` after it was given: a list, a dict, a set or an array, and no object in it."""
+def is_mutable(value: Value) -> bool:
+    """Return whether a caller can change ``value``: a list, dict, set or array without student objects in it."""
     return isinstance(value, list | dict | set | np.ndarray) and not contains_objects([value])
 
 
-def state_of(value: Any) -> Any:
-    """What a value holds: equal only for two that hold the same."""
+def state_of(value: Value) -> Hashable:
+    """Return the contents of a value in a form that is equal only for equal contents."""
     if isinstance(value, list | tuple):
         return type(value), tuple(map(state_of, value))
     if isinstance(value, dict):
@@ -140,8 +140,8 @@ def state_of(value: Any) -> Any:
     return type(value), frozenset(value) if isinstance(value, set) else repr(value)
 
 
-def assign_state(value: Any, new: Any) -> None:
-    """Let ``value`` hold what ``new`` holds."""
+def assign_state(value: Value, new: Value) -> None:
+    """Replace the contents of ``value`` by those of ``new``."""
     if isinstance(value, list):
         value[:] = new
     elif isinstance(value, np.ndarray):
@@ -152,7 +152,7 @@ def assign_state(value: Any, new: Any) -> None:
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:
-    def ask(self: StudentObject, *args: Any) -> Any:
+    def ask(self: StudentObject, *args: Value) -> Value:
         return backend_of(self).step("use", name, args, swapped=swapped)
 
     return ask
@@ -175,9 +175,9 @@ for _word, _sign in _EITHER.items():
     setattr(StudentObject, f"__r{_word}__", _operator(_sign, swapped=True))
 
 
-MAX_INLINE = 60  # characters of an argument that stands in its call
+MAX_INLINE = 60  # characters of an argument that is shown in its call
 MAX_SAID = 500  # characters of an error's own text
-MAX_LINES = 30  # of a script that is written out whole
+MAX_LINES = 30  # of a call sequence that is shown completely
 _NAMES = {"list": "items", "dict": "table", "set": "members", "ndarray": "x", "tuple": "items", "str": "text"}
 _PATTERNS = {
     "in": "{1} in {0}", "[]": "{0}[{1}]", "[]=": "{0}[{1}] = {2}", "del[]": "del {0}[{1}]", "with": "{0}.__enter__()",
@@ -185,8 +185,8 @@ _PATTERNS = {
 }  # fmt: skip
 
 
-def format_script(call: Call) -> tuple[str, dict[str, Any]]:
-    """The last step as text, and what comes before it: large inputs by name, and then, without a name, the lines."""
+def format_script(call: Call) -> tuple[str, dict[str, Value]]:
+    """Return the last step as text, and its inputs by name. The lines before it have the name ""."""
     writer = _Writer(steps_of(call))
     *before, last = writer.lines()
     if len(before) > MAX_LINES:
@@ -197,7 +197,7 @@ def format_script(call: Call) -> tuple[str, dict[str, Any]]:
 
 
 def asked_for(call: Call) -> str:
-    """What the last step asks for, as the subject of a sentence: ``Stack.pop``, ``Stack``, ``len(stack)``."""
+    """Return what the last step uses, as the subject of a sentence: ``Stack.pop``, ``Stack``, ``len(stack)``."""
     step, owner = last_step(call)
     if step.do in ("make", "give"):
         return step.name
@@ -205,7 +205,7 @@ def asked_for(call: Call) -> str:
 
 
 def last_step(call: Call) -> tuple[Step, str]:
-    """The last step of a script, and the class of the object that it is about."""
+    """Return the last step of a call sequence, and the class of its object."""
     steps = steps_of(call)
     step = steps[-1]
     on = step.on if step.on is not None else next((held for kind, held in step.args if kind == "o"), None)
@@ -215,8 +215,8 @@ def last_step(call: Call) -> tuple[Step, str]:
     return step, steps[on].name if made and on is not None else call.function
 
 
-def gives_an_object(actual: Any, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
-    """Whether ``actual`` is an object of the class called ``type``."""
+def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
+    """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
         return Finding(f"It is None, where an object of {type} is right.", "none")
     if isinstance(actual, Opaque) and actual.type == type:
@@ -224,8 +224,8 @@ def gives_an_object(actual: Any, *, type: str) -> Finding | None:  # noqa: A002 
     return wrong_type(actual, f"an object of {type}")
 
 
-def raises_an_error(actual: Any, *, error: str) -> Finding | None:
-    """Whether a step ended with this error, or one that is a kind of it: ``actual`` says how it ended."""
+def raises_an_error(actual: Value, *, error: str) -> Finding | None:
+    """Return what is wrong if a step did not raise ``error`` or a subclass. ``actual`` describes the outcome."""
     how = actual if isinstance(actual, dict) else {}
     raised = how.get("raised")
     if not isinstance(raised, list) or not raised or not all(isinstance(name, str) for name in raised):
@@ -239,8 +239,8 @@ def raises_an_error(actual: Any, *, error: str) -> Finding | None:
     )
 
 
-def explain_step(finding: Finding, expected: Any, call: str) -> Finding:
-    """``finding``, where it says that a step gave None: with what is right, and of a `return` only where one may be missing."""
+def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
+    """Add the expected value to a finding that a step returned None. Mention a missing ``return`` only for calls."""
     if finding.kind != "none" or expected is None:
         return finding
     reason = finding.reason if call.endswith(")") else "It is None."
@@ -252,11 +252,11 @@ def _a(noun: str) -> str:
 
 
 class _Writer:
-    """Writes steps as lines, and gives names to the objects and to the inputs that need one."""
+    """Writes steps as lines of code, and names the objects and large inputs."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self.inputs: dict[str, Any] = {}
+        self.inputs: dict[str, Value] = {}
         self._changed = {(step.on, step.name) for step in steps if step.do == "change"}
         self._named_inputs: dict[tuple[int, str], str] = {}
         self._taken: Counter[str] = Counter()
@@ -328,7 +328,7 @@ class _Writer:
             return before, f"{step.name}({', '.join(operands)})"
         return before, f" {step.name} ".join(operands)
 
-    def _part(self, place: int, label: str, part: Any, before: list[str]) -> str:
+    def _part(self, place: int, label: str, part: Value, before: list[str]) -> str:
         kind, held = part
         if kind == "o":
             return self._objects[held]
@@ -353,12 +353,12 @@ class _Writer:
         return word if self._taken[word] == 1 else f"{word}_{self._taken[word]}"
 
 
-def _held(part: Any) -> list[int]:
+def _held(part: Value) -> list[int]:
     kind, held = part
     return [] if kind == "v" else [held] if kind == "o" else [place for one in held for place in _held(one)]
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Value) -> str:
     return paste("", value)[3:]
 
 

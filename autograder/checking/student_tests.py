@@ -1,4 +1,4 @@
-"""Tests that a student writes: they pass functions that are right, and catch those in which the course has planted a bug."""
+"""Grade tests that a student writes. They must accept right functions and reject those with a planted bug."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["grades_tests", "is_test_call", "join_failures"]
 
 Written = Callable[..., Any] | Source
 
-# Runs beside the student's tests. A function is let through where the tests come to their end, and do not return False.
+# Runs in the student's process. A function is accepted if the tests finish without an error and do not return False.
 _TRIAL = """
 def probe(tests, candidate):
     try:
@@ -43,22 +43,25 @@ def grades_tests(
     after: Waits = (),
     title: str = "your tests pass what is right, and catch what is wrong",
 ) -> Callable[..., None]:
-    """A check of an exercise whose function takes a function and tests it: it raises, or returns False, where that one is wrong.
+    """Return a check for an exercise in which students write a function that tests another function.
+
+    The student's function raises, or returns False, if the function that it tests is wrong. The functions in ``bugs``
+    and ``right`` must not use names defined outside of them. Raises ``CourseError`` if one has no source, or if
+    ``bugs`` or ``right`` is empty.
 
     Args:
-        bugs: wrong functions, each under the end of a sentence that begins with "a median that": "forgets to sort".
-        right: right functions, the more differently written the better: tests may not ask for more than was said. A hidden check
-            needs one that no visible check has, as tests could know those by their code.
-        points: what the check is worth.
-        visible: whether students run it themselves; then these functions lie beside their notebook.
-        after: earlier checks that have to pass before this one is tried.
-        title: what a student reads.
-
-    A function stands for itself: it uses nothing that is defined around it. Raises ``CourseError`` where one has no source, where there
-    is no bug, or no right function.
+        bugs: wrong functions. Each key completes a sentence that begins with "a median that", for example "forgets to
+            sort".
+        right: right functions, written as differently as possible, so that tests cannot require more than the task
+            states. A hidden check needs one that no visible check has, because tests could recognize those by their
+            code.
+        points: the points of the check.
+        visible: whether students run it themselves. Their notebook then contains these functions.
+        after: earlier checks that must pass before this one runs.
+        title: the title that students read.
     """
     if not bugs or not right:
-        raise CourseError("catches(…) needs a wrong function in bugs={…}, and a right one in right=[…].")
+        raise CourseError("grades_tests(…) needs a wrong function in bugs={…}, and a right one in right=[…].")
     name = _name(next(iter(right)))
     tried = [(_source(function, name), "") for function in right]
     tried += [(_source(function, name), what) for what, function in bugs.items()]
@@ -81,7 +84,7 @@ def grades_tests(
         in_turn(self, student, range(len(tried)))
 
     def test_hidden_bugs(self: Any, student: Any, rng: Any) -> None:
-        # In an order that nobody can know: tests that count how often they are called learn nothing.
+        # Use an unpredictable order, so that counting the calls reveals nothing.
         in_turn(self, student, [int(place) for place in rng.permutation(len(tried))])
 
     function = test_bugs if visible else test_hidden_bugs
@@ -90,12 +93,12 @@ def grades_tests(
 
 
 def is_test_call(call: Call) -> bool:
-    """Whether a call tries a student's tests on a function."""
+    """Return whether a call runs a student's tests on a function."""
     return call.probe == _TRIAL
 
 
 def join_failures(failures: Sequence[CheckFailed]) -> CheckFailed:
-    """One failure that says what all of them say, each in a paragraph: lines would be filled into one."""
+    """Join failures into one with a paragraph for each message, because lines would be joined when wrapped."""
     lines = dict.fromkeys(line for failure in failures for line in failure.reason.splitlines())
     refused = [line for line in lines if " right" in line]
     return CheckFailed("\n\n".join([*refused, *sorted(set(lines) - set(refused))]))
@@ -106,18 +109,18 @@ def _name(function: Written) -> str:
 
 
 def _source(function: Written, name: str) -> Source:
-    """The text of ``function``, under the name that all of them have."""
+    """Return the text of ``function`` under the common name."""
     if isinstance(function, Source):
         return function
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError) as error:
         raise CourseError(
-            f"catches(…) was given {function!r:.80}, whose source cannot be read: write it with `def`."
+            f"grades_tests(…) was given {function!r:.80}, whose source cannot be read: write it with `def`."
         ) from error
     [definition] = tree.body
     if not isinstance(definition, ast.FunctionDef):
-        raise CourseError(f"catches(…) was given {_name(function)}, which is not written with `def`.")
+        raise CourseError(f"grades_tests(…) was given {_name(function)}, which is not written with `def`.")
     definition.decorator_list, own = [], definition.name
     if ast.get_docstring(definition) is not None and len(definition.body) > 1:
         definition.body = definition.body[1:]

@@ -1,1 +1,1 @@
-"""Decides what an exercise earned and which mistake explains the rest, and says why."""
+"""Compute what an exercise earns and find the mistake that explains the lost points."""

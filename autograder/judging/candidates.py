@@ -1,4 +1,4 @@
-"""What each misconception of an exercise answers, and what two of them answer together: the candidates of a diagnosis."""
+"""Compute the candidates of a diagnosis: the answers of each misconception, and of two misconceptions combined."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.predicates import same_choice
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession
@@ -35,7 +36,7 @@ _LAYOUT = {
 def misconception_pairs(
     reference: Callable[..., Any], misconceptions: Sequence[Misconception]
 ) -> Iterator[tuple[Misconception, Misconception, Callable[..., Any]]]:
-    """Every pair of misconceptions whose edits can be made together, with the function that makes both."""
+    """Yield every pair of misconceptions whose edits can be combined, with the function that makes both mistakes."""
     base = _tokens(reference)
     if base is None:
         return
@@ -48,7 +49,7 @@ def misconception_pairs(
 
 
 def _tokens(function: Callable[..., Any]) -> list[str] | None:
-    """The function's source as tokens, in one canonical layout, without its name, decorators and docstring."""
+    """Return the function's source as tokens in a canonical layout, without its name, decorators and docstring."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
@@ -72,36 +73,37 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
-    """Both sets of edits made to ``base``; ``None`` where they touch the same place and neither takes the other one in."""
-    left, right = _left_of(base, ours, theirs), _left_of(base, theirs, ours)
-    if not left or not right or any(_collide(one, other) for one in left for other in right):
+    """Apply both sets of edits to ``base``. None if edits touch the same place and neither contains the other."""
+    left, right = _remaining(base, ours, theirs), _remaining(base, theirs, ours)
+    if not left or not right or any(_overlap(one, other) for one in left for other in right):
         return None
     merged = list(base)
-    # What is put in stands behind what is rewritten before it, and in front of what is rewritten after it.
+    # An insertion goes after a rewrite that ends at its position, and before a rewrite that starts there.
     for i, j, words in sorted([*left, *right], key=lambda edit: edit[:2], reverse=True):
         merged[i:j] = words
     return merged
 
 
-def _left_of(base: list[str], edits: list[_Edit], others: list[_Edit]) -> list[_Edit]:
-    """Those of ``edits`` that ``others`` do not take away together with what they edit; none where a mistake would lose a part.
+def _remaining(base: list[str], edits: list[_Edit], others: list[_Edit]) -> list[_Edit]:
+    """Return the ``edits`` that do not fall inside any of ``others``.
 
-    One that is made in two places, as an axis that is ignored in a maximum and in a sum, is the same mistake in one of them.
+    The result is empty if a mistake would lose a part. A mistake made in two places, such as an axis that is ignored
+    in a maximum and in a sum, does not lose a part if the same edit remains in the other place.
     """
-    left = [edit for edit in edits if not any(_holds(other, edit) for other in others)]
+    left = [edit for edit in edits if not any(_contains(other, edit) for other in others)]
     changes = [(base[i:j], words) for i, j, words in left]
     return left if all(edit in left or (base[edit[0] : edit[1]], edit[2]) in changes for edit in edits) else []
 
 
-def _holds(large: _Edit, small: _Edit) -> bool:
-    """Whether ``small`` lies inside what ``large`` rewrites, not beside it."""
+def _contains(large: _Edit, small: _Edit) -> bool:
+    """Return whether ``small`` lies inside the text that ``large`` rewrites, not next to it."""
     if small[0] == small[1]:
         return large[0] < small[0] < large[1]
     return large[0] <= small[0] and small[1] <= large[1] and large[:2] != small[:2]
 
 
-def _collide(one: _Edit, other: _Edit) -> bool:
-    """Whether two edits touch the same tokens; to put something in beside what is rewritten touches none."""
+def _overlap(one: _Edit, other: _Edit) -> bool:
+    """Return whether two edits touch the same tokens. An insertion next to a rewritten part touches none."""
     if one[:2] == other[:2]:
         return True
     return one[0] < other[1] and other[0] < one[1]
@@ -121,21 +123,21 @@ def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[...,
             depth -= 1
         else:
             line.append(word)
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Value] = {}
     for function in reversed(functions):
         namespace.update(getattr(function, "__globals__", {}))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what two edits together may make, on somebody's terminal
+            warnings.simplefilter("ignore")  # two combined edits may cause warnings
             exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
     except (SyntaxError, ValueError):
         return None
     return namespace.get("composed")
 
 
-# Each message speaks of a function that makes its mistake alone; what this student's function gives is made by both.
+# Each message describes a function with one mistake, but this student's answers come from both mistakes.
 TWO_AT_ONCE = "Two things at once. Each is told as it looks where it is the only one: your own numbers and shapes come of both together."
-ANSWER_SECONDS = 2.0  # of the processor, for one call of a misconception, which the course's author wrote
+ANSWER_SECONDS = 2.0  # processor time for one call of a misconception
 
 
 def diagnosis_of(
@@ -146,9 +148,9 @@ def diagnosis_of(
     *,
     pairs: bool = True,
 ) -> Diagnosis:
-    """The diagnosis of ``exercise`` by ``misconceptions``, on those calls of ``plan`` that tell solutions apart.
+    """Return the diagnosis of ``exercise``, based on the calls of ``plan`` that distinguish solutions.
 
-    With ``pairs``, two mistakes made at once are known as well.
+    With ``pairs``, the diagnosis also recognizes two mistakes made together.
     """
     distinguishing = distinguishing_calls(exercise, plan)
     calls = [call for call in distinguishing if call.memory_mb is None]
@@ -170,25 +172,25 @@ def diagnosis_of(
         return [Candidate(m.name, m.message, session_of(m.function).batch(limited), ()) for m in same]
 
     @cache
-    def composed() -> list[tuple[Misconception, Misconception, _Asked]]:
-        """The compositions of two misconceptions, made when first needed."""
+    def composed() -> list[tuple[Misconception, Misconception, _LazyAnswers]]:
+        """Combine every two misconceptions. The work is done when the pairs are first needed."""
         if not pairs or any(call.probe for call in calls):
-            return []  # hundreds of pairs, and each would draw its pictures: one mistake at a time is named
+            return []  # there are hundreds of pairs, and drawing the figures of each takes too long
         shown = [m for m in misconceptions if singles[m.name].differs]
         made = misconception_pairs(references[exercise], shown)
-        return [(first, second, _Asked(session_of(function), calls)) for first, second, function in made]
+        return [(first, second, _LazyAnswers(session_of(function), calls)) for first, second, function in made]
 
     def two_at_once(given: Sequence[Answer | None]) -> list[Candidate]:
-        """The compositions that answer as was ``given``, and otherwise than either of their two."""
+        """Return the pairs whose answers equal the ``given`` ones and differ from those of each mistake alone."""
         found = []
-        for first, second, asked in composed():
-            if not asked.answers_as(given):
+        for first, second, lazy in composed():
+            if not lazy.agree_with(given):
                 continue
             message = f"{TWO_AT_ONCE}\n1. {first.message}\n2. {second.message}"
-            both = candidate(f"{first.name}+{second.name}", message, asked.answers())
+            both = candidate(f"{first.name}+{second.name}", message, lazy.answers())
             own = (singles[first.name], singles[second.name])
             same = any(all(map(same_answer, both.answers, one.answers, calls)) for one in own)  # type: ignore[arg-type]
-            # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
+            # If one mistake hides the other one, a message would describe something that cannot be seen.
             cancels = {i for one in own for i in one.differs}.difference(both.differs)
             if both.differs and not same and not cancels:
                 found.append(both)
@@ -197,8 +199,8 @@ def diagnosis_of(
     return Diagnosis(calls, right, [*singles.values()], limited=limited, too_large=too_large, pairs=two_at_once)
 
 
-class _Asked:
-    """What one function answers to ``calls``: asked in their order, and only as far as somebody wants to know."""
+class _LazyAnswers:
+    """The answers of one function to ``calls``, computed in order and only as far as needed."""
 
     def __init__(self, session: FunctionSession, calls: Sequence[Call]) -> None:
         self._session, self._calls = session, calls
@@ -209,22 +211,22 @@ class _Asked:
             self._known.append(self._session.call(self._calls[len(self._known)]))
         return self._known[place]
 
-    def answers_as(self, given: Sequence[Answer | None]) -> bool:
-        """Whether each answer is the one that was given; most functions are known not to by one of their first."""
+    def agree_with(self, given: Sequence[Answer | None]) -> bool:
+        """Return whether all answers equal the given ones. Most functions differ in one of the first answers."""
         return all(
             answer is not None and same_answer(answer, self._answer(place), call)
             for place, (answer, call) in enumerate(zip(given, self._calls, strict=True))
         )
 
     def answers(self) -> list[Answer]:
-        """All of them."""
+        """Return all answers."""
         return [self._answer(place) for place in range(len(self._calls))]
 
 
 def wrong_answers(
-    misconceptions: Sequence[Misconception], answers: Mapping[str, Any]
+    misconceptions: Sequence[Misconception], answers: Mapping[str, Value]
 ) -> list[tuple[str, Misconception]]:
-    """The wrong choices among a student's variables that a misconception knows, as ``(variable, misconception)``."""
+    """Return a student's wrong choices that are known misconceptions, as pairs of variable and misconception."""
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:
         wrong = misconception.function()

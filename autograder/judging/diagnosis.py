@@ -1,8 +1,8 @@
-"""Which named mistake gives just what a student's code gave: silent rather than wrong.
+"""Find the misconception that reproduces a student's answers exactly. Return none rather than guess.
 
-A candidate is a mistake with what it answers to the questions that were asked. The grader works the answers out from the
-misconception's function; a release records them, so that a notebook can name mistakes without holding one.
-NumPy and the standard library only.
+A candidate is a known mistake together with its answers to the test calls. The grader computes the answers with the
+misconception's function. A release records them, so that notebooks can identify mistakes without containing the
+function. This module needs only NumPy and the standard library.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
 from autograder.sandbox.guest.wire_tables import to_parts
@@ -24,20 +25,21 @@ from autograder.values import Rules, TableOptions, as_array, call_key, close, eq
 
 __all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
 
-FEW_NUMBERS = 3  # wrong numbers that are no coincidence
-# What a message says to be right is so where its mistake is the only one.
+FEW_NUMBERS = 3  # as many wrong numbers are no coincidence
+# A message that praises a part of the code is true only if its mistake is the only one.
 PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 _STRICT = TableOptions(column_order=True)
-MAX_NUMBERS = 500  # of one answer that its signature is made from
+MAX_NUMBERS = 500  # numbers of one answer that its signature includes
 
 Answers = Sequence[Answer | None]
+Entries = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A named mistake, what it answers to each question (None: not known), and the questions that show it.
+    """A known mistake with its answer to each test call (None if unknown).
 
-    ``differs`` holds the positions of those that it answers otherwise than a right solution.
+    ``differs`` contains the positions of the calls for which the answer differs from the right one.
     """
 
     name: str
@@ -47,18 +49,22 @@ class Candidate:
 
 
 def no_pairs(_given: Answers) -> Sequence[Candidate]:
-    """No candidate that makes two mistakes at once."""
+    """Return no candidates that combine two mistakes."""
     return ()
 
 
 @dataclass
 class Diagnosis:
-    """Knows what each mistake of one exercise answers to every distinguishing question.
+    """The answers of each known mistake of one exercise to every distinguishing call.
 
-    ``calls`` are those questions, and ``right`` the right answers to them. Of calls with a limit on memory only
-    ``too_large`` speaks: the mistakes that are right where memory is no object, with what they answer to ``limited``.
-    ``pairs`` gives the candidates that make two mistakes at once and answer as the student did, and is asked only where
-    nothing else explains.
+    Attributes:
+        calls: the distinguishing calls.
+        right: the right answers to ``calls``.
+        candidates: the known mistakes, sorted by the number of wrong answers.
+        limited: the distinguishing calls with a memory limit. They are used only with ``too_large``.
+        too_large: returns the mistakes that are right without a memory limit, with their answers to ``limited``.
+        pairs: returns the pairs of mistakes that reproduce the student's answers. It is called only if nothing else
+            explains the answers.
     """
 
     calls: Sequence[Call]
@@ -70,33 +76,35 @@ class Diagnosis:
     pairs: Callable[[Answers], Sequence[Candidate]] = no_pairs
 
     def __post_init__(self) -> None:
-        # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
+        # If two mistakes explain everything, the one with fewer wrong answers is more specific.
         self.candidates = sorted((c for c in self.candidates if c.differs), key=lambda c: len(c.differs))
 
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Candidate | None:
-        """The mistake whose answers equal the student's on every question; ``None`` where none does, or two might.
+        """Return the mistake whose answers equal the student's for every call.
 
-        A function that answers nothing but errors, or that had to be stopped, is never diagnosed.
+        None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
+        to be stopped, is never diagnosed.
         """
         answered = {call_key(call): answer for call, answer in log}
         given = [answered.get(call_key(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
-        # Who makes a known mistake and changes the inputs besides makes the known mistake.
+        # A student may make a known mistake and also change the inputs.
         for inputs_too in (True, False):
             found = [c for c in self.candidates if self._explains(c, given, inputs_too=inputs_too)]
             if found:
                 return found[0] if len({c.message for c in found}) == 1 else None
         if all(map(_agrees, given, self.right, self.calls)):
-            return self._taking_too_much(answered)  # right as far as values go: what failed is no matter of values
+            return self._exceeding_memory(answered)  # all values are right, so something else failed
         both = [pair for pair in self.pairs(given) if self._explains(pair, given, inputs_too=True)]
         return both[0] if len(both) == 1 else None
 
     def explain_part(self, log: Sequence[tuple[Call, Answer]], part: Sequence[Call]) -> Candidate | None:
-        """The mistake that gives just the student's answers to ``part``, what one check asked, where none explains them all.
+        """Return the mistake that reproduces the student's answers to ``part``, the calls of one check.
 
-        Few answers may be alike by chance. So this takes several wrong numbers, and a mistake that shows nowhere where
-        the student is right: what they answer wrongly besides is another slip. ``None`` where two mistakes might be it.
+        Use it if no mistake explains all answers. A few answers may agree by chance, so the mistake must explain
+        several wrong numbers, and must not show in a call that the student answers correctly. None if two different
+        mistakes qualify.
         """
         answered = {call_key(call): answer for call, answer in log}
         given = [answered.get(call_key(call)) for call in self.calls]
@@ -108,9 +116,10 @@ class Diagnosis:
         return found[0] if len({c.message for c in found}) == 1 else None
 
     def explain_entries(self, log: Sequence[tuple[Call, Answer]]) -> dict[str, Candidate]:
-        """Where an answer is a dictionary: by entry, the mistake in that entry alone which gives the student's own, each time.
+        """Return, for answers that are dictionaries, the mistake that explains each wrong entry.
 
-        Two slips in two entries are no mistake that anybody knows, and each of them is one.
+        A mistake explains an entry if it reproduces the student's value in every call and leaves the other entries
+        right. This finds two mutations in two entries, which no single candidate explains.
         """
         answered = {call_key(call): answer for call, answer in log}
         right = [self._right(i) for i in range(len(self.calls))]
@@ -126,7 +135,9 @@ class Diagnosis:
                 found[key] = known[0]
         return found
 
-    def _explains_entry(self, candidate: Candidate, key: str, given: Sequence[Any], right: Sequence[Any]) -> bool:
+    def _explains_entry(
+        self, candidate: Candidate, key: str, given: Sequence[Entries], right: Sequence[Entries]
+    ) -> bool:
         told = [_entries(answer) for answer in candidate.answers]
         if PRAISE.search(candidate.message) or not all(told):
             return False
@@ -136,7 +147,7 @@ class Diagnosis:
             for name in right[i]
         )
 
-    def _alike(self, one: Any, other: Any, key: str, place: int) -> bool:
+    def _alike(self, one: Value, other: Value, key: str, place: int) -> bool:
         rtol, atol = tolerances(*self.calls[place].args)
         return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
@@ -154,13 +165,13 @@ class Diagnosis:
         return sum(_wrong_numbers(candidate.answers[i], right[i]) for i in shows & {*places}) >= FEW_NUMBERS
 
     def _right(self, place: int) -> Answer | None:
-        """The right answer to a question: where it was not recorded, that of a mistake that does not show there."""
+        """Return the right answer to a call, or if it is unknown, that of a mistake that does not show there."""
         if self.right[place] is not None:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
-    def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """The mistake that is right where memory is no object, and fails as the student did where it is limited."""
+    def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
+        """Return the mistake that is right without a memory limit and fails like the student with one."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
@@ -169,16 +180,16 @@ class Diagnosis:
 
     def _explains(self, candidate: Candidate, given: Answers, *, inputs_too: bool) -> bool:
         if any(candidate.answers[i] is None for i in candidate.differs):
-            return False  # where the mistake shows, its answer has to be known
-        # The questions that tell it from a right answer come first: most candidates fall there.
+            return False  # an answer that shows the mistake must be known
+        # Compare the calls that show the mistake first, because most candidates are ruled out there.
         places = dict.fromkeys([*candidate.differs, *range(len(given))])
         return all(_agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=inputs_too) for i in places)
 
 
 def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_too: bool = True) -> bool:
-    """Whether an answer is the known one; what nobody knows agrees with everything.
+    """Return whether an answer equals the known one. An unknown answer agrees with everything.
 
-    Without ``inputs_too`` the student's code may have changed more of its inputs than the known mistake does.
+    Without ``inputs_too``, the student's code may change more of its inputs than the known mistake does.
     """
     if known is None:
         return True
@@ -189,14 +200,14 @@ def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_t
     return same_answer(answer, known, call)
 
 
-def _entries(answer: Answer | None) -> dict[str, Any]:
-    """An answer that is a dictionary; an empty one for any other."""
+def _entries(answer: Answer | None) -> Entries:
+    """Return an answer that is a dictionary, or an empty dictionary for any other answer."""
     usable = answer is not None and answer.error is None and not answer.stopped and isinstance(answer.value, dict)
     return dict(answer.value) if usable and answer is not None else {}
 
 
 def _wrong_numbers(wrong: Answer | None, right: Answer | None) -> int:
-    """How many numbers of a wrong answer are wrong and finite; all of them where its shape is another one."""
+    """Count the finite numbers of a wrong answer that differ from the right ones. All count if the shapes differ."""
     found, expected = _numbers(wrong), _numbers(right)
     finite = np.isfinite(found)
     if found.shape != expected.shape:
@@ -206,7 +217,7 @@ def _wrong_numbers(wrong: Answer | None, right: Answer | None) -> int:
 
 
 def _numbers(answer: Answer | None) -> np.ndarray:
-    """The floats of an answer in one row: a yes or no, or a whole number, is easily the same by chance."""
+    """Return the floats of an answer as a vector. Booleans and integers agree too easily by chance."""
     value = answer.value if answer is not None else None
     parts = [*value.values()] if isinstance(value, dict) else [*value] if isinstance(value, tuple | list) else [value]
     arrays = [array.ravel() for part in parts if (array := as_array(part)) is not None and array.dtype.kind == "f"]
@@ -214,7 +225,11 @@ def _numbers(answer: Answer | None) -> np.ndarray:
 
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
-    """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""
+    """Return whether two answers are the same.
+
+    They are if their values are equal within tolerance, or their errors are the same, and if they changed the same
+    inputs.
+    """
     if left.serial is not None and left.serial == right.serial:
         return True
     if left.stopped or right.stopped or left.changed != right.changed:
@@ -237,10 +252,10 @@ def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
 
 
 def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
-    """The calls whose answers tell one solution of ``exercise`` from another.
+    """Return the calls whose answers distinguish solutions of ``exercise``.
 
-    Where a function is looked at through probes, what these saw is its answer: what it returned (the weights of a head,
-    a matplotlib Axes) may be right, or wrong in one and the same way, in many forms. A measurement is no answer.
+    If checks use probes, only what the probes return counts. The function's own result (the weights of a head, a
+    matplotlib Axes) may have many forms that are equally right or wrong. Measurements do not count.
     """
     own = [
         call
@@ -251,12 +266,12 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
 
 
 def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
-    """A text that is the same for two functions that answered alike, to four digits; empty where nothing was answered."""
+    """Return a text that is equal for functions whose answers agree to four digits, or "" without answers."""
     distinguishing = {call_key(call) for call in distinguishing_calls(exercise, [call for call, _ in log])}
     answers = [_written(a) for call, a in log if call_key(call) in distinguishing and not a.stopped]
     if not answers or all(text.startswith("error") for text in answers):
         return ""
-    # In whatever order they were asked for: a notebook asks check by check, the grader everything at once.
+    # Sort, because a notebook calls check by check and the grader makes all calls at once.
     return hashlib.sha256("\n".join(sorted(answers)).encode()).hexdigest()[:16]
 
 
@@ -271,11 +286,11 @@ def _failure(error: StudentError) -> str:
 
 
 def _on_purpose(error: StudentError) -> bool:
-    """Whether a line of the student's own raised it: everybody words such an error in their own way."""
+    """Return whether a ``raise`` in the student's code raised the error. Students word such messages differently."""
     return bool(re.match(r"raise\b", error.line.strip()))
 
 
-def _digits(value: Any) -> str:
+def _digits(value: Value) -> str:
     if isinstance(value, dict):
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):

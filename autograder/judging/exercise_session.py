@@ -1,36 +1,34 @@
-"""One submission under check: its session, what was asked of it, and what came back.
+"""Run the test calls of one exercise on one submission, and keep the answers.
 
-NumPy and the standard library only: a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import format_call
 from autograder.checking.student_objects import asked_for
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
-from autograder.judging.purity import AliasingCheck, PurityProbe, mutation_advice
+from autograder.judging.purity import AliasingCheck, PurityProbe, describe_answer, mutation_advice
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
-from autograder.values import call_key, family_of, paste, show
+from autograder.values import call_key, family_of, paste
 
 __all__ = ["ExerciseSession", "Subject"]
 
-_A_NEW_ARRAY = (
-    "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
-)
 _A_NEW_TABLE = (
     "Work on a copy of the table; `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
     "change the old one."
 )
-MAX_GIVEN = 60  # characters of inputs that a sentence holds; the case below it holds them all
+MAX_GIVEN = 60  # characters of inputs shown in a sentence (the example below it shows all)
 
 
 class Subject(Protocol):
@@ -41,21 +39,23 @@ class Subject(Protocol):
     notes: Mapping[str, str]
 
     def open(self, *, memory_mb: int | None = None) -> Session:
-        """A fresh session: the notebook runs again from its first cell, with another limit on memory where one is given."""
+        """Open a new session in which the notebook runs from its first cell, optionally with a memory limit."""
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
+        """Return the notebook up to the cell of another exercise that redefines ``exercise``, or None."""
 
 
 @dataclass(eq=False)
 class ExerciseSession:
-    """What the checks of one exercise ask of one submission.
+    """The test calls that the checks of one exercise make on one submission.
 
-    The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
-    question. Anything else is asked as it comes.
+    The calls made for every student are known in advance (``planned``). They are sent in one batch with the first
+    call. All other calls are sent one by one.
 
-    ``answers_key``, once they are answered, is equal for two submissions only if their answers to all of these are the same to the
-    last byte; ``None`` where that is not known. ``unplanned_calls`` counts what else of the submission was looked at.
+    Attributes:
+        answers_key: a key for the answers to the planned calls. It is equal for two submissions only if these answers
+            are equal byte for byte. None if that is unknown.
+        unplanned_calls: the number of other accesses to the submission.
     """
 
     session: Callable[[], Session]
@@ -67,22 +67,22 @@ class ExerciseSession:
     fresh_session: Callable[[], Session] | None = None
     limits: Limits = field(default_factory=Limits)
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
-    classes: Collection[str] = ()  # of the course's: what is called by such a name makes an object
-    right: Callable[[Call], Any] = lambda _call: None
+    classes: Collection[str] = ()  # the names of the course's classes
+    right: Callable[[Call], Value] = lambda _call: None
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
-    latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
+    latest: tuple[Call, Answer] | None = None  # the latest call, including repeated ones
     stopped: str = ""
     stopped_at: StudentError | None = None
-    asked: dict[tuple[Any, ...], Call] = field(default_factory=dict)  # by the check that runs, or ran last
-    failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # what each check that failed had asked
-    _answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
+    asked: dict[Hashable, Call] = field(default_factory=dict)  # the calls of the current or latest check
+    failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # the calls of each failed check
+    _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
-    _planned_keys: frozenset[tuple[Any, ...]] = frozenset()
+    _planned_keys: frozenset[Hashable] = frozenset()
 
     def ask(self, call: Call) -> Answer:
-        """The student's answer to one call; the same answer when the same thing is asked again."""
+        """Return the student's answer to one call. A repeated call returns the first answer."""
         self.fetch()
         key = call_key(call)
         self.unplanned_calls += key not in self._planned_keys
@@ -95,7 +95,7 @@ class ExerciseSession:
         return self._answers[key]
 
     def ask_variable(self, name: str) -> Answer:
-        """The student's value of a variable."""
+        """Return the student's value of a variable."""
         call = Call(name, (), {"variable": True})
         key = call_key(call)
         self.unplanned_calls += 1
@@ -104,7 +104,7 @@ class ExerciseSession:
         return self._answers[key]
 
     def fetch(self) -> None:
-        """Ask everything that was planned, once."""
+        """Make all planned calls, once."""
         if self._fetched:
             return
         self._fetched = True
@@ -115,23 +115,23 @@ class ExerciseSession:
             serials = tuple(answer.serial for answer in self._answers.values())
             self.answers_key = None if None in serials else serials
 
-    def ask_quietly(self, calls: Iterable[Call]) -> None:
-        """Ask what was not asked yet, where nobody should see what the student's code prints: it only serves to compare."""
+    def call_silently(self, calls: Iterable[Call]) -> None:
+        """Make the calls that were not made yet, and discard what the student's code prints."""
         for call in calls:
             if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():
                     self.ask(call)
 
     def check_inputs(self) -> None:
-        """Raise ``CheckFailed`` where a call changed its inputs."""
+        """Raise ``CheckFailed`` if a call changed its inputs."""
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
                 self._changed(call, answer)
 
     def check_purity(self) -> None:
-        """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
+        """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
         self.fetch()
-        self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
+        self.unplanned_calls += 1  # the calls below, and unplanned answers in the log
         self.check_inputs()
         for script in self.care:
             script.look(self.ask, self.described)
@@ -139,7 +139,7 @@ class ExerciseSession:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
             answers = {call_key(probe.first): self.ask(probe.first)}
-            for call, answer in zip(probe.questions, self._send(probe.questions, hold=True), strict=True):
+            for call, answer in zip(probe.calls, self._send(probe.calls, hold=True), strict=True):
                 earlier = answers.setdefault(call_key(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
@@ -147,11 +147,11 @@ class ExerciseSession:
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
-            if probe.apart:
+            if probe.answers_differ:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
-        """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
+        """Repeat ``call`` in a new session if it returned the answer to another call, which may have been cached."""
         if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
             return
         with closing(self.fresh_session()) as session:
@@ -160,7 +160,7 @@ class ExerciseSession:
             self._unsteady(call, alone, answer)
 
     def stopped_failure(self, call: Call) -> CheckStopped:
-        """The failure for a call that had to be stopped."""
+        """Return the failure for a call that had to be stopped."""
         limits, at = self.limits, self.stopped_at
         _, inputs = self.spelled(call)
         given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
@@ -176,16 +176,16 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """A call as lines that a student can paste: its inputs by name, then the call."""
+        """Return a call as lines that a student can paste: its inputs by name, then the call."""
         text, inputs = self.spelled(call)
         return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
 
-    def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
-        """The call as text, and the inputs in it by name."""
+    def spelled(self, call: Call) -> tuple[str, dict[str, Value]]:
+        """Return the call as text, and the inputs in it by name."""
         return format_call(call, self.signature(call.function))
 
     def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
+        """Send simple calls in one batch, and calls with a probe or a memory limit one by one."""
         session = self.session()
         script = calls if isinstance(calls, Script) else Script(calls)
         plain = iter(session.batch(script.plain, hold=hold))
@@ -198,7 +198,7 @@ class ExerciseSession:
                 answers.append(next(plain) if call.can_batch else session.probe(call.probe, call))
         return answers
 
-    def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:
+    def _note(self, call: Call, key: Hashable, answer: Answer) -> None:
         self._answers[key] = answer
         self.log.append((call, answer))
         if answer.stopped:
@@ -223,10 +223,6 @@ class ExerciseSession:
             f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
             "something from one call to the next, hand out one array again and again, or draw random numbers of its own "
             "(`np.random…`)?",
-            "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
+            "\n".join([self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]),
             kind="unsteady",
         )
-
-
-def _said(answer: Answer) -> str:
-    return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

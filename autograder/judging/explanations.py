@@ -1,4 +1,4 @@
-"""Explain a Python or NumPy error to the student who caused it. Uses the standard library only."""
+"""Explain a Python or NumPy error to the student who caused it. This module needs only the standard library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 __all__ = [
     "NOT_AS_ASKED", "describe_shapes", "explain", "explain_stop", "fixed_axes", "nearest", "product", "shapes_in",
@@ -21,24 +20,24 @@ _ONE = re.compile(r"(?P<name>\w+) \((?P<sizes>[\d, ]*)\)")
 
 
 def shapes_in(text: str) -> dict[str, Shape]:
-    """The shapes that ``StudentError.shapes`` tells, by name.
+    """Parse the text of ``StudentError.shapes`` into shapes by name.
 
     >>> shapes_in("Q (2, 3), v (5,)")
     {'Q': (2, 3), 'v': (5,)}
     """
-    return {found["name"]: tuple(map(int, re.findall(r"\d{1,9}", found["sizes"]))) for found in _ONE.finditer(text)}
+    return {match["name"]: tuple(map(int, re.findall(r"\d{1,9}", match["sizes"]))) for match in _ONE.finditer(text)}
 
 
 def describe_shapes(shapes: Mapping[str, Shape]) -> str:
-    """A sentence that tells the shapes; "" where none is known."""
-    told = [
+    """Return a sentence that states the shapes, or "" if there are none."""
+    parts = [
         f"`{name}` has shape {shape}" if shape else f"`{name}` is a single number" for name, shape in shapes.items()
     ]
-    return f" Here {' and '.join([', '.join(told[:-1]), told[-1]] if len(told) > 1 else told)}." if told else ""
+    return f" Here {' and '.join([', '.join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)}." if parts else ""
 
 
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
-    """Why ``@`` does not multiply: the two sizes, the shapes that are known, and only what would fit."""
+    """Explain why ``@`` fails: the two sizes, the known shapes, and which changes would fit."""
     return (
         f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last of its right side (the only "
         f"one of a vector), here of size {right}: they must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
@@ -46,7 +45,7 @@ def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> st
 
 
 def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
-    """Why ``transpose`` refuses its list of axes, and how the two that it exchanges are called from the end."""
+    """Explain why ``transpose`` rejects its list of axes, and number the two exchanged axes from the end."""
     text = f"`transpose` was given a list of axes that is not as long as the array has axes.{describe_shapes(shapes)}"
     listed = re.search(r"transpose\(\D*((?:\d+\s*,\s*)+\d+)\s*,?\s*\)", line)
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
@@ -66,11 +65,11 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     if sides is None:
         return ask
     (left, one), (right, other) = sides
-    if (found := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
-        return found
+    if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
+        return explanation
     if len(one) < 2 or len(other) < 2:
         return ask
-    # Each of these products would run as far as the two axes go that are summed over.
+    # These products are possible as far as the summed axes are concerned.
     fits = {
         f"with the last two axes of `{right}` exchanged": one[-1] == other[-1],
         f"with the last two axes of `{left}` exchanged": one[-2] == other[-2],
@@ -83,7 +82,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
-    """What ``.T`` did, where it turned batch axes round as well and turning the last two alone would fit."""
+    """Explain what ``.T`` did, if it also reversed batch axes and exchanging only the last two would fit."""
     name = right.removesuffix(".T")
     if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
         return ""
@@ -94,7 +93,7 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], tuple[str, Shape]] | None:
-    """Both sides of the one ``@`` in the line, as they are written and with their shapes; None where that is not known."""
+    """Return both operands of the only ``@`` in the line, as text and shape. None if they are unknown."""
     try:
         tree = ast.parse(line.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -102,8 +101,8 @@ def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], t
     products = [n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult)]
     if len(products) != 1:
         return None
-    found = [*filter(None, map(partial(_side, shapes=shapes), (products[0].left, products[0].right)))]
-    return (found[0], found[1]) if len(found) == 2 else None
+    sides = [*filter(None, map(partial(_side, shapes=shapes), (products[0].left, products[0].right)))]
+    return (sides[0], sides[1]) if len(sides) == 2 else None
 
 
 def _side(node: ast.expr, shapes: Mapping[str, Shape]) -> tuple[str, Shape] | None:
@@ -115,7 +114,7 @@ def _side(node: ast.expr, shapes: Mapping[str, Shape]) -> tuple[str, Shape] | No
     return (f"{name.id}.T", shape[::-1]) if turned else (name.id, shape)
 
 
-# The type of what a probe raises when it is given something that it cannot look at: no error of the student's code.
+# The type that a probe raises for a result that it cannot inspect. It is not an error of the student's code.
 NOT_AS_ASKED = "NotAsAsked"
 MAX_NAME = 40  # characters
 MAX_NAMES = 300
@@ -148,13 +147,13 @@ _ATTRIBUTE = re.compile(
     r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'"
 )
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
-# Reductions that drop the axis they go along, in a line that does not tell them to keep it.
+# Reductions drop their axis unless the line has `keepdims`.
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
 _INDENTED = "The lines of a function's body start at the same column: look at the spaces at the start of this line."
 _BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on floats: what is the dtype of each array in this line?"
-# What is said of an error of this type whose text holds these words: the first that fits.
+# Messages by error type and words in the error's text. The first match is used.
 _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?",
@@ -195,16 +194,23 @@ def explain(
     line: str = "",
     function: str = "",
     where: str = "",
-    known: Any = (),
+    known: Iterable[str] = (),
     exercises: Collection[str] = (),
     cell: str = "",
     shapes: str = "",
 ) -> str:
-    """An exception as a sentence or two: what Python found, in which line, and where to look.
+    """Explain an exception in a sentence or two: what Python reported, in which line, and where to look.
 
-    ``kind`` and ``message`` are the exception's type and text, ``line`` the student's source line, ``function`` the
-    one that was called, ``where`` the one that it happened in, ``known`` the names that the notebook defines, ``exercises``
-    those that it asks for, ``shapes`` those of the arrays that the line names.
+    Args:
+        kind: the type of the exception.
+        message: the text of the exception.
+        line: the student's source line.
+        function: the function that was called.
+        where: the function in which the exception was raised.
+        known: the names that the notebook defines.
+        exercises: the names of the notebook's exercises.
+        cell: the name of the cell in which the exception was raised.
+        shapes: the shapes of the arrays that the line names, as in ``StudentError.shapes``.
     """
     name = function or "the code"
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
@@ -212,7 +218,7 @@ def explain(
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
-    if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a sentence of its own: "draw draws nothing"
+    if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a complete sentence, such as "draw draws nothing"
         return f"{message.rstrip('.')}."
     if kind == NOT_AS_ASKED:
         return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
@@ -221,7 +227,7 @@ def explain(
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
-    # A cell with no name of its own comes as "cell 7".
+    # A cell without a name is called "cell 7".
     where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
     body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
     return f"{head[:-1]}{where}.{body}" if where else head + body
@@ -237,7 +243,7 @@ def explain_stop(
     line: str = "",
     lineno: int | None = None,
 ) -> str:
-    """Why a call was cut short, as a sentence: with what it was ``given``, and in which line it was, where these are known."""
+    """Explain why a call was stopped, with its inputs (``given``) and the line if they are known."""
     if stopped == "timeout":
         limit = f" after {seconds:g} second{'' if seconds == 1 else 's'}" if seconds else ""
         on = f" on {given}" if given else ""
@@ -258,25 +264,26 @@ def explain_stop(
 
 
 def signature_of_error(kind: str, message: str) -> str:
-    """The error with sizes and names taken out: equal for two functions that fail in the same way on the same input.
+    """Return the error without sizes and names, so that two functions that fail in the same way give the same text.
 
     >>> signature_of_error("ValueError", "too many values to unpack (expected 2)")
     'ValueError: too many values to unpack'
     """
     if kind.endswith("MemoryError"):
-        return "MemoryError"  # NumPy has one of its own, with the size in its text
-    # What is never closed is read to its end once, and stays.
-    text = re.sub(r"\([^)\n]*\)?", lambda found: "" if found[0].endswith(")") else found[0], message)
+        return "MemoryError"  # NumPy has its own MemoryError, with the size in its text
+    # Text after an unclosed parenthesis is matched once and kept, so the search takes linear time.
+    text = re.sub(r"\([^)\n]*\)?", lambda match: "" if match[0].endswith(")") else match[0], message)
     text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
     text = re.sub(r"-?\d+(\.\d+)?", "…", text)
     return f"{kind}: {' '.join(text.split())[:80]}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The one of the names ``known`` that was probably meant by ``name``; "" where none is much like it.
+    """Return the name in ``known`` that ``name`` was probably meant to be, or "" if none is similar.
 
-    ``known`` comes from a student's process, and comparing two texts takes their lengths' product: of long names none
-    is compared, of very many those that start alike and are about as long.
+    ``known`` comes from a student's process, and comparing two names takes time proportional to the product of their
+    lengths. Names over the length limit are skipped. If there are very many, only those with the same first letter
+    and a similar length are compared.
     """
     if len(name) > MAX_NAME:
         return ""
@@ -289,48 +296,48 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _other(message: str, function: str) -> str:
-    """The function that was called with wrong arguments, where it is not the graded one: "" otherwise."""
-    callee = message.partition("(")[0].rpartition(".")[2].removeprefix("_")  # NumPy's own `_sum` is a student's `sum`
+    """Return the name of the function that got wrong arguments, or "" if it is the graded one."""
+    callee = message.partition("(")[0].rpartition(".")[2].removeprefix("_")  # NumPy reports `sum` as `_sum`
     return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
 
 
 def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """What does not fit in a product, a transposition or an operation entry by entry; "" where it is none of these."""
-    if found := _MATMUL.search(message):
-        return product(found["other"], found["found"], line, shapes)
+    """Explain shapes that do not fit in a product, transposition or elementwise operation, else return ""."""
+    if match := _MATMUL.search(message):
+        return product(match["other"], match["found"], line, shapes)
     if _AXES.search(message):
         return fixed_axes(line, shapes)
-    if found := _ALIGNED.search(message):
-        left, right = found["left"].rstrip(","), found["right"].rstrip(",")
+    if match := _ALIGNED.search(message):
+        left, right = match["left"].rstrip(","), match["right"].rstrip(",")
         return (
-            f"The shapes are ({left}) and ({right}); the product sums over axis {found['i']} of the left one (size {found['a']}) and "
-            f"axis {found['j']} of the right one (size {found['b']}), which must be equal. Which axis should be summed over?"
+            f"The shapes are ({left}) and ({right}); the product sums over axis {match['i']} of the left one (size {match['a']}) and "
+            f"axis {match['j']} of the right one (size {match['b']}), which must be equal. Which axis should be summed over?"
         )
     if "einstein sum" in message or "subscripts given" in message:
         return (
             "Write the shape of each array beside its letters: one letter for every axis, or `...` for those in front, "
             "and after the arrow only letters that stand before it."
         )
-    if found := _BARE.search(message):
-        side = "left" if found["which"] == "0" else "right"
+    if match := _BARE.search(message):
+        side = "left" if match["which"] == "0" else "right"
         return (
             f"What stands {side} of `@` is a single number or None, with no axes to multiply along: was its last axis summed "
             "away, or is a `return` missing where it comes from?"
         )
-    if found := _STACKS.search(message):
+    if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({found['left']}) and ({found['right']}) "
+            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({match['left']}) and ({match['right']}) "
             "they do not: lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
-    if found := _BROADCAST.search(message):
-        return _not_stretched(found["shapes"], line)
+    if match := _BROADCAST.search(message):
+        return _not_stretched(match["shapes"], line)
     return ""
 
 
 def _not_stretched(listed: str, line: str) -> str:
-    # A number, of shape (), always fits.
+    # A number, with shape (), always fits.
     parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
     axes = {part.count(",") + (",)" not in part) for part in parts}
     text = (
@@ -342,54 +349,54 @@ def _not_stretched(listed: str, line: str) -> str:
     return f"{text} Which axis of the one should meet which of the other?"
 
 
-def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collection[str], other: str) -> str:
-    if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
-        return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
-    if kind == "NameError" and (found := _NAME.search(message)):
-        if found["name"] == "np":
+def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises: Collection[str], other: str) -> str:
+    if kind == "UnboundLocalError" and (match := _LOCAL.search(message)):
+        return f"`{match['name'] or match['old']}` is read before this function has given it a value on the way that was taken."
+    if kind == "NameError" and (match := _NAME.search(message)):
+        if match["name"] == "np":
             return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
-        if found["name"] in exercises:
-            return f"`{found['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
-        near = nearest(found["name"], (name for name in known if name not in exercises))
+        if match["name"] in exercises:
+            return f"`{match['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
+        near = nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
-        return f"Nothing called `{found['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
+        return f"Nothing called `{match['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
     if _NONE.search(message):
         return "Something here is None: most often a function without a `return`, the result of a method that works in place, or an argument that was left out."
-    if found := _UNPACK_MANY.search(message):
+    if match := _UNPACK_MANY.search(message):
         what = "What stands on the right has more parts than the left has names"
         if "shape" not in line:
-            return f"{what}, {found['n']}: print what it is just before this line."
-        return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
-    if found := _UNPACK_FEW.search(message):
-        return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+            return f"{what}, {match['n']}: print what it is just before this line."
+        return f"{what}, {match['n']}. An array with batch axes has more sizes: take the ones you need from the end."
+    if match := _UNPACK_FEW.search(message):
+        return f"{match['n']} names stand on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
     if kind == "TypeError" and message.endswith(
         "() takes no arguments"
-    ):  # of a class: a function takes 0 positional ones
+    ):  # only for classes (for a function Python says "takes 0 positional arguments")
         return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
-    if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
+    if kind == "TypeError" and (match := _ARGUMENTS.search(message)):
         return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
-    if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
-        return _no_such_axis(int(found["axis"]), int(found["ndim"]))
-    if kind == "IndexError" and (found := _INDEX.search(message)):
-        axis, size, index = found["axis"], int(found["size"]), int(found["index"])
+    if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
+        return _no_such_axis(int(match["axis"]), int(match["ndim"]))
+    if kind == "IndexError" and (match := _INDEX.search(message)):
+        axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"
         entries = "1 entry" if size == 1 else f"{size} entries"
         return f"Axis {axis} has {entries}, counted from 0: index {index} is {past}."
-    if found := _RESHAPE.search(message):
-        return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}, or divide it where one of them is -1."
-    if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
-        return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
-    if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
+    if match := _RESHAPE.search(message):
+        return f"{match['size']} entries cannot be arranged as {match['shape']}: the sizes must multiply to {match['size']}, or divide it where one of them is -1."
+    if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
+        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`: a spelling, or a value of another type than you expect?"
+    if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):
         return (
-            f"`{found['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
+            f"`{match['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
             "the notebook itself imports, or ask your teacher whether the package can be added."
         )
-    if kind == "ValueError" and "ambiguous" in message and (found := _COMPARES.search(line)):
-        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[found["name"]]
+    if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
+        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{found['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
+            f"Python's own `{match['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
             f"True or False to answer with: `{own}` goes along an axis that you name."
         )
     for case, sentence in _SENTENCES.items():

@@ -1,7 +1,8 @@
-"""Functions of this process behind the same face as a jailed notebook: a student's own, or those that we trust.
+"""Call functions of this process through the same interface as a sandboxed notebook.
 
-A student's ``check()`` calls the functions of the notebook that it runs in; the trusted side calls references,
-misconceptions, alternatives and mutants. NumPy and the standard library only: a student's own machine runs this too.
+A student's ``check()`` calls the functions of the notebook in which it runs. The grader calls references,
+misconceptions, alternatives and mutants. This module needs only NumPy and the standard library, because it also runs
+on students' machines.
 """
 
 from __future__ import annotations
@@ -23,25 +24,30 @@ from typing import Any
 import numpy as np
 
 from autograder.base.attempt import python_name
+from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
-from autograder.judging.time_limit import OutOfTimeError, alarm
+from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.values import changed_arguments, copy_argument, normalize_result
 
-__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
+__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "time_limit"]
 
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
 class FunctionSession:
-    """A ``Session`` over the functions and values in ``names``; nothing is confined.
+    """A ``Session`` over the functions and values in ``names``, without a sandbox.
 
-    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set; ``stuck``
-    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call. Seconds
-    ``of_processor`` do not count what else a busy machine does.
+    Args:
+        names: the functions and values, by name.
+        given: functions that replace those of the same name.
+        call_seconds: the time limit of one call (None: no limit).
+        stuck: called in another thread, with the function's name, if a call cannot be stopped at its limit.
+        called: called after each call.
+        of_processor: count processor time, so that other work on a busy machine does not count.
     """
 
     sandbox = "in-process"
@@ -49,7 +55,7 @@ class FunctionSession:
 
     def __init__(
         self,
-        names: Mapping[str, Any],
+        names: Mapping[str, Value],
         *,
         given: Mapping[str, Callable[..., Any]] | None = None,
         call_seconds: float | None = None,
@@ -63,46 +69,46 @@ class FunctionSession:
         self._seconds = call_seconds
         self._stuck = stuck
         self._called = called or (lambda: None)
-        self._edited: dict[str, Any] = {}
+        self._edited: dict[str, Value] = {}
         self._stopped = ""
 
     @property
     def alive(self) -> bool:
-        """False once a call has been stopped."""
+        """Return False once a call has been stopped."""
         return not self._stopped
 
     def names(self) -> frozenset[str]:
-        """The names that can be called or read."""
+        """Return the names that can be called or read."""
         return frozenset(self._names) | frozenset(self._given)
 
     def call(self, call: Call) -> Answer:
-        """Call one function on fresh copies of its arguments."""
+        """Call one function with fresh copies of its arguments."""
         return self.batch([call])[0]
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Call many; with ``hold`` results are copied only after the last call, so that a shared buffer shows."""
-        answered: list[tuple[Any, Answer]] = []
+        """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
+        answered: list[tuple[Value, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
             answered.append((value, answer) if hold else (None, _with_value(answer, value)))
         return [_with_value(a, v) if hold else a for v, a in answered]
 
     def value(self, name: str) -> Answer:
-        """The value of a variable; a ``NameError`` where there is none."""
+        """Return the value of a variable, or a ``NameError`` if there is none."""
         name = python_name(name)
         if name not in self._names:
             return _undefined(name)
         return _with_value(Answer(), self._names[name])
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
-        """Calls of ``name`` made through this session go to ``function``."""
+        """Let calls of ``name`` through this session call ``function``."""
         self._given[name] = function
 
-    def _alarm(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
-        return alarm(self._seconds, stuck, of_processor=self._of_processor)
+    def _time_limit(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
+        return time_limit(self._seconds, stuck, of_processor=self._of_processor)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Let functions be what ``sources`` define, in a copy of the namespace that they live in; raises what running one raises."""
+        """Replace functions by ``sources``, in a copy of their namespace. Raises whatever a source raises."""
         own = next(
             (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
         )
@@ -111,31 +117,34 @@ class FunctionSession:
         here = {
             k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
         }
-        # The others call the new ones: each looks names up in the copy.
+        # The other functions look names up in the copy, so they call the new ones.
         self._edited = {name: _living_in(names, function) for name, function in here.items()}
         names.update(self._edited)
         names.update({k: v for k, v in self._given.items() if k in names and k not in sources})
-        with _without_warnings(), self._alarm():
+        with _without_warnings(), self._time_limit():
             for name, source in sources.items():
-                exec(compile(source, f"<{name}>", "exec", dont_inherit=True), names)  # noqa: S102 - the student's own text, one edit aside
+                exec(compile(source, f"<{name}>", "exec", dont_inherit=True), names)  # noqa: S102 - the student's own code with one edit
                 self._edited[name] = names[name]
 
     def reset(self) -> None:
-        """Take back what was defined, and begin again after a call that was stopped."""
+        """Undo ``define``, and allow calls again after one was stopped."""
         self._edited = {}
         self._stopped = ""
 
     def run_variants(
         self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
     ) -> list[list[Answer]]:
-        """What each of ``programs`` answers to ``calls``, each call within ``seconds``; nothing where it cannot be defined."""
+        """Return the answers of each of ``programs`` to ``calls``, with a limit of ``seconds`` per call.
+
+        The list of a program that cannot be defined is empty.
+        """
         before, self._seconds = self._seconds, seconds
         found = []
         for sources in programs:
             try:
                 self.define(sources)
                 found.append(self.batch(calls))
-            except (Exception, SystemExit, OutOfTimeError):  # noqa: BLE001 - an edit may make anything of a definition
+            except (Exception, SystemExit, OutOfTimeError):  # noqa: BLE001 - an edited definition may raise anything
                 found.append([])
             finally:
                 self.reset()
@@ -148,21 +157,21 @@ class FunctionSession:
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Swallow what the code prints meanwhile."""
+        """Discard what the code prints."""
         with redirect_stdout(io.StringIO()):
             yield
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
-    def _known(self, name: str) -> Any:
-        """What is called ``name`` here; raises ``NameError`` where nothing is."""
+    def _known(self, name: str) -> Value:
+        """Return the object called ``name``. Raises ``NameError`` if there is none."""
         for names in (self._edited, self._given, self._names):
             if name in names:
                 return names[name]
         raise NameError(f"name {name!r} is not defined")
 
-    def _run(self, call: Call) -> tuple[Any, Answer]:
+    def _run(self, call: Call) -> tuple[Value, Answer]:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
         name = python_name(call.function)
@@ -179,13 +188,13 @@ class FunctionSession:
         kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
-            # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
-            with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
+            # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
+            with _without_warnings(), _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the error is the answer
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
         finally:
             self._called()
@@ -194,22 +203,22 @@ class FunctionSession:
 
 @dataclass
 class FunctionSubject:
-    """A subject made of functions and values: opened, it is a ``FunctionSession``."""
+    """A subject made of functions and values. Its sessions are ``FunctionSession`` objects."""
 
     label: str
-    names: Mapping[str, Any]
+    names: Mapping[str, Value]
     _: KW_ONLY
     given: Mapping[str, Callable[..., Any]] | None = None
     call_seconds: float | None = None
     stuck: Callable[[str], None] | None = None
     called: Callable[[], None] | None = None
-    of_processor: bool = False  # what the seconds are counted by
-    waited_for: bool = False  # by a person, so that nothing that took too long is tried again
+    of_processor: bool = False  # whether processor time is counted
+    waited_for: bool = False  # a person is waiting, so calls that timed out are not repeated
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
-        """A fresh session over the same names."""
+        """Return a new session over the same names."""
         return FunctionSession(
             self.names,
             given=self.given,
@@ -220,23 +229,23 @@ class FunctionSubject:
         )
 
     def before_redefined(self, exercise: str) -> None:
-        """Nothing is defined twice in a dictionary."""
+        """Return None: a dictionary has one definition per name."""
 
 
-def _with_value(answer: Answer, value: Any) -> Answer:
-    """``answer`` with what ``value`` is once it has crossed to our side, or that it cannot."""
+def _with_value(answer: Answer, value: Value) -> Answer:
+    """Return ``answer`` with ``value`` as the grader receives it, or with an error if it cannot be transferred."""
     if answer.error is not None or answer.stopped:
         return answer
     try:
         return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
-    except Exception as error:  # noqa: BLE001 - a class of the student's may do anything when it is looked at
+    except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected
         return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
 
 
-def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
-    """``function`` as it would be had it been defined among ``names``."""
+def _living_in(names: dict[str, Value], function: FunctionType) -> FunctionType:
+    """Return ``function`` as if it had been defined among ``names``."""
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
@@ -263,21 +272,21 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
 
 
 def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
-    """The innermost frame in the function's own file or notebook: what NumPy does inside is not what to look at."""
+    """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
     names = _home(function)
     found = None
     trace = error.__traceback__
     while trace is not None:
         if names is not None and trace.tb_frame.f_globals is names:
-            # The call that was one too many is what helps, also where Python only notices it inside the function that was called.
+            # Point to the recursive call, even if Python raises the error at the start of the called function.
             entered = isinstance(error, RecursionError) and trace.tb_lineno == trace.tb_frame.f_code.co_firstlineno
             found = trace if found is None or not entered else found
         trace = trace.tb_next
     return found
 
 
-def _home(function: Callable[..., Any]) -> Mapping[str, Any] | None:
-    """The names among which a function lives, or a class: its methods'."""
+def _home(function: Callable[..., Any]) -> Mapping[str, Value] | None:
+    """Return the global names of a function, or of the methods of a class."""
     if not isinstance(function, type):
         return getattr(function, "__globals__", None)
     parts = (getattr(part, "__func__", getattr(part, "fget", part)) for part in vars(function).values())
@@ -288,7 +297,7 @@ def _home(function: Callable[..., Any]) -> Mapping[str, Any] | None:
 
 
 def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
-    """The line that begins the innermost loop around a line: where in its body it was cut short is chance."""
+    """Return the first line of the innermost loop around a line. Where in the body the loop was stopped is random."""
     lines = linecache.getlines(file)
     try:
         tree = ast.parse("".join(lines))
@@ -302,13 +311,13 @@ def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - a message that raises is no message
+    except Exception:  # noqa: BLE001 - `str` of a student's error may raise anything
         return ""
 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    # A warning on stderr costs marks under stock nbgrader, so neither warnings nor stderr get that far.
+    # In standard nbgrader any output on stderr gives zero points, so warnings and stderr must not get there.
     with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stderr(sys.stdout):
         warnings.simplefilter("ignore")
         yield
@@ -316,7 +325,7 @@ def _without_warnings() -> Iterator[None]:
 
 @contextmanager
 def _memory(limit_mb: int | None) -> Iterator[None]:
-    """Raise ``MemoryError`` afterwards where more was taken at some moment; a jailed child is stopped in the act."""
+    """Raise ``MemoryError`` afterwards if the limit was exceeded. A sandboxed child is stopped immediately."""
     if limit_mb is None:
         yield
         return

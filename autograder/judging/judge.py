@@ -1,6 +1,7 @@
-"""Says what a submission deserves: each exercise judged by its checks, and again where a mistake should count only once.
+"""Judge each exercise of a submission by its checks, and count a mistake that affects several exercises only once.
 
-One judge for all: a class that is graded, a notebook that checks itself, an audit. NumPy and the standard library only.
+The same judge is used for grading a class, for a notebook's ``check()`` and for audits. This module needs only NumPy
+and the standard library.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
+from autograder.base.foreign import Value
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.judging.exercise_session import ExerciseSession, Subject
@@ -20,7 +22,7 @@ from autograder.sandbox.protocol import SandboxUnavailable, Session
 __all__ = ["Judge"]
 
 _WRONG = frozenset({"partial", "failed", "error", "timeout"})
-MAX_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
+MAX_REMEMBERED = 20_000  # outcomes of checks, each at most a kilobyte
 
 
 def _overloaded() -> bool:
@@ -33,7 +35,7 @@ def _overloaded() -> bool:
 
 
 class _OpenSubmission:
-    """A submission and the session it runs in; opened again after a call had to be stopped."""
+    """A submission and its session, which is opened again after a call had to be stopped."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -66,62 +68,61 @@ C = TypeVar("C", bound=Checks)
 
 
 class Judge(Generic[C]):
-    """Judges subjects by the checks of one chapter."""
+    """Judge submissions by the checks of one chapter."""
 
     def __init__(self, checks: C) -> None:
         self.checks = checks
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
         self._exercises = frozenset(checks.specs)
-        self._of_the_visible: Judge[Checks] | None = None
+        self._visible_judge: Judge[Checks] | None = None
 
     def judge(
         self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
     ) -> tuple[ExerciseVerdict, ...]:
-        """The outcome of every exercise (in ``only``), in the order of the check file.
+        """Return the outcome of every exercise (in ``only``), in the order of the check file.
 
-        With ``visible_only``, by the checks that students run themselves.
+        With ``visible_only``, use only the checks that students run themselves.
         """
         if visible_only and not self.checks.only_visible:
-            if self._of_the_visible is None:
-                self._of_the_visible = Judge(self.checks.visible_part())
-            return self._of_the_visible.judge(subject, only=only)
-        found: dict[str, ExerciseVerdict] = {}
+            if self._visible_judge is None:
+                self._visible_judge = Judge(self.checks.visible_part())
+            return self._visible_judge.judge(subject, only=only)
+        verdicts: dict[str, ExerciseVerdict] = {}
         with closing(_OpenSubmission(subject)) as submission:
             for spec in self.checks.specs.values():
                 if only is None or spec.name in only:
-                    found[spec.name] = self._exercise(spec, submission)
-            for name, verdict in found.items():
-                found[name] = self._follow_through(verdict, found, subject)
-        return tuple(found.values())
+                    verdicts[spec.name] = self._exercise(spec, submission)
+            for name, verdict in verdicts.items():
+                verdicts[name] = self._follow_through(verdict, verdicts, subject)
+        return tuple(verdicts.values())
 
     def _exercise(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
         if spec.name in submission.subject.blank:
             return self.scorer.not_attempted(spec)
-        verdict = self._tried(spec, submission)
+        verdict = self._run_checks(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
-            verdict = self._tried(spec, submission)
+            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
+            verdict = self._run_checks(spec, submission)
         if verdict.status in _WRONG:
-            verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)
+            verdict = self._before_redefinition(spec, verdict, submission.subject)
         return verdict
 
-    def _as_its_own_cell_left_it(
-        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject
-    ) -> ExerciseVerdict:
-        """The better of a wrong exercise's verdict and that on what its own cell defined.
+    def _before_redefinition(self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject) -> ExerciseVerdict:
+        """Judge a wrong exercise again as its own cell defined it, and return the better verdict.
 
-        A student may write a helper of the same name for a later exercise. What stood there when the exercise's own
-        check ran in the notebook was right.
+        A student may write a helper of the same name for a later exercise. The definition that existed when the
+        exercise's own check ran in the notebook may have been right.
         """
         earlier = subject.before_redefined(spec.name)
         if earlier is None:
             return verdict
         with closing(_OpenSubmission(earlier)) as submission:
-            again = self._tried(spec, submission)
+            again = self._run_checks(spec, submission)
         return again if again.score > verdict.score else verdict
 
-    def _tried(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
+    def _run_checks(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
         conversation = self.checks.converse(spec.name, submission.session, submission.limited, submission.subject.open)
         results = self._results(spec, conversation, submission)
         return self.scorer.score(
@@ -136,7 +137,7 @@ class Judge(Generic[C]):
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.purity and not _worth_care(results.values())):
+            if waits or stopped_before or (check.purity and not _purity_is_due(results.values())):
                 results[check.name] = not_tried(check)
             else:
                 results[check.name] = self._check(spec, check, conversation, student)
@@ -145,7 +146,7 @@ class Judge(Generic[C]):
     def _check(
         self, spec: ExerciseSpec, check: CheckSpec, conversation: ExerciseSession, student: StudentProxy
     ) -> CheckResult:
-        # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
+        # A check that uses only the planned answers passes for every submission with the same answers.
         conversation.fetch()
         key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
@@ -165,41 +166,41 @@ class Judge(Generic[C]):
     ) -> CheckResult:
         try:
             self.checks.run_check(spec.name, check.name, student)
-        except (KeyboardInterrupt, SandboxUnavailable):  # a person's doing, or the machine's: no check was failed
+        except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
             raise
-        except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+        except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
             conversation.failed_on[check.name] = tuple(conversation.asked.values())
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 
     def _follow_through(
-        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject
+        self, verdict: ExerciseVerdict, verdicts: dict[str, ExerciseVerdict], subject: Subject
     ) -> ExerciseVerdict:
-        """Try a failed exercise again with the failed ones it leans on answered by the reference."""
+        """Judge a failed exercise again, with the reference for each failed exercise that it depends on."""
         spec = self.checks.specs[verdict.name]
-        wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
-        wrong = [
-            n for n in wrong if not isinstance(self.checks.references[n], type)
-        ]  # objects of it live beside the student's code
+        references = self.checks.references
+        wrong = [n for n in spec.depends_on if n in verdicts and verdicts[n].status != "passed" and n in references]
+        # The reference cannot replace a class, because its objects live in the student's process.
+        wrong = [n for n in wrong if not isinstance(references[n], type)]
         if not wrong or verdict.status not in _WRONG:
             return verdict
-        helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
+        helped = _WithReferences(subject, {name: references[name] for name in wrong})
         with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
-        asked = {name: found[name].status for name in wrong if name in helped.asked}
+        asked = {name: verdicts[name].status for name in wrong if name in helped.asked}
         if again.score <= verdict.score or not asked:
             return verdict
         return self.scorer.follow_through(again, asked)
 
 
-def _worth_care(others: Collection[CheckResult]) -> bool:
-    """Whether two checks have earned points, or the only one there is: who knows a single answer by heart passes one."""
+def _purity_is_due(others: Collection[CheckResult]) -> bool:
+    """Return whether two checks with points have passed (or the only one), not just a hard-coded answer."""
     worth = [r for r in others if r.points]
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 
 
-class _Helped:
-    """A subject whose wrong earlier functions are answered by the reference."""
+class _WithReferences:
+    """A subject whose wrong earlier functions are replaced by the reference."""
 
     def __init__(self, subject: Subject, functions: dict[str, Callable[..., Any]]) -> None:
         self._subject = subject
@@ -210,19 +211,19 @@ class _Helped:
     def open(self, *, memory_mb: int | None = None) -> Session:
         session = self._subject.open(memory_mb=memory_mb)
         for name, function in self._functions.items():
-            session.substitute(name, self._noting(name, function))
+            session.substitute(name, self._recording(name, function))
         return session
 
     def before_redefined(self, exercise: str) -> Subject | None:
         earlier = self._subject.before_redefined(exercise)
         if earlier is None:
             return None
-        helped = _Helped(earlier, self._functions)
+        helped = _WithReferences(earlier, self._functions)
         helped.asked = self.asked
         return helped
 
-    def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def answer(*args: Any, **kwargs: Any) -> Any:
+    def _recording(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(*args: Value, **kwargs: Value) -> Value:
             self.asked.add(name)
             return function(*args, **kwargs)
 

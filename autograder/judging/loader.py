@@ -1,4 +1,4 @@
-"""Load a chapter's checks and known solutions from its files, and prepare what every student is asked."""
+"""Load a chapter's checks and known solutions from its files, and prepare the test calls made for every student."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.call_source import track_answers
 from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
@@ -36,26 +37,26 @@ __all__ = [
 ]  # fmt: skip
 
 
-FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
+FIXTURES = frozenset({"student", "reference", "agrees", "rng"})
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run of a check: the fixtures and parameters that its function wants, and the values of the parameters."""
+    """One run of a check: the names of its function's arguments, and the values of its parameters."""
 
     wanted: tuple[str, ...]
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
 
 
 def cases_of(cls: type, name: str) -> list[Case]:
-    """Every case of the check ``name``: one, or one for each combination of what ``pytest.mark.parametrize`` gives it.
+    """Return the cases of the check ``name``: one, or one for each combination of ``pytest.mark.parametrize`` values.
 
-    Raises ``CourseError``, with file and line, for anything of pytest's that grading does not do.
+    Raises ``CourseError``, with file and line, for pytest features that grading does not support.
     """
     function = getattr(cls, name)
     where = place_of(cls, name)
     marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
-    axes: list[list[dict[str, Any]]] = []
+    axes: list[list[dict[str, Value]]] = []
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
@@ -76,12 +77,12 @@ def cases_of(cls: type, name: str) -> list[Case]:
             raise CourseError(
                 f"{where.partition(':')[0]}: {cls.__name__} has a {setup}, which grading does not call: put into each check what it needs."
             )
-    # In pytest's order: the marks of a function stand nearest first, and the nearest varies slowest.
+    # Use pytest's order. The mark nearest to the function comes first and varies slowest.
     return [Case(wanted, {k: v for part in parts for k, v in part.items()}) for parts in itertools.product(*axes)]
 
 
-def _parameters(mark: Any, where: str) -> list[dict[str, Any]]:
-    """The values of one ``parametrize``, by name, for each of its cases."""
+def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
+    """Return the values of one ``parametrize``, by name, for each of its cases."""
     arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
     if arguments.get("indirect"):
         raise CourseError(
@@ -106,7 +107,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Any]]:
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The public functions and classes of the chapter's reference solutions, its quiz among them, by name."""
+    """Return the public functions and classes of the chapter's reference solutions by name, including its quiz."""
     module = course.references(chapter)
     return {
         name: f
@@ -114,19 +115,19 @@ def reference_functions(course: Course, chapter: str) -> dict[str, Callable[...,
         if callable(f)
         and not name.startswith("_")
         and not _is_ours(f)
-        # A class that was imported, such as Counter, is a tool of the solutions'.
+        # An imported class, such as Counter, is not a solution.
         and not (isinstance(f, type) and not str(f.__module__).startswith(("solutions", module.__name__)))
     }
 
 
 def known_misconceptions(course: Course, chapter: str) -> list[Misconception]:
-    """The chapter's named wrong solutions: those of its quiz tables, and those of its file of misconceptions."""
+    """Return the chapter's misconceptions, from its file of misconceptions and from its quizzes."""
     found = [m for table in _quizzes(course, chapter) for m in table.misconceptions]
     return misconceptions_in(course.misconceptions(chapter)) + found
 
 
 def known_alternatives(course: Course, chapter: str) -> list[Alternative]:
-    """The chapter's right solutions written differently: those of its quiz tables, and those of its file."""
+    """Return the chapter's alternative right solutions, from their file and from its quizzes."""
     found = [a for table in _quizzes(course, chapter) for a in table.alternatives]
     return alternatives_in(course.alternatives(chapter)) + found
 
@@ -136,7 +137,7 @@ def _quizzes(course: Course, chapter: str) -> list[Quiz]:
 
 
 def _is_ours(function: Any) -> bool:
-    """Whether it is one of the framework's words, such as ``quiz``, and no solution."""
+    """Return whether a function belongs to the framework, such as ``quiz``, and is not a solution."""
     return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
 
 
@@ -144,23 +145,24 @@ PUBLIC = b"public"
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
-    """The checks of a chapter, from its test file, which is read each time.
+    """Load the checks of a chapter from its test file. The file is read at each call.
 
-    Raises ``CourseError`` where the file cannot be run, does not fit the course, or asks for what grading does not have.
+    Raises ``CourseError`` if the file cannot be run, does not fit the course, or uses features that grading does not
+    support.
     """
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
-    course.references(chapter)  # so that a check file which imports them gets this course's, and no other's
+    course.references(chapter)  # so that the check file imports the references of this course, not of another
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     try:
         with _own_neighbours(path.parent):
             module = run_module(name, path)
-    except (KeyboardInterrupt, CourseError):  # an author's mistake that a decorator found is a sentence already
+    except (KeyboardInterrupt, CourseError):  # errors that a decorator found have a readable message already
         raise
     except BaseException as error:
-        # pytest.skip() and sys.exit() at the top of a file too: none of its checks would count.
+        # This includes pytest.skip() and sys.exit() at module level, which would disable all checks.
         why = failure(error, path, course.root / "tests")
         raise CourseError(f"The checks in {path} cannot be run: {why}") from error
     finally:
@@ -169,7 +171,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
 
 
 def make_importable(root: Path) -> None:
-    """Let the check files of the course in ``root`` import its solutions, and the modules beside them."""
+    """Let the check files of the course in ``root`` import its solutions, and the modules next to the check files."""
     for folder in (str(root), str(root / "tests" / "chapters")):
         if folder in sys.path:
             sys.path.remove(folder)
@@ -178,7 +180,7 @@ def make_importable(root: Path) -> None:
 
 @contextmanager
 def _own_neighbours(folder: Path) -> Iterator[None]:
-    """Have modules of ``folder`` read again inside, and none of the same name that another course has loaded."""
+    """Load the modules of ``folder`` again inside, instead of modules of the same name from another course."""
     names = {path.stem for path in folder.glob("*.py")}
     others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     try:
@@ -191,10 +193,13 @@ def _own_neighbours(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What is asked about an exercise.
+    """The test calls of an exercise.
 
-    ``plan`` is every call that its checks make of a student who is right, each once; ``asked`` those that go over at the
-    first question; ``purity``, for the check of that name, calls with what is asked after them: others of the same shapes, and they again.
+    Attributes:
+        plan: every call that its checks make on a right solution, without repeats.
+        asked: the calls that are sent with the first call.
+        purity: the call sequences of the purity check.
+        care: the aliasing checks for a class.
     """
 
     plan: Sequence[Call] = ()
@@ -205,10 +210,10 @@ class _Prepared:
 
 @dataclass
 class ChapterChecks:
-    """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before.
+    """The exercises of a chapter with their check classes, references, misconceptions and planned calls.
 
-    Set ``shrinks`` to ``False`` where nobody reads the messages: looking for a small example takes far longer than judging.
-    ``only_visible`` says that the hidden checks are left out.
+    Set ``shrinks`` to ``False`` if nobody reads the messages. Shrinking an example takes far longer than judging.
+    ``only_visible`` states that the hidden checks are left out.
     """
 
     course: Course
@@ -221,14 +226,14 @@ class ChapterChecks:
     secret: bytes
     only_visible: bool = False
     shrinks: bool = True
-    _seed: bytes | None = None  # what every input is drawn from, where it is neither public nor the secret
+    _seed: bytes | None = None  # the seed of every input if it is neither public nor the secret
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _cases: dict[tuple[str, str], list[Case]] = field(default_factory=dict)
     _diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
 
     @classmethod
     def of(cls, course: Course, chapter: str, module: ModuleType) -> ChapterChecks:
-        """The checks that ``module`` (the chapter's test file) holds; raises ``CourseError`` where they do not fit the course."""
+        """Return the checks in a chapter's test file. Raises ``CourseError`` if they do not fit the course."""
         specs = exercises_of(module)
         if not specs:
             raise CourseError(f"{course.checks(chapter)} holds no class marked with @exercise(…).")
@@ -270,48 +275,48 @@ class ChapterChecks:
         )
 
     def visible_part(self) -> ChapterChecks:
-        """The checks that students run themselves, with the inputs of those alone."""
+        """Return only the checks that students run themselves, with the planned calls of those checks."""
         specs = {s.name: replace(s, checks=tuple(c for c in s.checks if c.visible)) for s in self.specs.values()}
-        # A quiz explains nothing before it is graded: what each wrong choice means comes with the marks.
+        # Wrong quiz choices are explained only after grading.
         wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
         return replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
 
     def diagnosis(self, exercise: str) -> Diagnosis:
-        """What is known of the mistakes of ``exercise``, worked out once."""
+        """Return the diagnosis of ``exercise``, which is computed once."""
         if exercise not in self._diagnoses:
             known, plan = self.misconceptions[exercise], self.plan(exercise)
             found = diagnosis_of(exercise, self.references, known, plan, pairs=not self.only_visible)
             self._diagnoses[exercise] = found
         return self._diagnoses[exercise]
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        """The known wrong choices among the answers to a quiz: variable, name of the mistake, and its message."""
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
+        """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
         return [(variable, m.name, m.message) for variable, m in wrong_answers(self.misconceptions[exercise], answers)]
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
-        """Whether ``check`` names ``variable``."""
+        """Return whether the code of ``check`` names ``variable``."""
         function = getattr(self.classes[exercise], check)
-        # The checks of a quiz's table are made by one function, in which the variable is no constant.
+        # In the checks of a quiz the variable is in the closure instead of the constants.
         closed_over = [cell.cell_contents for cell in function.__closure__ or ()]
         return variable in function.__code__.co_consts or any(
             value == variable for value in closed_over if isinstance(value, str)
         )
 
-    def right_answer(self, call: Call) -> Any:
-        """What a right solution answers; None where there is no such function."""
+    def right_answer(self, call: Call) -> Value:
+        """Return the answer of a right solution. None if there is no such function."""
         return self.reference.answer(call) if call.function in self.references else None
 
     def class_names(self) -> frozenset[str]:
-        """The names of the references that are classes."""
+        """Return the names of the references that are classes."""
         return frozenset(name for name, reference in self.references.items() if isinstance(reference, type))
 
     def signature(self, name: str) -> inspect.Signature | None:
-        """The signature of the reference called ``name``."""
+        """Return the signature of the reference called ``name``."""
         function = self.references.get(name)
         return inspect.signature(function) if function is not None else None
 
     def plan(self, exercise: str) -> Sequence[Call]:
-        """Every call that the exercise's checks make of a student who is right, each once."""
+        """Return every call that the exercise's checks make on a right solution, without repeats."""
         return self._prepare(exercise).plan
 
     def converse(
@@ -323,9 +328,9 @@ class ChapterChecks:
         *,
         planned: bool = True,
     ) -> ExerciseSession:
-        """A conversation about ``exercise`` with the submission behind ``session``.
+        """Return an ``ExerciseSession`` for ``exercise`` on the submission behind ``session``.
 
-        ``limited`` opens it with less memory, ``fresh_session`` in a process that has not been asked anything.
+        ``limited`` opens the submission with less memory, ``fresh_session`` in a new process without earlier calls.
         """
         prepared = self._prepare(exercise) if planned else _Prepared()
         return ExerciseSession(
@@ -342,13 +347,13 @@ class ChapterChecks:
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
-        """What a check's inputs are drawn from: visible ones are published, so they never touch the course's secret."""
+        """Return the seed of a check's inputs: the course's secret, but never for visible (published) inputs."""
         if self._seed is not None:
             return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
 
     def run_check(self, exercise: str, check: str, student: Any) -> None:
-        """Run every case of one check on ``student`` (a ``StudentProxy``, or a recorder); raises what the first to fail raises."""
+        """Run the cases of one check on ``student``, a ``StudentProxy`` or a recorder. Raises the first failure."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
         agrees = ReferenceComparison(student, self.reference)
@@ -359,20 +364,20 @@ class ChapterChecks:
                 with track_answers():
                     function(cls(), **{name: values[name] for name in case.wanted})
 
-    def right_names(self) -> dict[str, Any]:
-        """The functions and the answers of a student who has everything right."""
-        names: dict[str, Any] = dict(self.references)
+    def right_names(self) -> dict[str, Value]:
+        """Return the functions and quiz answers of a student who has everything right."""
+        names: dict[str, Value] = dict(self.references)
         for spec in self.specs.values():
             if spec.answers:
                 names.update(self.references[spec.name]())
         return names
 
     def right_session(self) -> FunctionSession:
-        """A stand-in for a student who has everything right."""
+        """Return the session of a student who has everything right."""
         return FunctionSession(self.right_names())
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
-        """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
+        """Return all calls that ``checks`` make on a right solution, with inputs drawn from ``secret``."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(
@@ -394,15 +399,15 @@ class ChapterChecks:
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
-        # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
+        # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
-        purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
+        purity = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b)) for a, b, order in orders]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
-    def _answered_apart(self, one: Call, other: Call) -> bool:
-        """Whether a right solution answers two questions differently."""
+    def _answers_differ(self, one: Call, other: Call) -> bool:
+        """Return whether a right solution answers two calls differently."""
         if one.probe:
             return False
         left, right = self.right_session().batch([one, other])

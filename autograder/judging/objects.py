@@ -1,61 +1,67 @@
-"""Objects of classes in a conversation: each step of one is asked as the script that leads to it, from the beginning.
+"""Objects of classes in an exercise session. Each use sends the whole call sequence that leads to it.
 
-NumPy and the standard library only: a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import ref
 
+from autograder.base.foreign import Value
 from autograder.checking.call_source import kept_for_this_check
 from autograder.checking.student_objects import StudentObject, backend_of, contains_objects, is_mutable, state_of
 from autograder.sandbox.protocol import Call, Opaque
 from autograder.sandbox.script import Step, script
 from autograder.values import copy_value
 
-__all__ = ["MAX_STEPS", "ObjectOwner", "given", "made"]
+__all__ = ["MAX_STEPS", "ObjectOwner", "call_with_objects", "make_object"]
 
 MAX_STEPS = 400
 _METHODS = frozenset({"method", "function", "builtin_function_or_method", "method-wrapper", "partial"})
 _count = itertools.count()
+_Part = tuple[str, Value]  # a kind ("o": an object, "v": a value, "l" or "t": a list or tuple of parts) and its content
 
 
 @dataclass(frozen=True)
 class ObjectOwner:
-    """Whose objects they are: ``ask`` answers a script, and ``right`` says what a right solution answers to it.
+    """The owner of objects: the student or the course.
 
-    ``classes`` are the names of the course's classes.
+    Attributes:
+        ask: runs a call sequence and returns the owner's answer.
+        right: returns the answer of a right solution.
+        classes: the names of the course's classes.
     """
 
-    ask: Callable[[Call], Any]
-    right: Callable[[Call], Any]
+    ask: Callable[[Call], Value]
+    right: Callable[[Call], Value]
     classes: Collection[str] = ()
 
-    def world(self) -> _World:
-        """The world of the check that runs: its objects may have to do with each other where nobody sees it."""
-        world: _World = kept_for_this_check().setdefault((id(getattr(self.ask, "__self__", self)), _World), _World())
-        return world.now()
+    def object_state(self) -> _ObjectState:
+        """Return the state of the running check, which all its objects share, because they may affect each other."""
+        object_state: _ObjectState = kept_for_this_check().setdefault(
+            (id(getattr(self.ask, "__self__", self)), _ObjectState), _ObjectState()
+        )
+        return object_state.current()
 
 
 @dataclass(eq=False)
 class _Event:
-    """A step that was taken, in the order of ``number``; what it refers to are other events."""
+    """A step of a call sequence. Its references are other events, and ``number`` gives the order."""
 
     do: str
     on: _Event | None
     name: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[_Part, ...] = ()
+    kwargs: Mapping[str, _Part] = field(default_factory=dict)
     raises: str = ""
     number: int = field(default_factory=lambda: next(_count))
 
     def refers_to(self) -> Iterator[_Event]:
-        """The events that gave the objects of this one."""
-        waiting: list[Any] = [*self.args, *self.kwargs.values()]
+        """Yield the events that created the objects used in this one."""
+        waiting: list[_Part] = [*self.args, *self.kwargs.values()]
         if self.on is not None:
             yield self.on
         while waiting:
@@ -68,38 +74,38 @@ class _Event:
 
 @dataclass(eq=False)
 class _Watched:
-    """A list, dict, set or array that was given at a step, or that it gave: a check that changes it later means that one."""
+    """A mutable argument or result of a step. If the check changes it later, this becomes a step."""
 
     event: _Event
     label: str
-    value: Any
-    state: Any
+    value: Value
+    state: Hashable
 
 
-class _World:
-    """The objects of a check, and all that was done to any of them."""
+class _ObjectState:
+    """The objects of a check, and all steps taken with them."""
 
     def __init__(self) -> None:
         self.events: list[_Event] = []
-        self.things: list[tuple[ref[StudentObject], _Event]] = []
+        self.objects: list[tuple[ref[StudentObject], _Event]] = []
         self.watched: list[_Watched] = []
-        self.taken_up: _World | None = None
+        self.merged_into: _ObjectState | None = None
 
-    def now(self) -> _World:
-        """This world, or the one that it has become a part of."""
-        return self if self.taken_up is None else self.taken_up.now()
+    def current(self) -> _ObjectState:
+        """Return this state, or the state that it was merged into."""
+        return self if self.merged_into is None else self.merged_into.current()
 
-    def take_up(self, other: _World) -> None:
-        """Let what happened in ``other`` have happened here."""
+    def merge(self, other: _ObjectState) -> None:
+        """Merge the steps of ``other`` into this state."""
         if other is not self:
-            other.taken_up = self
+            other.merged_into = self
             self.events = sorted([*self.events, *other.events], key=lambda event: event.number)
             self.watched += other.watched
-            self.things += other.things
+            self.objects += other.objects
 
     def forget(self) -> None:
-        """Leave out what was done to objects that the check does not hold any more, and that no other had to do with."""
-        self.things = [(thing, event) for thing, event in self.things if thing() is not None]
+        """Drop the steps of objects that the check no longer uses and that are unrelated to all others."""
+        self.objects = [(proxy, event) for proxy, event in self.objects if proxy() is not None]
         group: dict[int, int] = {}
 
         def of(number: int) -> int:
@@ -110,15 +116,15 @@ class _World:
         for event in self.events:
             for other in event.refers_to():
                 group[of(other.number)] = of(event.number)
-        held = {of(event.number) for _, event in self.things}
+        held = {of(event.number) for _, event in self.objects}
         self.events = [event for event in self.events if of(event.number) in held]
         self.watched = [one for one in self.watched if of(one.event.number) in held]
 
     def steps(self) -> list[Step]:
-        """All that was done, as a script has it."""
+        """Return all steps as a call sequence."""
         at = {id(event): place for place, event in enumerate(self.events)}
 
-        def placed(part: Any) -> Any:
+        def placed(part: _Part) -> _Part:
             kind, held = part
             if kind == "o":
                 return "o", at[id(held)]
@@ -137,7 +143,7 @@ class _World:
         ]
 
     def note_changes(self) -> None:
-        """A step for each value that was changed since it was given."""
+        """Add a step for each watched value that was changed."""
         for one in self.watched:
             state = state_of(one.value)
             if state != one.state:
@@ -145,135 +151,138 @@ class _World:
                 self.events.append(_Event("change", one.event, one.label, (("v", copy_value(one.value)),)))
 
 
-class _Lone:
-    """An object on one side, the student's or the course's."""
+class _SingleObject:
+    """An object of one owner."""
 
-    def __init__(self, side: ObjectOwner, world: _World, event: _Event, opaque: Opaque) -> None:
+    def __init__(self, owner: ObjectOwner, object_state: _ObjectState, event: _Event, opaque: Opaque) -> None:
         self.opaque = opaque
-        self.side = side
-        self._world = world
+        self.owner = owner
+        self._object_state = object_state
         self.event = event
 
     @property
     def is_new(self) -> bool:
-        """Whether the check has made it by the name of its class."""
+        """Whether the check created it by calling its class."""
         return self.event.do == "make"
 
     @property
-    def world(self) -> _World:
-        return self._world.now()
+    def object_state(self) -> _ObjectState:
+        return self._object_state.current()
 
     def step(
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
         outcome: bool = False,
         raises: str = "",
-    ) -> Any:
+    ) -> Value:
         if swapped:
-            return _take(self.side, self._owner(), _Event("use", None, name), [*args, StudentObject(self)], {})
+            return _take(self.owner, self._class_name(), _Event("use", None, name), [*args, StudentObject(self)], {})
         event = _Event(do, self.event, name, raises=raises)
-        return _take(self.side, self._owner(), event, args, kwargs or {}, world=self.world, outcome=outcome)
+        return _take(
+            self.owner, self._class_name(), event, args, kwargs or {}, object_state=self.object_state, outcome=outcome
+        )
 
     def is_method(self, name: str) -> bool:
-        asked = [*self.world.steps(), Step("get", self.world.events.index(self.event), name)]
+        steps = [*self.object_state.steps(), Step("get", self.object_state.events.index(self.event), name)]
         try:
-            value = self.side.right(script(self._owner(), asked))
+            value = self.owner.right(script(self._class_name(), steps))
         except AttributeError as error:
             raise AttributeError(f"a right {self.opaque.type} has nothing called {name!r}: {error}") from error
         return isinstance(value, Opaque) and value.type in _METHODS
 
-    def _owner(self) -> str:
-        """The class of the course's that this object comes from."""
+    def _class_name(self) -> str:
+        """Return the name of the course's class that this object comes from."""
         event: _Event | None = self.event
-        if self.opaque.type in self.side.classes:
+        if self.opaque.type in self.owner.classes:
             return self.opaque.type
         while event is not None and event.do not in {"make", "give"}:
             event = event.on
-        return event.name if event is not None else self.world.events[0].name
+        return event.name if event is not None else self.object_state.events[0].name
 
 
-def made(side: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> StudentObject:
-    """An object of the class ``name``: ``name(*args, **kwargs)``."""
-    found = _take(side, name, _Event("make", None, name), args, kwargs)
-    assert isinstance(found, StudentObject)  # noqa: S101 - as the step makes one
-    return found
+def make_object(owner: ObjectOwner, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> StudentObject:
+    """Create an object of the class ``name``: ``name(*args, **kwargs)``."""
+    proxy = _take(owner, name, _Event("make", None, name), args, kwargs)
+    assert isinstance(proxy, StudentObject)  # noqa: S101 - for the type checker
+    return proxy
 
 
-def given(side: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What the function ``name`` gives, some of whose arguments are objects."""
-    return _take(side, name, _Event("give", None, name), args, kwargs)
+def call_with_objects(owner: ObjectOwner, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """Call the function ``name`` with arguments that include objects."""
+    return _take(owner, name, _Event("give", None, name), args, kwargs)
 
 
 def _take(
-    side: ObjectOwner,
-    owner: str,
+    owner: ObjectOwner,
+    class_name: str,
     event: _Event,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
     *,
-    world: _World | None = None,
+    object_state: _ObjectState | None = None,
     outcome: bool = False,
-) -> Any:
-    """Take the step ``event`` in ``world`` (or in that of the objects among its arguments), and ask for what it gives."""
-    world = world or side.world()
-    things = [*_things(args), *_things(kwargs.values())]
-    for other in things:
-        world.take_up(other.world)
-    world.forget()
-    world.note_changes()
-    event.number = next(_count)  # after the changes that came before it
-    event.args = tuple(map(_written, args))
-    event.kwargs = {key: _written(value) for key, value in kwargs.items()}
-    world.events.append(event)
-    if len(world.events) > MAX_STEPS:
+) -> Value:
+    """Take the step ``event`` and return its result.
+
+    The step belongs to ``object_state``, or to the state of the objects among its arguments.
+    """
+    object_state = object_state or owner.object_state()
+    objects = [*_objects_in(args), *_objects_in(kwargs.values())]
+    for other in objects:
+        object_state.merge(other.object_state)
+    object_state.forget()
+    object_state.note_changes()
+    event.number = next(_count)  # after the steps for the changes
+    event.args = tuple(map(_to_part, args))
+    event.kwargs = {key: _to_part(value) for key, value in kwargs.items()}
+    object_state.events.append(event)
+    if len(object_state.events) > MAX_STEPS:
         raise ValueError(
             f"this check takes more than {MAX_STEPS} steps with one object, and each begins at the first again: let a probe "
             'take them (`student.probe(source, "Name")`), or take fewer'
         )
     labels = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
-    world.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]
-    asked = script(owner, world.steps(), outcome=outcome)
-    value = side.ask(asked)
+    object_state.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]
+    call = script(class_name, object_state.steps(), outcome=outcome)
+    value = owner.ask(call)
     if event.do == "make":
         value = Opaque(event.name)
-    if isinstance(value, Opaque) and (
-        event.do == "make" or outcome or _gives_an_object(side, asked)
-    ):  # it goes on where it is
-        thing = StudentObject(_Lone(side, world, event, value))
-        world.things.append((ref(thing), event))
-        return thing
+    if isinstance(value, Opaque) and (event.do == "make" or outcome or _gives_an_object(owner, call)):
+        proxy = StudentObject(_SingleObject(owner, object_state, event, value))
+        object_state.objects.append((ref(proxy), event))
+        return proxy
     if is_mutable(value) and not outcome:
-        world.watched.append(_Watched(event, "=", value, state_of(value)))
+        object_state.watched.append(_Watched(event, "=", value, state_of(value)))
     return value
 
 
-def _gives_an_object(side: ObjectOwner, asked: Call) -> bool:
-    """Whether a right solution gives an object too: what stands in the place of a number is not asked whether it equals one."""
+def _gives_an_object(owner: ObjectOwner, call: Call) -> bool:
+    """Return whether a right solution also returns an object and not, for example, a number."""
     try:
-        right = side.right(asked)
-    except Exception:  # noqa: BLE001 - what a right object raises
+        right = owner.right(call)
+    except Exception:  # noqa: BLE001 - a right object may raise anything
         return True
     return right is None or isinstance(right, Opaque)
 
 
-def _things(values: Iterable[Any]) -> list[_Lone]:
-    found: list[_Lone] = []
+def _objects_in(values: Iterable[Value]) -> list[_SingleObject]:
+    found: list[_SingleObject] = []
     for value in values:
         if isinstance(value, StudentObject):
             found.append(backend_of(value))  # type: ignore[arg-type]
         elif isinstance(value, list | tuple):
-            found += _things(value)
+            found += _objects_in(value)
     return found
 
 
-def _written(value: Any) -> Any:
+def _to_part(value: Value) -> _Part:
     if isinstance(value, StudentObject):
         return "o", backend_of(value).event  # type: ignore[attr-defined]
     if isinstance(value, list | tuple) and contains_objects(value):
-        return "l" if isinstance(value, list) else "t", [_written(part) for part in value]
+        return "l" if isinstance(value, list) else "t", [_to_part(part) for part in value]
     return "v", set(value) if isinstance(value, set) else copy_value(value)

@@ -1,6 +1,6 @@
-"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
+"""The pytest plugin, which provides the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
 
-``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
+``pytest tests/chapters`` runs the hidden checks on the references, ``pytest --student notebook.ipynb`` on a notebook.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from autograder.base.foreign import Value
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.call_source import track_answers
@@ -20,7 +21,7 @@ from autograder.checking.properties import drawing, rng_for
 from autograder.course.course import find_course, load_course
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.loader import ChapterChecks, make_importable
-from autograder.judging.proxies import StudentProxy
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]
@@ -28,7 +29,7 @@ __all__ = ["spec_of"]
 
 @dataclass
 class _PytestRun:
-    """What one run of pytest opens and finds out."""
+    """The open sessions and the results of one pytest run."""
 
     chapters: dict[str, ChapterChecks] = field(default_factory=dict)
     sessions: dict[tuple[Path, int | None], Session] = field(default_factory=dict)
@@ -47,12 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep what is opened until the end."""
+    """Create the state of the run."""
     config.stash[_kept] = _PytestRun()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Let a check file import the course's solutions and the modules beside it, as it may in grading."""
+    """Let a check file import the course's solutions and the modules next to it, as in grading."""
     if isinstance(collector, pytest.Module) and collector.path.parent.name == "chapters":
         root = find_course(collector.path.parent)
         if root is not None:
@@ -60,7 +61,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a check that waits for one that did not pass."""
+    """Skip a check if one that it depends on has failed."""
     spec = spec_of(item)
     if spec is None:
         return
@@ -73,9 +74,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:  # noqa: ARG001 - pytest's names
-    """Remember which checks passed, for those that wait for them."""
-    report: Any = yield
+def pytest_runtest_makereport(
+    item: pytest.Item,
+    call: pytest.CallInfo[None],  # noqa: ARG001 - pytest requires this name
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Record which checks passed, for the checks that depend on them."""
+    report = yield
     spec = spec_of(item)
     if spec is not None and report.when == "call":
         passed, key = item.config.stash[_kept].passed, f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
@@ -85,7 +89,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.fixture(autouse=True)
 def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hidden inputs come from the course's secret, visible ones from a public seed."""
+    """Draw hidden inputs from the course's secret, and visible ones from a public seed."""
     spec = spec_of(request.node)
     if spec is None:
         yield
@@ -97,7 +101,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def student(request: pytest.FixtureRequest) -> StudentProxy:
-    """The student's functions: a notebook's with ``--student``, else the references."""
+    """Return the student's functions: those of the notebook given by ``--student``, else the references."""
     chapter = _chapter(request)
     spec = spec_of(request.node)
     if spec is None:
@@ -114,25 +118,25 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
 
 
 @pytest.fixture
-def reference(request: pytest.FixtureRequest) -> Any:
-    """The course's own solutions."""
+def reference(request: pytest.FixtureRequest) -> ReferenceProxy:
+    """Return the course's own solutions."""
     return _chapter(request).reference
 
 
 @pytest.fixture
-def agrees(student: StudentProxy, reference: Any) -> ReferenceComparison:
-    """``agrees.softmax(x)``: the student's answer is the reference's."""
+def agrees(student: StudentProxy, reference: ReferenceProxy) -> ReferenceComparison:
+    """Return a comparison: ``agrees.softmax(x)`` checks that the student's answer equals the reference's."""
     return ReferenceComparison(student, reference)
 
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> Any:
-    """A ``numpy.random.Generator`` for a check's own inputs: fresh for every check, the same at every run."""
+    """Return a ``numpy.random.Generator``, new for every check and the same in every run."""
     return rng_for(request.node.function)
 
 
-def spec_of(item: Any) -> ExerciseSpec | None:
-    """The exercise that a test item belongs to."""
+def spec_of(item: Value) -> ExerciseSpec | None:
+    """Return the exercise that a test item belongs to, or None."""
     return getattr(getattr(item, "cls", None), "__exercise__", None)
 
 
@@ -165,7 +169,7 @@ def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | No
     return session
 
 
-def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
+def pytest_exception_interact(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Show a failed check as the student would read it."""
     if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
         report.longrepr = str(call.excinfo.value)

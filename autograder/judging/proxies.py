@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import record_answer
 from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_error_message
@@ -19,7 +20,7 @@ from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.objects import ObjectOwner, given, made
+from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.protocol import Call, Source, StudentError
 from autograder.sandbox.script import is_script, names_in
 from autograder.values import call_key, copy_argument, copy_value, normalize_result
@@ -38,7 +39,7 @@ _SPECIAL = {
 
 
 def explain_failed_step(call: Call, error: StudentError) -> str:
-    """A sentence for the student; empty where the error says enough."""
+    """Explain a failed step to the student. Return "" if the error is clear enough."""
     step, owner = last_step(call)
     if error.type == NOT_AS_ASKED and error.message == "CLASS":
         return f"`{call.function}` is no class, and a class is asked for: its first line begins with `class {call.function}`."
@@ -73,7 +74,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
 
 
 class StudentProxy(Outcomes):
-    """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
+    """The fixture ``student``: ``student.softmax(x)`` calls a function, ``student["q1"]`` reads a variable."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class StudentProxy(Outcomes):
         memory_mb: int | None = None,
         *,
         exercises: Collection[str] = (),
-        limits: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Value] | None = None,
     ) -> None:
         self._conversation = conversation
         self._known = known
@@ -100,24 +101,24 @@ class StudentProxy(Outcomes):
                 )
             return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
-            return self._side(name)
+            return self._with_objects(name)
         return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
-    def _side(self, name: str) -> Callable[..., Any]:
-        """What asks ``name`` where there are classes: an object of one may be made, or be an argument."""
+    def _with_objects(self, name: str) -> Callable[..., Any]:
+        """Return a function that calls ``name``, which may create an object or take objects as arguments."""
         classes = self._conversation.classes
-        side = ObjectOwner(self._ask, self._conversation.right, classes)
+        owner = ObjectOwner(self._ask, self._conversation.right, classes)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             if name in classes:
-                return made(side, name, args, kwargs)
+                return make_object(owner, name, args, kwargs)
             if contains_objects((*args, *kwargs.values())):
-                return given(side, name, args, kwargs)
+                return call_with_objects(owner, name, args, kwargs)
             return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
         return ask
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         answer = self._conversation.ask_variable(name)
         if answer.error is not None:
             why = "the cell that sets it is missing, or it did not run"
@@ -127,7 +128,7 @@ class StudentProxy(Outcomes):
         return record_answer(copy_value(answer.value), lambda: (name, {}))
 
     def check_purity(self) -> None:
-        """Hold the exercise's function to what every function owes its caller."""
+        """Check that the exercise's function has no side effects and no memory."""
         self._conversation.check_purity()
 
     def within(
@@ -138,46 +139,51 @@ class StudentProxy(Outcomes):
         calls: Mapping[str, int] | None = None,
         seconds: float | None = None,
     ) -> StudentProxy:
-        """The same student, whose calls may take so much and no more: ``student.within(memory_mb=64).f(x)``.
+        """Return the same student with limits on each call: ``student.within(memory_mb=64).f(x)``.
 
-        ``steps`` are lines of Python that run, and comparisons of the items that were given; ``calls`` says how often each function
-        named there may be called, one of the notebook's or one that is handed over. ``seconds`` are those of the processor.
+        Args:
+            memory_mb: the memory in MiB.
+            steps: the number of executed lines of Python and of comparisons of the given items.
+            calls: how often each of these functions may be called. They are functions of the notebook or arguments.
+            seconds: the processor time in seconds.
         """
         limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
 
-    def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _counted(self, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         count(self.measure, self._conversation.right, self._limits or {}, name, args, kwargs)
         return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
-    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
-        """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
+    def when_graded(self, look: Callable[..., None], *args: Value) -> None:
+        """Call ``look(student, *args)`` when grading, but not in ``check()``. It may inspect results directly."""
         look(self, *args)
 
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
+        """Run ``probe(function, *args, **kwargs)`` of ``source`` in the student's process, and return its result.
 
-        Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
-        why: the check fails with that sentence, and no message says that the student's function stopped.
+        If the function's result cannot be inspected, ``source`` raises a ``NotAsAsked`` exception of its own that
+        explains why. The check then fails with that message instead of reporting an error in the student's function.
 
-        The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
-        returned can be had by itself, look at it here as well: ``student.when_graded``.
+        A student's function may reach into the probe and change its result. If the function's result can be
+        transferred by itself, inspect it here as well, with ``student.when_graded``.
         """
         return self._ask(Call(function, args, kwargs, source))
 
-    def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """Run ``probe(function, *args, **kwargs)`` of ``source`` as ``probe`` does, where it measures what the function does.
+    def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
+        """Run ``probe(function, *args, **kwargs)`` of ``source`` like ``probe``, to measure what the function does.
 
-        A measurement, such as how far answers scatter, may come out otherwise for another right function: it is asserted
-        on, and no mistake is named by it.
+        A measurement, such as how far answers scatter, may differ between right functions. So it can be used in
+        assertions, but not to diagnose mistakes.
         """
         return self._ask(Call(function, args, kwargs, source, measured=True))
 
-    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
-        """What the student's function draws with matplotlib, as data: ``student.plot("draw", table)["axes"][0]["bars"]``.
+    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
+        """Return as data what the student's function draws with matplotlib.
 
-        Of each plot (axes): ``title``, ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
-        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts`` those are only there or not.
+        For example, ``student.plot("draw", table)["axes"][0]["bars"]``. Each of the ``axes`` has the keys ``title``,
+        ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts``, the texts only show whether they are
+        present.
         """
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
@@ -185,14 +191,14 @@ class StudentProxy(Outcomes):
         self._conversation.unplanned_calls += 1
         return self._known()
 
-    def _ask(self, call: Call) -> Any:
+    def _ask(self, call: Call) -> Value:
         answer = self._conversation.ask(call)
         error = answer.error
         if answer.stopped:
             raise self._conversation.stopped_failure(call)
         if error is not None:
             if missing := _missing(call, error):
-                # The name of another exercise is no slip in writing this one.
+                # The name of another exercise is not a misspelling of this one.
                 near = nearest(missing, (name for name in self._names() if name not in self._exercises))
                 instead = f" The notebook has `{near}`: is that the one?" if near else ""
                 is_class = missing in self._conversation.classes or is_script(call)
@@ -234,14 +240,14 @@ class StudentProxy(Outcomes):
 
 
 def _missing(call: Call, error: StudentError) -> str:
-    """The function or class that the notebook does not have, where that is the error."""
+    """Return the function or class that the notebook lacks, if that is the error, else ""."""
     if error.type != "NameError" or error.line:
         return ""
     return next((name for name in names_in(call) if f"'{name}'" in error.message), "")
 
 
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
-    """Whether the probe raised ``error``, and no line of the student's; where it could not even call the function, it did not."""
+    """Return whether the probe raised ``error``, not the student's code and not a failed call of it."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
     if is_script(call) or is_outcome(call.probe):
         return False
@@ -249,37 +255,37 @@ def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
 
 
 class ReferenceProxy:
-    """The fixture ``reference``: the course's own functions, each question worked out once."""
+    """The fixture ``reference``: the course's own functions. The result of each call is computed once."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
         self._functions = functions
-        self._known: dict[tuple[Any, ...], Any] = {}
+        self._known: dict[Hashable, Value] = {}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or name not in self._functions:
             raise AttributeError(f"the reference solutions have no {name!r}")
         classes = {name for name, function in self._functions.items() if isinstance(function, type)}
-        side = ObjectOwner(self.answer, self.answer, classes)
+        owner = ObjectOwner(self.answer, self.answer, classes)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             if name in classes:
-                return made(side, name, args, kwargs)
+                return make_object(owner, name, args, kwargs)
             if classes and contains_objects((*args, *kwargs.values())):
-                return given(side, name, args, kwargs)
+                return call_with_objects(owner, name, args, kwargs)
             return self.answer(Call(name, args, kwargs))
 
         return ask
 
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """What ``student.probe`` gives for a student who is right."""
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
+        """Return the result of ``student.probe`` for a right solution."""
         return self.answer(Call(function, args, kwargs, source))
 
-    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
-        """What ``student.plot`` gives for a student who is right."""
+    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
+        """Return the result of ``student.plot`` for a right solution."""
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
-    def answer(self, call: Call) -> Any:
-        """What a right student answers to ``call``."""
+    def answer(self, call: Call) -> Value:
+        """Return the answer of a right solution to ``call``."""
         key = call_key(call)
         if key not in self._known:
             function = self._functions[call.function]
@@ -291,7 +297,7 @@ class ReferenceProxy:
                 self._known[key] = normalize_result(function(*args, **kwargs))
         return copy_value(self._known[key])
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         for function in self._functions.values():
             if not isinstance(function, type) and not inspect.signature(function).parameters:
                 answers = function()

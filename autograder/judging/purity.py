@@ -1,13 +1,16 @@
-"""Check that functions and objects have no side effects: arguments stay as they are, and a repeated call returns the same."""
+"""Check that functions and objects have no side effects.
+
+Arguments must stay unchanged, and a repeated call must return the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.student_objects import format_script
 from autograder.judging.diagnosis import same_answer
@@ -15,11 +18,11 @@ from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import maximal_scripts, script, steps_of, with_caller_mutations, with_mutation_report
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
-__all__ = ["AliasingCheck", "PurityProbe", "mutation_advice", "pairs_of", "plan_aliasing_check"]
+__all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
 
 
 _ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
-_CONTAINERS: dict[Any, str] = {
+_CONTAINERS: dict[type, str] = {
     list: "`list(x)` or `sorted(x)`; methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
     dict: "`dict(x)`; methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
     set: "`set(x)` or `x | …`; methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
@@ -27,15 +30,15 @@ _CONTAINERS: dict[Any, str] = {
 }
 
 
-def mutation_advice(changed: Sequence[Any]) -> str:
-    """What a function does instead of changing these arguments: of a list, which methods change it."""
+def mutation_advice(changed: Sequence[Value]) -> str:
+    """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
         return f"Work on a new one, as from {text} and `x[…] = …` change the old one."
     return _ARRAYS
 
 
-def _holds_arrays(value: Any) -> bool:
+def _holds_arrays(value: Value) -> bool:
     if isinstance(value, dict):
         return any(map(_holds_arrays, value.values()))
     return isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and any(map(_holds_arrays, value)))
@@ -43,20 +46,23 @@ def _holds_arrays(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PurityProbe:
-    """Two questions of one shape, and in which order they are asked after ``first``.
+    """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``apart``: the right answers to the two differ.
+    ``answers_differ`` states that the right answers to the two differ.
     """
 
     first: Call
     other: Call
-    questions: Sequence[Call]
-    apart: bool = False
+    calls: Sequence[Call]
+    answers_differ: bool = False
 
 
 def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
-    """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
-    shapes: dict[Any, list[Call]] = {}
+    """Return pairs of calls with equal shapes and different numbers, largest inputs first.
+
+    They are taken from the plan and from ``other``, the same plan with other draws.
+    """
+    shapes: dict[Hashable, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args and not call.measured:
             shapes.setdefault((call.probe, schema((call.args, dict(call.kwargs)))), []).append(call)
@@ -67,16 +73,16 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
             pairs.append((calls[0], second))
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
     if not pairs:
-        # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
-        # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
+        # No two inputs have the same shape, so reverse the arrays: answers are only compared with each other.
+        # If there are no arrays to reverse, make some other call of the plan in between.
         own = [call for call in plan if call.function == exercise and not call.measured]
         pairs = [(call, _another(call, own)) for call in own]
-    # What a probe looks at is dear to make: there, one small pair.
+    # The results of probes are expensive, so use one small pair for them.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:
-    """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
+    """Return a call other than ``call``: with its arrays reversed, else one of ``calls``, else ``call`` itself."""
     others = (c for c in (_backwards(call), *calls) if call_key(c) != call_key(call))
     return next(others, call)
 
@@ -91,18 +97,20 @@ MAX_SCRIPTS = 12  # of one exercise
 
 @dataclass(frozen=True, slots=True)
 class AliasingCheck:
-    """A script, and what is looked at beside it.
+    """A call sequence and the behavior of a right solution in it.
 
-    ``spoils``: whether a right object answers the same where its caller changes what it gave and was given; ``changes`` are the
-    arguments that a right object changes.
+    Attributes:
+        call: the call sequence.
+        isolated: whether a right object gives the same answers if its caller changes the arguments and results.
+        changes: the arguments that a right object changes.
     """
 
     call: Call
-    spoils: bool
+    isolated: bool
     changes: tuple[tuple[int, str], ...]
 
     def look(self, ask: Callable[[Call], Answer], described: Callable[[Call], str]) -> None:
-        """Raise ``CheckFailed`` where the student's object does not keep to its own."""
+        """Raise ``CheckFailed`` if the student's object changes arguments or shares mutable state with its caller."""
         changed = ask(with_mutation_report(self.call)).value
         for place, label in changed if isinstance(changed, list) else ():
             if (place, label) not in self.changes:
@@ -113,27 +121,26 @@ class AliasingCheck:
                     described(step),
                     kind="changed",
                 )
-        if not self.spoils:
+        if not self.isolated:
             return
         plain, then = ask(self.call), ask(with_caller_mutations(self.call))
         if plain.stopped or then.stopped or same_answer(plain, then, self.call):
             return
-        said = f"{then.error.type}: {then.error.message}" if then.error else show(then.value)
         raise CheckFailed(
             f"An object of {self.call.function} shares a list, dictionary or set with its caller: when the caller changes what it gave "
             "to the object, or got from it, the object changes too. Keep a copy of what comes in, and give a copy of what goes "
             "out, as `list(…)` makes one.",
-            f"{described(self.call)} gave  {_said(plain)}\nafter such changes it gave  {said}",
+            f"{described(self.call)} gave  {describe_answer(plain)}\nafter such changes it gave  {describe_answer(then)}",
             kind="changed",
         )
 
 
 def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -> list[AliasingCheck]:
-    """What is looked at beside the scripts of ``plan``, the longest of them, by what a right solution answers."""
+    """Return aliasing checks for the longest call sequences of ``plan``, with the behavior of a right solution."""
     found = []
     for one in maximal_scripts(plan)[:MAX_SCRIPTS]:
         steps = steps_of(one)
-        # What is asked last is asked twice: only then it shows that the first answer was no copy.
+        # Repeat the last call. This shows whether the first answer was a copy.
         call = script(one.function, [*steps, *(steps[-1:] if steps[-1].do in ("call", "get", "use") else [])])
         changed = right(with_mutation_report(call))
         changes = tuple((place, label) for place, label in changed) if isinstance(changed, list) else ()
@@ -144,9 +151,10 @@ def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -
 def _same(right: Callable[[Call], object], call: Call) -> bool:
     try:
         return equal(right(call), right(with_caller_mutations(call)))
-    except Exception:  # noqa: BLE001 - what a right object raises
+    except Exception:  # noqa: BLE001 - a right object may raise anything
         return False
 
 
-def _said(answer: Answer) -> str:
+def describe_answer(answer: Answer) -> str:
+    """Return the error or the value of an answer as text."""
     return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

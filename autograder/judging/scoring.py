@@ -1,6 +1,6 @@
-"""From the outcomes of checks to the outcome of an exercise: points, status, and the words that go with them.
+"""Turn the outcomes of checks into the outcome of an exercise: points, status and messages.
 
-NumPy and the standard library only: a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from autograder.base.foreign import Value
 from autograder.base.formatting import points
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
@@ -25,28 +26,28 @@ from autograder.values import describe, is_builtin, structure_difference
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
 NOT_ATTEMPTED = "Not attempted yet: there is no code of yours in it."
-MAX_SAID = 20_000  # characters of what a check says of one case
+MAX_SAID = 20_000  # characters of a check's message
 INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
 
 
 class Checks(Protocol):
-    """The checks of a chapter, from its check file or as they are recorded for students.
+    """The checks of a chapter, from its check file or as recorded for students.
 
-    ``only_visible`` says that hidden checks, and so those of how inputs are treated, are no part of them.
+    ``only_visible`` states that hidden checks are left out, including those of purity.
     """
 
     only_visible: bool
 
     @property
     def specs(self) -> Mapping[str, ExerciseSpec]:
-        """The exercises, by name, in the order of the chapter."""
+        """The exercises by name, in the order of the chapter."""
 
     @property
     def references(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions by which an earlier mistake is answered for, so that it counts once."""
+        """The functions that replace a student's wrong earlier functions, so that a mistake counts once."""
 
     def visible_part(self) -> Checks:
-        """Those that students run themselves, alone."""
+        """Return only the checks that students run themselves."""
 
     def converse(
         self,
@@ -55,45 +56,45 @@ class Checks(Protocol):
         limited: Callable[[int], Session] | None = None,
         fresh_session: Callable[[], Session] | None = None,
     ) -> ExerciseSession:
-        """A conversation about ``exercise`` with the submission behind ``session``."""
+        """Return an ``ExerciseSession`` for ``exercise`` on the submission behind ``session``."""
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
-        """Run one check on ``student``; raises what it raises."""
+        """Run one check on ``student``. Raises the check's failure."""
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
-        """What is known of the mistakes of ``exercise``; None where none is named."""
+        """Return the diagnosis of ``exercise``. None if no misconceptions are known."""
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
-        """The known wrong choices among the answers to a quiz: variable, name of the mistake, and its message."""
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> Sequence[tuple[str, str, str]]:
+        """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
-        """Whether ``check`` is about ``variable``."""
+        """Return whether ``check`` is about ``variable``."""
 
-    def right_answer(self, call: Call) -> Any:
-        """What a right solution answers; None where that is not known."""
+    def right_answer(self, call: Call) -> Value:
+        """Return the answer of a right solution. None if it is unknown."""
 
 
 class Scorer:
-    """Says what an exercise earned, and which mistake explains what it did not."""
+    """Compute what an exercise earns, and find the mistake that explains the lost points."""
 
     def __init__(self, checks: Checks) -> None:
         self._checks = checks
-        # The last failure to name what is wrong with an answer: an audit raises it, so that an author hears of it.
+        # The last exception raised by a diagnosis. An audit raises it again, so that the author sees it.
         self.undiagnosed: Exception | None = None
 
     def not_attempted(self, spec: ExerciseSpec) -> ExerciseVerdict:
-        """The outcome of a blank stub."""
+        """Return the outcome of an empty stub."""
         results = tuple(map(not_tried, spec.checks))
         return ExerciseVerdict(spec.name, 0.0, _total(results), "not_attempted", message=NOT_ATTEMPTED, checks=results)
 
     def failed(self, check: CheckSpec, failure: BaseException, conversation: ExerciseSession) -> CheckResult:
-        """The outcome of a check that raised ``failure``."""
+        """Return the outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, AssertionError):  # which a CheckFailed is, too
-            failure = self._unusable(failure, conversation)
+        if not isinstance(failure, AssertionError):  # CheckFailed is one
+            failure = self._explain_unusable(failure, conversation)
         reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):
-            # Whatever a check quotes, a terminal, a page and a file can hold it.
+            # A check may quote anything, so make it safe for terminals, pages and files.
             reason, example = sanitize(failure.reason, MAX_SAID), sanitize(failure.example, MAX_SAID)
             if isinstance(failure, CheckStopped):
                 status = "timeout" if failure.stopped == "timeout" else "error"
@@ -112,22 +113,22 @@ class Scorer:
         session: Callable[[], Session],
         note: str = "",
     ) -> ExerciseVerdict:
-        """The outcome of an exercise from the outcomes of its checks."""
+        """Return the outcome of an exercise from the outcomes of its checks."""
         if self._checks.only_visible and not spec.answers:
             results = [*results, *self._inputs_kept(conversation)]
         earned = sum(r.points for r in results if r.status == "passed")
         status = _status(results, earned)
         mistake, message, signature = "", "", ""
         if status != "passed":
-            results, missing = self._missing(spec, results, session)
+            results, missing = self._explain_missing(spec, results, session)
             try:
                 if spec.answers:
-                    mistake, results, message = self._answers(spec, results, conversation)
+                    mistake, results, message = self._explain_choices(spec, results, conversation)
                 elif not missing:
-                    mistake, message = self._named(spec, conversation)
-                    results = results if mistake else self._slips(spec, results, conversation)
+                    mistake, message = self._diagnose(spec, conversation)
+                    results = results if mistake else self._explain_failed_checks(spec, results, conversation)
                 signature = "" if mistake else answer_signature(spec.name, conversation.log)
-            except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
+            except Exception as error:  # noqa: BLE001 - marks must not depend on the diagnosis
                 self.undiagnosed = error
             message = message or next((r.message for r in results if r.status not in {"passed", "not_tried"}), "")
         message = f"{message}\n{note}".strip() if note else message
@@ -137,39 +138,40 @@ class Scorer:
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
-        """``verdict``, won with the earlier exercises of ``wrong`` answered by the reference, with the note that says so.
+        """Add a note to ``verdict``, which was earned with the reference for the earlier exercises in ``wrong``.
 
-        ``wrong`` holds their statuses: in one that was never begun nothing is wrong, it is missing.
+        ``wrong`` contains the statuses of these exercises. The note calls a solution that was not attempted missing,
+        not wrong.
         """
         names = " and ".join(wrong)
         what = "is right in itself" if verdict.status == "passed" else "does better"
-        wanting = [name for name, status in wrong.items() if status == "not_attempted"]
-        mistaken = [name for name in wrong if name not in wanting]
+        blank = [name for name, status in wrong.items() if status == "not_attempted"]
+        mistaken = [name for name in wrong if name not in blank]
         lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
-        lacks += [f"that {' and '.join(wanting)} {'is' if len(wanting) == 1 else 'are'} missing"] if wanting else []
+        lacks += [f"that {' and '.join(blank)} {'is' if len(blank) == 1 else 'are'} missing"] if blank else []
         note = (
             f"Your {verdict.name} {what}: with a right {names} underneath it earns "
             f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
-    def _named(self, spec: ExerciseSpec, conversation: ExerciseSession) -> tuple[str, str]:
-        """The name and the message of the mistake that explains every answer; two empty texts where none does."""
+    def _diagnose(self, spec: ExerciseSpec, conversation: ExerciseSession) -> tuple[str, str]:
+        """Return the name and message of the mistake that explains every answer, or two empty strings."""
         diagnosis = self._checks.diagnosis(spec.name)
         if diagnosis is None:
             return "", ""
-        conversation.ask_quietly(diagnosis.calls)
-        found = diagnosis.explain(conversation.log)
-        return (found.name, found.message) if found is not None else ("", "")
+        conversation.call_silently(diagnosis.calls)
+        candidate = diagnosis.explain(conversation.log)
+        return (candidate.name, candidate.message) if candidate is not None else ("", "")
 
-    def _slips(
+    def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """Where no one mistake explains all answers: the one that explains those of a check that failed, told there, once."""
+        """If no mistake explains all answers, add the mistakes that explain single failed checks, each once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results
-        slips: dict[str, str] = {}  # by message, the check that tells it
+        slips: dict[str, str] = {}  # from a message to the check that shows it
         for key, found in diagnosis.explain_entries(conversation.log).items():
             about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
             slips.setdefault(found.message, about.name)
@@ -186,8 +188,11 @@ class Scorer:
             for r in results
         ]
 
-    def _unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
-        """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
+    def _explain_unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
+        """Return the failure for a check that raised an error because it could not use the student's last answer.
+
+        The same check passes with a right answer.
+        """
         if conversation.latest is not None:
             call, answer = conversation.latest
             right = self._checks.right_answer(call)
@@ -208,7 +213,7 @@ class Scorer:
 
     @staticmethod
     def _inputs_kept(conversation: ExerciseSession) -> list[CheckResult]:
-        """The line that says that an input is changed, where no check looks at that; it costs nothing yet."""
+        """Report a changed input if no check does. It does not cost points yet."""
         try:
             conversation.check_inputs()
         except CheckFailed as found:
@@ -217,10 +222,10 @@ class Scorer:
         return []
 
     @staticmethod
-    def _missing(
+    def _explain_missing(
         spec: ExerciseSpec, results: Sequence[CheckResult], session: Callable[[], Session]
     ) -> tuple[Sequence[CheckResult], bool]:
-        """Where the function is not there because its cell failed, say what stopped the cell."""
+        """If the function is missing because its cell failed, report what stopped the cell."""
         absent = [r for r in results if r.status == "error" and r.reason.startswith("There is no ")]
         if not absent:
             return results, False
@@ -235,10 +240,10 @@ class Scorer:
             return [replace(r, reason=text, message=text) if r in absent else r for r in results], True
         return results, True
 
-    def _answers(
+    def _explain_choices(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> tuple[str, Sequence[CheckResult], str]:
-        """For an exercise of plain variables: a message for each wrong choice, on the check that is about it."""
+        """For a quiz, add a message for each known wrong choice to the check that is about it."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}
         known = self._checks.wrong_choices(spec.name, answers)
         words: dict[str, str] = {}
@@ -255,12 +260,12 @@ class Scorer:
 
 
 def not_tried(check: CheckSpec) -> CheckResult:
-    """The outcome of a check that waits for another, or for code."""
+    """Return the outcome of a check that was skipped because of another check or missing code."""
     return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
 
 
-def _opaque(value: Any) -> Opaque | None:
-    """What in ``value`` could not cross, if anything did not: a check that computes with it raises an error of its own."""
+def _opaque(value: Value) -> Opaque | None:
+    """Return the part of ``value`` that could not be transferred, if any. Checks that use it raise errors."""
     if isinstance(value, Opaque):
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()

@@ -1,12 +1,12 @@
-"""A limit on how long code of this process may run: in a thread or the main one, on any system, in a browser.
+"""Limit how long code of this process may run, in any thread, on any system and in a browser.
 
-NumPy-free: the standard library only. What cannot be ended is a single call into C that gives no signal a chance, such as
-one product of two huge matrices: it is over when it is over, and a notebook is told so meanwhile.
+This module needs only the standard library. A single call into C that does not handle signals, such as a product of
+two huge matrices, cannot be interrupted. The ``stuck`` callback reports it meanwhile.
 """
 
 from __future__ import annotations
 
-# What `signal` is made of: its own functions make an enum of each handler, which takes longer than many a call.
+# `signal` converts each handler to an enum, which takes longer than many calls. `_signal` does not.
 import _signal  # type: ignore[import-not-found]
 import _thread
 import signal
@@ -21,29 +21,32 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["OutOfTimeError", "alarm"]
+__all__ = ["OutOfTimeError", "time_limit"]
 
-AGAIN = 0.25  # seconds until what was swallowed is raised again
-PATIENCE = 4  # times that it may be swallowed; then it is raised at every step, so that no loop can go on
-STUCK = 2.0  # seconds without any reaction, after which a person is told why
-WAITING = 10  # times as long by the clock as the processor may work, where that is what counts
-_EVERY = 200  # steps between two looks at the clock, in a browser
+AGAIN = 0.25  # seconds until a swallowed error is raised again
+PATIENCE = 4  # after the error was swallowed this often, it is raised at every step
+STUCK = 2.0  # seconds without a reaction until `stuck` is called
+WAITING = 10  # the clock limit is this many times the limit of processor time
+_EVERY = 200  # steps between two looks at the clock
 
 
 class OutOfTimeError(BaseException):
-    """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
+    """Raised when the time is up. ``except Exception`` in the running code does not catch it."""
 
 
-def alarm(
+def time_limit(
     seconds: float | None, stuck: Callable[[], None] | None = None, *, of_processor: bool = False
 ) -> AbstractContextManager[None]:
-    """Raise ``OutOfTimeError`` in what runs inside after ``seconds``, again and again until it gives up.
+    """Raise ``OutOfTimeError`` in the code inside after ``seconds``, repeatedly until it gives up.
 
-    Seconds ``of_processor`` are those that the processor works for it, where that can be told, so that what else a busy machine
-    does is not counted; only after ten times as long by the clock is it over anyway.
+    In the main thread this uses signals, if the system has them. In a browser it uses Python's monitoring (Python
+    3.12 and later), and otherwise a second thread.
 
-    ``stuck`` is called, in another thread, where nothing came of that for some seconds. In the main thread of a system with
-    alarms an alarm does it, in a browser Python's own monitoring (from Python 3.12 on), elsewhere a second thread.
+    Args:
+        seconds: the time limit. None means no limit.
+        stuck: called in another thread if the code has not reacted for some seconds.
+        of_processor: count processor time if possible, so that other work on a busy machine does not count. After ten
+            times as long by the clock the time is up anyway.
     """
     if seconds is None:
         return nullcontext()
@@ -55,7 +58,7 @@ def alarm(
 
 
 class _Limit:
-    """What the ways to end a call have in common. All of it stands in this file, in whose frames nothing is ever raised."""
+    """The common part of all time limits. Nothing is ever raised in the frames of this file."""
 
     def __init__(self, seconds: float, stuck: Callable[[], None] | None = None) -> None:
         self._seconds = seconds
@@ -75,7 +78,7 @@ class _Limit:
                 self._end()
                 if self._teller is not None:
                     self._teller.cancel()
-            except OutOfTimeError:  # another thread had it raised while we were on our way here
+            except OutOfTimeError:  # raised by another thread just before `_end`
                 continue
             return
 
@@ -87,7 +90,7 @@ class _Limit:
 
 
 class _Signalled(_Limit):
-    """By ``SIGALRM``, which also ends a wait such as ``time.sleep``. An interrupt by a person is as persistent."""
+    """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
     def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
         super().__init__(seconds, stuck)
@@ -100,7 +103,7 @@ class _Signalled(_Limit):
         self._before = [(signal.SIGALRM, self._handle(signal.SIGALRM, OutOfTimeError))]
         if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before.append((signal.SIGINT, self._handle(signal.SIGINT, KeyboardInterrupt)))
-        # It rings again and again, for where it could not raise and where what it raised was swallowed.
+        # Repeat the signal, in case an error could not be raised or was swallowed.
         signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
 
     def _end(self) -> None:
@@ -111,17 +114,17 @@ class _Signalled(_Limit):
 
     def _handle(self, number: signal.Signals, kind: type[BaseException]) -> Any:
         def ring(_number: int, frame: FrameType | None) -> None:
-            # What is raised inside a callback of the garbage collector, as Hypothesis and weak references have them, is
-            # swallowed with a warning.
+            # Errors in callbacks of the garbage collector (Hypothesis and weak references have some) are swallowed with
+            # a warning.
             if self._over or (frame is not None and frame.f_code.co_filename in {__file__, weakref.__file__}):
                 return
             if frame is not None and frame.f_code.co_name == "gc_callback":
                 return
             if number == signal.SIGALRM and kind is OutOfTimeError and self._has_waited():
-                return  # and it rings again soon
+                return  # the signal is repeated soon
             times = self._raised[number] = self._raised.get(number, 0) + 1
             if kind is KeyboardInterrupt and times == 1:
-                # From now on the alarm says this again, for where it is swallowed.
+                # Let the alarm repeat the interrupt, in case it is swallowed.
                 signal.signal(signal.SIGALRM, ring)
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
             if times > PATIENCE:
@@ -133,18 +136,18 @@ class _Signalled(_Limit):
         return _signal.signal(number, ring)
 
     def _has_waited(self) -> bool:
-        """Whether the processor has worked less than the time that is given, and there is still time to wait for it."""
+        """Return whether the processor time is not used up yet, and the limit by the clock is not reached."""
         worked = time.process_time() - self._worked
         return self._of_processor and worked < self._seconds and time.monotonic() < self._latest
 
 
 class _FromAThread(_Limit):
-    """By a second thread, which has Python raise in the first one: for threads, and for systems without alarms."""
+    """A limit by a second thread that raises in the first one, for threads and systems without alarms."""
 
     def _begin(self) -> None:
         self._thread = threading.get_ident()
-        self._inside = sys._getframe(2)  # noqa: SLF001 - whoever says "with alarm"
-        # Locks alone, which are C: an Event is Python, in which the error might be raised while it is held.
+        self._inside = sys._getframe(2)  # noqa: SLF001 - the frame with the `with` statement
+        # Use only locks, which are written in C. An Event is Python code, so the error might be raised inside it.
         self._over, self._alone, self._end_of_it = False, threading.Lock(), threading.Lock()
         self._raised = False
         self._end_of_it.acquire()
@@ -153,10 +156,10 @@ class _FromAThread(_Limit):
 
     def _end(self) -> None:
         self._over = True
-        with self._alone:  # from here on nothing more is raised
+        with self._alone:  # nothing is raised after this
             raised = self._raised
         if self._at_every_step is not None:
-            self._at_every_step._end()  # noqa: SLF001 - one of ours
+            self._at_every_step._end()  # noqa: SLF001 - a class of this module
         if raised:
             self._take_back()
         if self._end_of_it.locked():
@@ -165,11 +168,11 @@ class _FromAThread(_Limit):
     def _ring(self) -> None:
         wait, times = self._seconds, 0
         while not self._end_of_it.acquire(timeout=wait):
-            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - the only way to see another thread's
+            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - the only way to get another thread's frame
             ours = frame is not None and frame.f_code.co_filename == __file__
             while frame is not None and frame is not self._inside:
                 frame = frame.f_back
-            if frame is None:  # it has left, and its end was cut short
+            if frame is None:  # the block has ended, but its `_end` was interrupted
                 return
             with self._alone:
                 if not ours and not self._over:
@@ -181,26 +184,29 @@ class _FromAThread(_Limit):
                 self._at_every_step = _Monitored(0.0)
                 self._at_every_step.watch(self._thread)
                 if sys.version_info >= (3, 12):
-                    return  # it raises by itself
+                    return  # the monitor raises from now on
 
     def _take_back(self) -> None:
-        """Have no error waiting any more: not by clearing it, after which Python 3.11 never again enters a function that is traced."""
+        """Remove a pending error.
+
+        Python 3.11 never again enters a traced function after an error was cleared, so raise and catch one instead.
+        """
         self._raised = False
         try:
             self._raise()
-            while True:  # it comes within a few steps, in the place of one that waits
+            while True:  # the error replaces the pending one and is raised within a few steps
                 pass
         except OutOfTimeError:
             return
 
     def _raise(self) -> None:
-        import ctypes  # noqa: PLC0415 - seldom needed
+        import ctypes  # noqa: PLC0415 - rarely needed
 
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(OutOfTimeError))
 
 
 class _Monitored(_Limit):
-    """By looking at the clock at every jump and call, where there are neither threads nor signals."""
+    """A limit that checks the clock at every jump and call, for systems without threads and signals."""
 
     _tool: int | None = None
 
@@ -208,11 +214,11 @@ class _Monitored(_Limit):
         self.watch(threading.get_ident())
 
     def watch(self, thread: int) -> None:
-        """Look at the clock at every step of ``thread`` from now on."""
+        """Start checking the clock at the steps of ``thread``."""
         watch: Any = getattr(sys, "monitoring", None)
         self._thread = thread
         self._ring_at, self._raised, self._steps = time.monotonic() + self._seconds, 0, 0
-        # Before Python 3.12 there is none; of those that there are, a debugger may use one.
+        # Python 3.11 has no monitoring. A debugger may use one of the tools.
         self._tool = next((tool for tool in range(6) if watch.get_tool(tool) is None), None) if watch else None
         if self._tool is None:
             return

@@ -1,6 +1,7 @@
-"""Which checks a release has proven, known by what they are made of: a check that changed since is not proven any more.
+"""Record which checks a release has validated, and find the checks that changed since then.
 
-Check files are only read here, not run: a preview of an unchanged class is over before Hypothesis would have been imported.
+Check files are parsed but not run. So a preview of an unchanged class finishes faster than Hypothesis could be
+imported.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ Defined = dict[str, list[ast.AST]]
 
 
 def mark_validated(course: Course, chapter: str) -> None:
-    """Note that the checks of ``chapter`` are proven as they are now."""
-    found = {name: made_of for name, _exercise, _title, made_of in _fingerprints(course, chapter)}
+    """Record the current checks of ``chapter`` as validated."""
+    found = {name: fingerprint for name, _exercise, _title, fingerprint in _fingerprints(course, chapter)}
     write_atomically(_path(course, chapter), (json.dumps(found, indent=1) + "\n").encode())
 
 
 def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | None:
-    """Exercise and title of each check that is new, or made of something else, since the last release.
+    """Return exercise and title of each check that is new or changed since the last release.
 
-    None where no release is known. Raises ``CourseError`` where the check file cannot be read.
+    None if no release is known. Raises ``CourseError`` if the check file cannot be read.
     """
     try:
         proven = json.loads(_path(course, chapter).read_text(encoding="utf-8"))
@@ -38,7 +39,7 @@ def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | 
         return None
     known = proven if isinstance(proven, dict) else {}
     now = _fingerprints(course, chapter)
-    return [(exercise, title) for name, exercise, title, made_of in now if known.get(name) != made_of]
+    return [(exercise, title) for name, exercise, title, fingerprint in now if known.get(name) != fingerprint]
 
 
 def _path(course: Course, chapter: str) -> Path:
@@ -46,9 +47,10 @@ def _path(course: Course, chapter: str) -> Path:
 
 
 def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str]]:
-    """Name, exercise and title of each check, and a hash of what it is made of.
+    """Return name, exercise and title of each check, and a hash of the code it depends on.
 
-    That is its own code, its exercise's, the reference, and whatever of the course these mention. Layout and comments do not matter.
+    The hash covers the check's code, its exercise, the reference, and all course code that these mention. Layout and
+    comments do not matter.
     """
     path = course.checks(chapter)
     body = _parsed(path).body
@@ -65,7 +67,7 @@ def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str
 
 
 def _checks(body: Iterable[ast.AST], known: Defined) -> Iterator[tuple[str, str, str, list[ast.AST]]]:
-    """Name, exercise and title of each check that a file writes down, with its code."""
+    """Yield name, exercise and title of each check in a file, with its code."""
     for node in body:
         if isinstance(node, ast.ClassDef) and (exercise := _exercise_of(node)):
             around: list[ast.AST] = [*node.decorator_list, *node.bases]
@@ -75,24 +77,24 @@ def _checks(body: Iterable[ast.AST], known: Defined) -> Iterator[tuple[str, str,
                 if name.startswith("test_"):
                     yield name, exercise, _title(name, nodes[-1]), [*around, *nodes]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            made = node.value.func  # the checks of a quiz: TestQuiz = quiz_ch1.checks()
-            if isinstance(made, ast.Attribute) and made.attr == "checks":
-                yield "checks", getattr(made.value, "attr", getattr(made.value, "id", "quiz")), "its questions", [node]
+            call = node.value.func  # a quiz: TestQuiz = quiz_ch1.checks()
+            if isinstance(call, ast.Attribute) and call.attr == "checks":
+                yield "checks", getattr(call.value, "attr", getattr(call.value, "id", "quiz")), "its questions", [node]
 
 
 def _exercise_of(cls: ast.ClassDef) -> str:
-    """The exercise that a class has the checks of; empty where it has none."""
-    for made in cls.decorator_list:
-        if isinstance(made, ast.Call) and getattr(made.func, "id", getattr(made.func, "attr", "")) == "exercise":
-            name = made.args[0] if made.args else next((k.value for k in made.keywords if k.arg == "name"), None)
+    """Return the exercise whose checks a class contains, or ""."""
+    for call in cls.decorator_list:
+        if isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) == "exercise":
+            name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
             return str(name.value) if isinstance(name, ast.Constant) else cls.name
     return ""
 
 
 def _title(name: str, node: ast.AST) -> str:
-    """What a student reads of a check, else its name in words."""
-    said = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
-    words = inspect.cleandoc(said).split("\n\n")[0] if said else name.removeprefix("test_").replace("_", " ")
+    """Return the title of a check that students read, or its name as words."""
+    docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    words = inspect.cleandoc(docstring).split("\n\n")[0] if docstring else name.removeprefix("test_").replace("_", " ")
     return " ".join(words.split())
 
 
@@ -104,7 +106,7 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _named(body: Iterable[ast.AST]) -> Defined:
-    """What a body defines, by name."""
+    """Return the definitions of a body, by name."""
     found: Defined = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -120,7 +122,7 @@ def _named(body: Iterable[ast.AST]) -> Defined:
 
 
 def _with_mentions(nodes: Iterable[ast.AST], known: Mapping[str, list[ast.AST]]) -> list[str]:
-    """The nodes as text, and every definition that they mention, however far."""
+    """Return the nodes, and every definition that they mention directly or indirectly, as text."""
     seen: dict[int, str] = {}
     waiting = list(nodes)
     while waiting:

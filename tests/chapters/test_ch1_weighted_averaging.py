@@ -105,7 +105,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
 @exercise(
     "hard_lookup",
     points=2,
-    leans_on=("weighted_average",),
+    depends_on=("weighted_average",),
     takes=Contract(
         LOOKED_UP,
         categories=[
@@ -262,7 +262,7 @@ def temperature(values, _query):
 @exercise(
     "soft_lookup",
     points=4,
-    leans_on=("weighted_average", "softmax"),
+    depends_on=("weighted_average", "softmax"),
     takes=Contract(
         {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
         **rules_of_one_query(temperature),

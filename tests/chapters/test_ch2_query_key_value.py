@@ -154,7 +154,7 @@ class TestAttentionScores:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("dot_product_attention", points=4, leans_on=("attention_scores",), takes=attention_contract(scaled=False))
+@exercise("dot_product_attention", points=4, depends_on=("attention_scores",), takes=attention_contract(scaled=False))
 class TestDotProductAttention:
     """It is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
     first step, the notebook hands you `softmax` for the second.

@@ -443,7 +443,7 @@ class TestNumericalGradient:
 @exercise(
     "query_gradient",
     points=4,
-    leans_on=("scaled_dot_product_attention", "softmax_jacobian"),
+    depends_on=("scaled_dot_product_attention", "softmax_jacobian"),
     takes=Contract(
         {
             name: array(shape, low=-limit, high=limit, tiny=1e-3, float32=False)

@@ -342,7 +342,7 @@ class TestMaskedSoftmax:
 @exercise(
     "masked_attention",
     points=4,
-    leans_on=("masked_softmax",),
+    depends_on=("masked_softmax",),
     takes=attention_contract(mask=mask("... n_q n_k", default=True)),
 )
 class TestMaskedAttention:

@@ -209,7 +209,7 @@ def first_two_features(values):
 @exercise(
     "multi_head_attention",
     points=6,
-    leans_on=("split_heads", "merge_heads"),
+    depends_on=("split_heads", "merge_heads"),
     takes=Contract(
         {
             "X_q": array("... n_q d_model"),
@@ -324,7 +324,7 @@ class TestMultiHeadAttention:
 @exercise(
     "head_contributions",
     points=3,
-    leans_on=("split_heads", "merge_heads"),
+    depends_on=("split_heads", "merge_heads"),
     takes=Contract({"O": array("h n_q d_v"), "W_O": array("h*d_v d_model")}),
 )
 class TestHeadContributions:

@@ -123,7 +123,7 @@ class TestAttentionCost:
 @exercise(
     "layer_flops",
     points=3,
-    leans_on=("attention_cost",),
+    depends_on=("attention_cost",),
     takes=Contract({"n": POSITIONS, "d_model": WIDTH}, corrupt=0.02),
 )
 class TestLayerFlops:
@@ -534,7 +534,7 @@ def of_all_keys(change):
 @exercise(
     "decode_step",
     points=4,
-    leans_on=("chunked_attention",),
+    depends_on=("chunked_attention",),
     takes=Contract(
         {
             "q": array("d_k"),

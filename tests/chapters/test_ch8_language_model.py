@@ -275,7 +275,7 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
 @exercise(
     "transformer_block",
     points=8,
-    leans_on=("layer_norm", "rotate_positions"),
+    depends_on=("layer_norm", "rotate_positions"),
     takes=Contract(
         {
             "X": array("... n d_model", low=-1000, high=1000),
@@ -434,7 +434,7 @@ def trained_model():
 @exercise(
     "next_token_logits",
     points=4,
-    leans_on=("layer_norm", "rotate_positions", "transformer_block"),
+    depends_on=("layer_norm", "rotate_positions", "transformer_block"),
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
         sizes={"n": (1, 140)},
@@ -812,7 +812,7 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
 @exercise(
     "generate",
     points=8,
-    leans_on=("layer_norm", "rotate_positions", "transformer_block", "next_token_logits", "sample_next"),
+    depends_on=("layer_norm", "rotate_positions", "transformer_block", "next_token_logits", "sample_next"),
     takes=Contract(
         {
             "tokens": whole_numbers("n", 0, N_VOCAB - 1),

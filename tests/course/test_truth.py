@@ -63,14 +63,14 @@ def test_references_earn_everything_and_empty_effort_little(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Six misconceptions, four alternatives, three different hints, a check of purity for every function, and whole ``leans_on``."""
+    """Six misconceptions, four alternatives, three different hints, a check of purity for every function, and whole ``depends_on``."""
     assert COURSE.at_least == {"misconceptions": 6, "alternatives": 4, "hints": 3}
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         assert len(spec.hints) == len(set(spec.hints)) == 3, name
         # An exercise that follow-through has rescued counts as passed for those after it: they name its own too.
-        for leant in spec.leans_on:
-            assert set(checks.specs[leant].leans_on) <= set(spec.leans_on), name
+        for leant in spec.depends_on:
+            assert set(checks.specs[leant].depends_on) <= set(spec.depends_on), name
         found = exercise_of(audited(chapter), name)
         assert found.lacking(COURSE.at_least) == []
         if not spec.answers:

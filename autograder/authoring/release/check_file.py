@@ -156,7 +156,7 @@ class CheckFile:
                 if check.points < 0:
                     where = self.place_of_check(spec.name, check.name)
                     yield Mistake(where, f"it has {check.points:g} points: no check takes any away.", about=spec.name)
-            for other in spec.leans_on:
+            for other in spec.depends_on:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
                     yield Mistake(

@@ -18,7 +18,7 @@ from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy
-from autograder.judging.time_limit import OutOfTimeError, alarm
+from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.student.examples.record import recorded
 from autograder.values import call_key
 
@@ -47,7 +47,7 @@ class _Counted(io.TextIOBase):
 def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
     """The checks of a chapter; raises ``CourseError`` too where importing them or the solutions does not come back."""
     try:
-        with alarm(_MODULE_SECONDS), _quiet():
+        with time_limit(_MODULE_SECONDS), _quiet():
             return load_checks(course, chapter)
     except OutOfTimeError:
         text = None
@@ -148,7 +148,7 @@ class _Rehearsed:
         where = file.place_of_check(exercise, check.name)
         is_class = isinstance(self.originals[exercise], type)  # no single call of which is timed
         try:
-            with alarm(self.seconds * _STEPS) if is_class else nullcontext():
+            with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
                 calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
@@ -206,7 +206,7 @@ class _Timed:
         if self._name in self._endless:
             raise _Endless(self._name)
         try:
-            with alarm(self._seconds):
+            with time_limit(self._seconds):
                 return self._function(*args, **kwargs)
         except OutOfTimeError:
             self._endless.add(self._name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.time_limit import OutOfTimeError, alarm
+from autograder.judging.time_limit import OutOfTimeError, time_limit
 
 __all__ = ["wrong_examples"]
 
@@ -34,7 +34,7 @@ def wrong_examples(
     for place, text, arguments, told in _in_sentences(name, docstring, function):
         line = docstring.count("\n", 0, place) + 1
         try:
-            with alarm(seconds), np.errstate(all="ignore"):
+            with time_limit(seconds), np.errstate(all="ignore"):
                 found = function(*arguments)
         except OutOfTimeError:
             yield line, f"the docstring's example {text} does not come back within {seconds:g} s."
@@ -88,7 +88,7 @@ def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: 
     runner.report_unexpected_exception = note_error  # type: ignore[method-assign, assignment]
     test = doctest.DocTest(examples, names, name, None, 0, docstring)
     try:
-        with alarm(seconds):
+        with time_limit(seconds):
             runner.run(test, out=lambda _text: None)
     except OutOfTimeError:
         failures.append((1, f"the docstring's >>> examples do not come back within {seconds:g} s."))

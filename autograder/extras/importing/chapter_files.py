@@ -161,7 +161,7 @@ def _class(chapter: NewChapter, exercise: Exercise, *, every_way: bool) -> str:
     total = Fraction(0) if every_way else sum((c.points for c in checks), Fraction(0))
     given = [repr(exercise.name).replace("'", '"'), f"points={number_text(total)}"]
     if names := leans_on(chapter, exercise):
-        given.append(f"leans_on=({', '.join(_quoted(n) for n in names)},)")
+        given.append(f"depends_on=({', '.join(_quoted(n) for n in names)},)")
     if exercise.answers:
         given.append(f"answers=({', '.join(_quoted(n) for n in exercise.answers)},)")
     lines = [f"@exercise({', '.join(given)})", f"class {exercise.class_name}:"]

@@ -168,7 +168,7 @@ class NotebookLocator:
             return verdict
         helped = tuple(
             n
-            for n in specs[name].leans_on
+            for n in specs[name].depends_on
             if n in found
             and found[n].status != "passed"
             and n in self.checks.references

@@ -29,7 +29,7 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks, known_alternatives
-from autograder.judging.objects import ObjectOwner, given, made
+from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
@@ -232,11 +232,11 @@ class _Tape(Outcomes):
         classes = self._checks.class_names()
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            side = ObjectOwner(self._script, self._checks.reference.answer, classes)
+            owner = ObjectOwner(self._script, self._checks.reference.answer, classes)
             if name in classes:
-                return made(side, name, args, kwargs)
+                return make_object(owner, name, args, kwargs)
             if classes and contains_objects((*args, *kwargs.values())):
-                return given(side, name, args, kwargs)
+                return call_with_objects(owner, name, args, kwargs)
             if self._limits:
                 count(self.measure, self._checks.reference.answer, self._limits, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)

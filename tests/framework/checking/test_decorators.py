@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.base.errors import CourseError
-from autograder.checking import after, careful, check, exercise, points, pure, visible
+from autograder.checking import check, exercise, pure
 from autograder.checking.decorators import CheckSpec
 from autograder.misconception import alternative_of, misconception_of
 
@@ -11,7 +11,7 @@ from autograder.misconception import alternative_of, misconception_of
 def test_an_exercise_is_read_off_its_class():
     """Points, visibility and order from @check, titles and hints from docstrings."""
 
-    @exercise("softmax", points=2, leans_on=("scores",))
+    @exercise("softmax", points=2, depends_on=("scores",))
     class TestSoftmax:
         """Begin with a single vector.
 
@@ -33,7 +33,7 @@ def test_an_exercise_is_read_off_its_class():
         test_care = pure(points=0.5, after=("test_first", test_second))
 
     spec = TestSoftmax.__exercise__
-    assert (spec.name, spec.points, spec.leans_on) == ("softmax", 2.0, ("scores",))
+    assert (spec.name, spec.points, spec.depends_on) == ("softmax", 2.0, ("scores",))
     assert spec.hints == ("Begin with a single vector.", "Then the axis, in two lines.")
     assert spec.checks == (
         CheckSpec("test_first", "The example worked by hand.", 1.0, visible=True, after=()),
@@ -49,29 +49,8 @@ def test_an_exercise_is_read_off_its_class():
     )
 
 
-def test_the_old_spellings_say_the_same():
-    """Three decorators where one stands now, in any order; careful is pure, and a mark may be made for each function."""
-
-    @exercise("softmax", points=2, hints=("one", "two"))
-    class TestSoftmax:
-        @visible
-        @points(1.5)
-        def test_first(self):
-            """First."""
-
-        @after("test_first")
-        @visible
-        def test_second(self):
-            """Second."""
-
-        test_care = after("test_second")(careful(points=0.5))
-
-    assert [(c.points, c.visible, c.after, c.purity) for c in TestSoftmax.__exercise__.checks] == [
-        (1.5, True, (), False),
-        (0.0, True, ("test_first",), False),
-        (0.5, False, ("test_second",), True),
-    ]
-    assert TestSoftmax.__exercise__.hints == ("one", "two")
+def test_a_mark_may_be_made_for_each_function():
+    """`misconception_of` and `alternative_of` mark single functions."""
     assert misconception_of("softmax")(abs_of).__mark__.right is False
     assert alternative_of("softmax")(abs_of).__mark__ == alternative_of("softmax")
 

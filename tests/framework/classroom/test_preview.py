@@ -123,5 +123,5 @@ def test_layout_and_comments_unprove_nothing_and_what_a_check_mentions_does(cour
     mark_validated(load_course(course.root), CHAPTER)
     checks.write_text(checks.read_text() + "\n\n# a remark\n")
     assert preview(course).unproven == ()
-    change(checks, 'mean_kelvin", points=3, leans_on=("to_kelvin",)', 'mean_kelvin", points=3, leans_on=()')
+    change(checks, 'mean_kelvin", points=3, depends_on=("to_kelvin",)', 'mean_kelvin", points=3, depends_on=()')
     assert {exercise for exercise, _title in preview(course).unproven} == {"mean_kelvin"}

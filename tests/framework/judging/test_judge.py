@@ -12,7 +12,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
-from autograder.judging.judge import Judge, _Helped
+from autograder.judging.judge import Judge, _WithReferences
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.sandbox.protocol import Call
 from autograder.values import normalize_result
@@ -199,7 +199,7 @@ def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grad
 def test_only_an_earlier_function_that_was_asked_is_at_fault():
     """A wrong function that is never called has no part in what comes after it."""
     student = Student(double=lambda x: 3 * x, half=lambda x: x, four_times=lambda x: double(double(x)))  # noqa: F821
-    helped = _Helped(student, {"double": lambda x: 2 * x, "half": lambda x: x / 2})
+    helped = _WithReferences(student, {"double": lambda x: 2 * x, "half": lambda x: x / 2})
     session = helped.open()
     assert session.call(Call("four_times", (1.0,))).value == 4.0
     session.close()

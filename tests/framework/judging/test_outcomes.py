@@ -95,10 +95,10 @@ CASES = [
      "greet('Ann') prints nothing, where 'Hello, Ann' is right. It returns 'Hello, Ann' instead, which shows nothing: `print` it."),
     ("def greet(name, times=1): print('none')", lambda a: a.printed().greet("Ann", times=0), "greet('Ann', times=0) prints 'none', where nothing should be printed."),
     ("def greet(name, times=1):\n    while True:\n        print(name * 1000)", lambda a: a.printed().greet("Ann"), ("greet was still running after 0.5 seconds",)),
-    ("", lambda a: a.taking(5).naturals(), ""),
+    ("", lambda a: a.take(5).naturals(), ""),
     ("", lambda a: a.naturals(), ""),
-    ("def naturals(): return iter([0, 1, 3])", lambda a: a.taking(3).naturals(), "At place 3 of the list there is 3 where 2 is right."),
-    ("def naturals(): return 7", lambda a: a.taking(3).naturals(), ("it gives a int, which has no items to be taken one after another",)),
+    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At place 3 of the list there is 3 where 2 is right."),
+    ("def naturals(): return 7", lambda a: a.take(3).naturals(), ("it gives a int, which has no items to be taken one after another",)),
     ("def naturals():\n    yield 0\n    yield 1 / 0", lambda a: a.naturals(), ("naturals stopped with ZeroDivisionError: division by zero",)),
     ("def naturals():\n    yield 0\n    while True: pass", lambda a: a.naturals(), ("naturals was still running after 0.5 seconds",)),
     ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At place 1 of the generator there is 1 where 0 is right."),
@@ -128,4 +128,4 @@ def test_an_author_hears_what_is_missing():
     with pytest.raises(ValueError, match="needs the error that is right"):
         student.raises()
     with pytest.raises(ValueError, match="between 1 and 10,000 items"):
-        student.taking(10**6)
+        student.take(10**6)

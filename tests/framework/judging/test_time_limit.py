@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from autograder.judging import time_limit
-from autograder.judging.time_limit import OutOfTimeError, alarm
+from autograder.judging import time_limit as limits
+from autograder.judging.time_limit import OutOfTimeError, time_limit
 from tests.support import ROOT
 
 
@@ -71,23 +71,23 @@ def asleep():
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Patience in hundredths of a second."""
-    monkeypatch.setattr(time_limit, "AGAIN", 0.02)
+    monkeypatch.setattr(limits, "AGAIN", 0.02)
 
 
 WAYS = {
-    "signal": time_limit._Signalled,
-    "thread": time_limit._FromAThread,
-    "monitoring": time_limit._Monitored,
+    "signal": limits._Signalled,
+    "thread": limits._FromAThread,
+    "monitoring": limits._Monitored,
 }
 
 
 TRACED = """
 import sys
-from tests.framework.judging.test_time_limit import OutOfTimeError, plain, time_limit
+from tests.framework.judging.test_time_limit import OutOfTimeError, limits, plain
 
 for code in (int, plain):
     try:
-        with time_limit._FromAThread(0.05):
+        with limits._FromAThread(0.05):
             code()
     except OutOfTimeError:
         print("ended")
@@ -129,31 +129,31 @@ def test_whatever_does_not_end_is_ended(way, endless):
 def test_a_person_who_interrupts_is_as_persistent():
     """The stop button works where the loop catches everything."""
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt), alarm(30):
+    with pytest.raises(KeyboardInterrupt), time_limit(30):
         swallowing()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
     """Where C gives no signal a chance, a second thread says so; where all ends in time, it says nothing."""
-    monkeypatch.setattr(time_limit, "STUCK", 0.05)
+    monkeypatch.setattr(limits, "STUCK", 0.05)
     told = threading.Event()
-    with pytest.raises(OutOfTimeError), alarm(0.01, told.set):
+    with pytest.raises(OutOfTimeError), time_limit(0.01, told.set):
         hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)  # hears nothing for some tenths of a second
     assert told.is_set()
     told.clear()
-    with alarm(0.01, told.set):
+    with time_limit(0.01, told.set):
         pass
     assert not told.wait(0.2)
 
 
 def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
     """A call that waits goes on for longer, though not for ever; one that works is ended when its time is used up."""
-    with alarm(0.05, of_processor=True):
+    with time_limit(0.05, of_processor=True):
         time.sleep(0.2)
     began = time.monotonic()
-    with pytest.raises(OutOfTimeError), alarm(0.05, of_processor=True):
+    with pytest.raises(OutOfTimeError), time_limit(0.05, of_processor=True):
         time.sleep(60)
     assert time.monotonic() - began < 30
-    with pytest.raises(OutOfTimeError), alarm(0.05, of_processor=True):
+    with pytest.raises(OutOfTimeError), time_limit(0.05, of_processor=True):
         swallowing()

@@ -111,7 +111,7 @@ def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
     assert "hidden only: mean_kelvin.mean_of_everything: no reason given" in str(report)
     assert report.to_json()["misconceptions_visible"] == 0.6667
     reasons = {"mean_of_everything": "many <stations>", "stays_in_celsius": "?", "nobody": "?"}
-    change(checks, 'leans_on=("to_kelvin",)', f'leans_on=("to_kelvin",), hidden_only={reasons}')
+    change(checks, 'depends_on=("to_kelvin",)', f'depends_on=("to_kelvin",), hidden_only={reasons}')
     report, found = audited(course, "mean_kelvin")
     assert found.unseen == {"mean_of_everything": "many <stations>"}
     needless = [f"mean_kelvin: {NEEDLESS.format(name)}" for name in ("stays_in_celsius", "nobody")]

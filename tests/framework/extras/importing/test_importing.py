@@ -62,7 +62,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
     assert '@check(points=2, after="test_a")' in checks  # all or nothing, as nbgrader marks a cell
     assert "student.raises(ValueError).halves(-2)" in checks
     assert "agrees.mean_half(16)" in checks
-    assert '@exercise("mean_half", points=1, leans_on=("halves",))' in checks
+    assert '@exercise("mean_half", points=1, depends_on=("halves",))' in checks
 
     notebook = json.loads(course.source("bottles").read_text())
     cells = {c["metadata"]["nbgrader"]["grade_id"]: c for c in notebook["cells"] if "nbgrader" in c["metadata"]}

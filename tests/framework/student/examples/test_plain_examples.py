@@ -65,8 +65,8 @@ class TestEvens:
     @check(points=1, visible=True)
     def test_first(self, student, agrees):
         """the first"""
-        agrees.taking(3).evens()
-        assert_matches(student.taking(2).evens(), [0, 2])
+        agrees.take(3).evens()
+        assert_matches(student.take(2).evens(), [0, 2])
 '''
 WRONG = '''
 @misconceptions_of("word_counts")
