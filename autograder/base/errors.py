@@ -1,4 +1,4 @@
-"""What is wrong with a course, said in a sentence."""
+"""The exception for problems in a course folder."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["CourseError"]
 
 
 class CourseError(Exception):
-    """Something in a course folder is missing or wrong; the text says what, where and what to do."""
+    """Something in a course folder is missing or wrong. The message says what, where and what to do."""

@@ -1,13 +1,13 @@
-"""The chains of steps by which nbgrader's own commands release and grade a course; ``nbgrader_config.py`` asks for them.
+"""The preprocessors with which nbgrader's own commands release and grade a course. ``nbgrader_config.py`` loads them.
 
-They are nbgrader's own, with these changes:
+They are nbgrader's defaults with these changes:
 
-- ClearSolutions is left out: no answer is ever in a source notebook, and it would wipe the stubs;
-- InstantiateTests is left out: it writes asserts into the notebook, and here the checks stay outside;
-- RecordExamples puts what ``check()`` needs beside a released notebook;
-- RestoreCells takes the place of DeduplicateIds, after which a cell that was copied stops the whole batch;
-- GradeConfined takes the place of Execute: the code runs in a jail, the checks outside it;
-- SaveOutcome writes what the checks say into the gradebook.
+- ClearSolutions is removed: source notebooks contain no solutions, and it would wipe the stubs.
+- InstantiateTests is removed: it writes asserts into the notebook, but our checks stay outside.
+- RecordExamples adds the file that ``check()`` needs to a released notebook's folder.
+- RestoreCells replaces DeduplicateIds, because with the latter a copied cell aborts the whole batch.
+- GradeConfined replaces Execute: the code runs in a sandbox and the checks outside of it.
+- SaveOutcome writes the results of the checks to the gradebook.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Callable
 
 from traitlets.config import Config
 
-__all__ = ["USE", "chains", "configure", "grades_confined", "records_examples"]
+__all__ = ["USE", "configure", "grades_confined", "preprocessor_steps", "records_examples"]
 
-# What a course's nbgrader_config.py reads.
+# The lines of a course's nbgrader_config.py.
 USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_config(), load_subconfig)")
 
-# By name: whoever only reads the configuration imports no nbgrader, which takes seconds.
+# As names, because importing nbgrader takes seconds and reading the configuration does not need it.
 _RELEASE = (
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
@@ -54,8 +54,8 @@ _AUTOGRADE = (
 )
 
 
-def chains() -> Config:
-    """The three chains, as settings of nbgrader's."""
+def preprocessor_steps() -> Config:
+    """Return the three lists of preprocessors as nbgrader settings."""
     return Config(
         GenerateAssignment={"preprocessors": list(_RELEASE)},
         Autograde={"sanitize_preprocessors": list(_SANITIZE), "autograde_preprocessors": list(_AUTOGRADE)},
@@ -63,27 +63,27 @@ def chains() -> Config:
 
 
 def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
-    """Have nbgrader's commands work through the course's checks and the jail, and read ``course_config.py`` beside.
+    """Make nbgrader's commands use the course's checks and the sandbox, then load ``course_config.py``.
 
-    ``config`` and ``load_subconfig`` are those of the configuration file. What the course's own file says counts: a course may
-    have a chain of its own.
+    ``config`` and ``load_subconfig`` come from the configuration file. Settings in ``course_config.py`` take precedence, so
+    a course may define its own list of preprocessors.
     """
-    config.merge(chains())
+    config.merge(preprocessor_steps())
     load_subconfig("course_config.py")
 
 
 def records_examples(config: Config) -> bool:
-    """Whether what nbgrader releases by ``config`` has the examples by which ``check()`` judges, and its stubs as they are."""
+    """Return whether nbgrader, with this ``config``, releases the examples that ``check()`` needs."""
     return _has(config, "GenerateAssignment", "preprocessors", "RecordExamples")
 
 
 def grades_confined(config: Config) -> bool:
-    """Whether ``nbgrader autograde`` by ``config`` grades in the jail, by the course's checks."""
+    """Return whether ``nbgrader autograde``, with this ``config``, grades in the sandbox with the course's checks."""
     return _has(config, "Autograde", "autograde_preprocessors", "GradeConfined")
 
 
-def _has(config: Config, section: str, chain: str, step: str) -> bool:
-    """Whether a step stands in a chain, written as a name or as the class itself."""
-    steps = config.get(section, {}).get(chain, ())
-    names = (one if isinstance(one, str) else getattr(one, "__name__", "") for one in steps)
+def _has(config: Config, section: str, option: str, step: str) -> bool:
+    """Return whether a preprocessor is in a list of steps, by name or as a class."""
+    steps = config.get(section, {}).get(option, ())
+    names = (entry if isinstance(entry, str) else getattr(entry, "__name__", "") for entry in steps)
     return any(name.rpartition(".")[2] == step for name in names)

@@ -51,7 +51,7 @@ class PersonalHint(NamedTuple):
         Which of them does is known by the words of the kind (``edits.kinds``): for a wrong axis, one that says "axis" or
         "along". No written hint can fit a kind without words of its own, such as another variable or another number.
         """
-        return any(kind_of(self.kind).is_spoken_of(hint) for hint in written)
+        return any(kind_of(self.kind).is_mentioned_in(hint) for hint in written)
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:

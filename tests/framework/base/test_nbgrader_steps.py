@@ -1,10 +1,10 @@
-"""The chains of nbgrader's commands: where they come from, what a course may change, and what is said where they are missing."""
+"""The preprocessors of nbgrader's commands: their source, what a course may change, and the message if they are missing."""
 
 import pytest
 from nbgrader.converters import Autograde, GenerateAssignment
 
 from autograder.authoring.release.run import ReleaseError, generate
-from autograder.base.nbgrader_steps import USE, chains, grades_confined, records_examples
+from autograder.base.nbgrader_steps import USE, grades_confined, preprocessor_steps, records_examples
 from autograder.classroom.gradebook.entries import nbgrader_config
 from autograder.classroom.readiness import probe_course
 from tests.support.mini import spell_out
@@ -17,7 +17,7 @@ def names(steps):
 
 def test_they_are_nbgraders_own_with_the_changes_that_are_named():
     """Each is the chain of the nbgrader that is installed, a step left out, put in the place of another, or added."""
-    ours = chains()
+    ours = preprocessor_steps()
     stock = names(GenerateAssignment.preprocessors.default_args[0])
     stock = [step for step in stock if step not in {"ClearSolutions", "InstantiateTests"}]
     assert names(ours.GenerateAssignment.preprocessors) == [*stock, "RecordExamples"]

@@ -5,7 +5,7 @@ import pytest
 from autograder.base.errors import CourseError
 from autograder.checking import after, careful, check, exercise, points, pure, visible
 from autograder.checking.decorators import CheckSpec
-from autograder.misconception import alternative_of, misconception_of
+from autograder.misconception import alternatives_of, misconceptions_of
 
 
 def test_an_exercise_is_read_off_its_class():
@@ -72,8 +72,8 @@ def test_the_old_spellings_say_the_same():
         (0.5, False, ("test_second",), True),
     ]
     assert TestSoftmax.__exercise__.hints == ("one", "two")
-    assert misconception_of("softmax")(abs_of).__mark__.right is False
-    assert alternative_of("softmax")(abs_of).__mark__ == alternative_of("softmax")
+    assert misconceptions_of("softmax")(abs_of).__mark__.right is False
+    assert alternatives_of("softmax")(abs_of).__mark__ == alternatives_of("softmax")
 
 
 def abs_of(x):
@@ -120,8 +120,8 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (misconception_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
-        (alternative_of, "what is different in this right solution"),
+        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
+        (alternatives_of, "what is different in this right solution"),
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):
