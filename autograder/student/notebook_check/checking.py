@@ -247,7 +247,7 @@ def card_of(examples: Examples, folder: Path, found: ExerciseExamples, verdict: 
         next_up=next_up,
         well_formed_only=_well_formed_only(found),
         hints=found.hints if verdict.status != "passed" else (),
-        other_ways=others,
+        alternatives=others,
         last=last,
         judged=examples.audience == "self-learners",
     )
