@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import cleandoc
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 
 __all__ = [
     "Alternative",
@@ -20,7 +21,7 @@ __all__ = [
     "misconceptions_of",
 ]  # fmt: skip
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Value])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Misconception:
     name: str
     exercise: str
     message: str
-    function: Callable[..., Any]
+    function: Callable[..., Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Alternative:
     name: str
     exercise: str
     note: str
-    function: Callable[..., Any]
+    function: Callable[..., Value]
     worth_reading: bool = False
 
 
@@ -100,7 +101,7 @@ def alternatives_in(module: ModuleType) -> list[Alternative]:
     return [Alternative(*fields, fields[-1].__mark__.shown) for fields in _marked(module, right=True)]
 
 
-def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Any]]:
+def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Value]]:
     return [
         (name, value.__mark__.exercise, cleandoc(value.__doc__ or ""), value)
         for name, value in vars(module).items()
@@ -111,7 +112,7 @@ def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Any
     ]
 
 
-def _place(function: Any) -> str:
+def _place(function: Value) -> str:
     """Return the file and line of a function, or the file of a class and the line of its first method."""
     methods = vars(function).values() if isinstance(function, type) else [function]
     codes = [method.__code__ for method in methods if hasattr(method, "__code__")]

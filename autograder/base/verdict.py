@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from autograder.base.foreign import Json
 from autograder.base.sanitize import sanitize, shorten
 
 __all__ = [
@@ -39,14 +40,14 @@ MAX_REASON = 4000
 _FRAMEWORK = Path(__file__).parents[1]
 
 
-def _fields(instance: CheckResult | LocatedMistake | ExerciseVerdict | Verdict) -> dict[str, Any]:
+def _fields(instance: CheckResult | LocatedMistake | ExerciseVerdict | Verdict) -> dict[str, Json]:
     # ``dataclasses.asdict`` makes deep copies, which is too slow for the tens of thousands of checks of a class.
     names = instance.__slots__
     return dict(zip(names, _getter(names)(instance), strict=True))
 
 
 @cache
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+def _getter(names: tuple[str, ...]) -> Callable[[object], tuple[Json, ...]]:
     return attrgetter(*names)
 
 
@@ -94,12 +95,12 @@ class LocatedMistake:
     kind: str = ""
     edits: int = 1
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the place as in a verdict's JSON."""
         return {**_fields(self), "lines": list(self.lines)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> LocatedMistake:
+    def from_json(cls, data: dict[str, Json]) -> LocatedMistake:
         """Return the place described by the output of ``to_json``."""
         return cls(**{**data, "lines": tuple(data["lines"])})
 
@@ -132,14 +133,14 @@ class ExerciseVerdict:
         """Whether to search for the faulty line. Not after a timeout, because each try would time out again."""
         return self.status in {"partial", "failed", "error"} and self.misconception is None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the result as in a verdict's JSON."""
         whole = {**_fields(self), "checks": [_fields(check) for check in self.checks]}
         del whole["located"]
         return whole if self.located is None else {**whole, "located": self.located.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
+    def from_json(cls, data: dict[str, Json]) -> ExerciseVerdict:
         """Return the result described by the output of ``to_json``."""
         checks = tuple(map(_check, data["checks"]))
         located = LocatedMistake.from_json(data["located"]) if "located" in data else None
@@ -190,14 +191,14 @@ class Verdict:
         why = sanitize(reason, MAX_REASON)
         return cls(notebook, student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the verdict as the JSON object documented for the command line."""
         whole = _fields(self)
         del whole["exercises"]  # the last key
         return {**whole, "exercises": [exercise.to_json() for exercise in self.exercises]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Verdict:
+    def from_json(cls, data: dict[str, Json]) -> Verdict:
         """Return the verdict described by the output of ``to_json``."""
         return cls(**{**data, "exercises": tuple(map(ExerciseVerdict.from_json, data["exercises"]))})
 
@@ -238,13 +239,13 @@ def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
         yield f'{head}, "exercises": [{", ".join(map(text, verdict.exercises))}]}}'
 
 
-def _check(data: dict[str, Any]) -> CheckResult:
+def _check(data: dict[str, Json]) -> CheckResult:
     values = tuple(data.values())
     return _known_check(*values) if tuple(data) == CheckResult.__slots__ else CheckResult(**data)
 
 
 @lru_cache(maxsize=4096, typed=True)  # most results in a class are equal, and frozen objects can be shared
-def _known_check(*values: Any) -> CheckResult:
+def _known_check(*values: Json) -> CheckResult:
     return CheckResult(*values)
 
 

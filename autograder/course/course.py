@@ -8,13 +8,14 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
-from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
+from traitlets import Bool, Bunch, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.sandbox.protocol import Limits
 
 __all__ = [
@@ -135,26 +136,26 @@ class Course(Configurable):
 
     # Any other value would stop each student's code before its first line, and the whole class would get 0 points.
     @validate("check_seconds", "call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
-    def _check_seconds(self, proposal: Any) -> Any:
+    def _check_seconds(self, proposal: Bunch) -> Value:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("locate_seconds")  # type: ignore[untyped-decorator]
-    def _check_locate_seconds(self, proposal: Any) -> Any:
+    def _check_locate_seconds(self, proposal: Bunch) -> Value:
         if not 0 <= proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds, 0 for none and at most {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("memory_mb")  # type: ignore[untyped-decorator]
-    def _check_memory(self, proposal: Any) -> Any:
+    def _check_memory(self, proposal: Bunch) -> Value:
         least, most = MEMORY_MB
         if not least <= proposal["value"] <= most:
             self._refuse(proposal, f"a number of MiB from {least} to {most}")
         return proposal["value"]
 
     @validate("targets")  # type: ignore[untyped-decorator]
-    def _check_targets(self, proposal: Any) -> Any:
+    def _check_targets(self, proposal: Bunch) -> Value:
         given = proposal["value"]
         for name, share in given.items():
             if name not in TARGETS:
@@ -164,7 +165,7 @@ class Course(Configurable):
         return {**TARGETS, **given}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
-    def _check_at_least(self, proposal: Any) -> Any:
+    def _check_at_least(self, proposal: Bunch) -> Value:
         given = proposal["value"]
         for name, number in given.items():
             if name not in AT_LEAST:
@@ -175,7 +176,7 @@ class Course(Configurable):
                 )
         return {**AT_LEAST, **given}
 
-    def _refuse(self, proposal: Any, wanted: str) -> None:
+    def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]
         raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}: it has to be {wanted}.")
 

@@ -12,10 +12,11 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from autograder.base import attempt
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 from autograder.sandbox.guest.wire_limits import nested_deeper
 from autograder.sandbox.protocol import CodeCell, encoded_size
 
@@ -186,7 +187,7 @@ def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
     return notebook_of(load_document(data, path), path)
 
 
-def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
+def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
     """Return the JSON of the notebook in ``data``, with a list of cells. Raises ``NotebookError`` if it is not a notebook."""
     name = path.name if path else "The file"
     content = _load(data, name)
@@ -203,18 +204,18 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
     return content
 
 
-def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
-    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``, as no student can repair it."""
+def load_source(path: Path) -> tuple[dict[str, Json], Notebook]:
+    """Return the JSON of a chapter's source notebook, and the notebook. Raises ``CourseError`` if it cannot be used."""
     try:
         document = load_document(read_bytes(path), path)
         return document, notebook_of(document, path)
     except NotebookError as error:
-        why = str(error).partition(". ")[0]  # the rest is advice to students
+        why = str(error).partition(". ")[0]  # the rest is advice for students
         raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
 
 
-def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
-    """The notebook of a document that ``load_document`` gave; raises ``NotebookError`` where it has no code."""
+def notebook_of(document: Mapping[str, Json], path: Path | None = None) -> Notebook:
+    """Return the notebook in a document from ``load_document``. Raises ``NotebookError`` if it has no code."""
     parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     if not any(cell.kind == "code" for cell in parsed):
         name = path.name if path else "The file"
@@ -223,7 +224,7 @@ def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebo
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
 
 
-def grade_ids(document: Mapping[str, Any]) -> frozenset[str]:
+def grade_ids(document: Mapping[str, Json]) -> frozenset[str]:
     """Return the grade ids of a document's cells."""
     cells = (cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     return frozenset(cell.grade_id for cell in cells if cell.grade_id)
@@ -241,12 +242,12 @@ def files_beside(path: Path) -> list[Path]:
     ]
 
 
-def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def metadata_of(document: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the framework's own entry in a notebook's metadata."""
     return _mapping(_mapping(document.get("metadata")).get("autograder"))
 
 
-def document_bytes(document: Mapping[str, Any]) -> bytes:
+def document_bytes(document: Mapping[str, Json]) -> bytes:
     """Return a notebook's JSON with one cell per line. This is much faster than indenting, and ``diff`` still works."""
     cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
     rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
@@ -257,12 +258,12 @@ def document_bytes(document: Mapping[str, Any]) -> bytes:
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def insert_code(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:
+def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> dict[str, Json]:
     """Return a copy of a notebook's JSON with ``code[exercise]`` in the stub cell of each given exercise.
 
     Outputs are cleared, because they came from the old code. Raises ``NotebookError`` if a stub cell is missing.
     """
-    result: dict[str, Any] = copy.deepcopy(dict(notebook_data))
+    result: dict[str, Json] = copy.deepcopy(dict(notebook_data))
     missing = set(code)
     for index, cell in enumerate(result.get("cells", [])):
         parsed = cell_of(index, cell)
@@ -317,7 +318,7 @@ def _released(path: Path, _changed: int) -> Notebook:
     return load_source(path)[1]
 
 
-def _load(data: bytes, name: str) -> dict[str, Any]:
+def _load(data: bytes, name: str) -> dict[str, Json]:
     if not data.strip():
         raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
     if sum(map(data.count, (b"[", b"{", b","))) > MAX_PARTS:
@@ -345,7 +346,7 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _require_size(cells: list[Any], name: str) -> None:
+def _require_size(cells: list[Json], name: str) -> None:
     """Raise ``NotebookError`` if there is too much code, because all of it is parsed several times and sent to the sandbox."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
@@ -361,12 +362,12 @@ def _require_size(cells: list[Any], name: str) -> None:
         )
 
 
-def _version(content: Mapping[str, Any]) -> int:
+def _version(content: Mapping[str, Json]) -> int:
     version = content.get("nbformat", 4)
     return version if isinstance(version, int) else 4
 
 
-def cell_of(index: int, cell: Any) -> Cell:
+def cell_of(index: int, cell: Json) -> Cell:
     """Return one cell of a notebook's JSON. Invalid parts are ignored."""
     cell = _mapping(cell)
     kind = cell.get("cell_type")
@@ -390,7 +391,7 @@ def cell_of(index: int, cell: Any) -> Cell:
     )
 
 
-def text_of(source: Any) -> str:
+def text_of(source: Json) -> str:
     """Return a string of a notebook's JSON, which may also be a list of lines. Anything else becomes ``""``."""
     if isinstance(source, list):
         try:
@@ -403,7 +404,7 @@ def text_of(source: Any) -> str:
     return source if source.isascii() else source.encode("utf-8", "replace").decode()
 
 
-def _points(points: Any) -> float | None:
+def _points(points: Json) -> float | None:
     if isinstance(points, bool) or not isinstance(points, int | float):
         return None
     try:
@@ -412,5 +413,5 @@ def _points(points: Any) -> float | None:
         return None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, dict) else {}

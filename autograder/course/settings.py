@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.course.course import CONFIG_NAME, Course, load_config
 from autograder.course.secret import VARIABLE
 
@@ -37,12 +37,12 @@ class Setting:
     """One setting: its name in configuration files, value, default, help text, and where it was set."""
 
     name: str
-    value: Any
-    default: Any
+    value: Value
+    default: Value
     help: str
     where: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Value]:
         """Return the setting as a dictionary."""
         return asdict(self)
 

@@ -8,11 +8,12 @@ import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
@@ -155,7 +156,7 @@ _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
 def feedback_page(
-    course_title: str, verdict: Verdict, document: Mapping[str, Any], marks: SubmissionMarks | None = None
+    course_title: str, verdict: Verdict, document: Mapping[str, Json], marks: SubmissionMarks | None = None
 ) -> str:
     """Return the HTML page of a graded notebook.
 
@@ -195,12 +196,12 @@ def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | No
 
 def _cell(
     cell: Cell,
-    raw: Mapping[str, Any],
+    raw: Mapping[str, Json],
     outcomes: Mapping[str, ExerciseVerdict],
     marked: AbstractSet[int],
     *,
     rendered: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
         return {"kind": "check", "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
@@ -227,7 +228,7 @@ def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
     )
 
 
-def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+def _outputs(outputs: Iterable[Mapping[str, Json]]) -> Iterable[dict[str, object]]:
     for output in outputs:
         match output.get("output_type"):
             case "stream":
@@ -239,7 +240,7 @@ def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
                 yield _shown(output["data"])
 
 
-def _shown(data: Mapping[str, str]) -> dict[str, Any]:
+def _shown(data: Mapping[str, str]) -> dict[str, object]:
     text = sanitize(data.get("text/plain", ""))
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
@@ -249,8 +250,8 @@ def _shown(data: Mapping[str, str]) -> dict[str, Any]:
     return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
 
 
-def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, Any]]) -> str:
-    shown = {cell["name"] for cell in cells}
+def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, object]]) -> str:
+    shown = {str(cell["name"]) for cell in cells}
     return _template().render(
         card_style=Markup(STYLE),  # noqa: S704 - our own
         course_title=course_title,
@@ -262,7 +263,7 @@ def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[d
     )
 
 
-def _finished(value: Any) -> Any:
+def _finished(value: object) -> object:
     # Students also choose the names of files and folders, so sanitize everything except our own markup.
     return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

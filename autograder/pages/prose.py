@@ -49,7 +49,7 @@ class _Renderer(mistune.HTMLRenderer):
             return super().block_html(html)
         return "</details>\n" if fold[1] is None else f"<details><summary>{fold[1]}</summary>\n"
 
-    def heading(self, text: str, level: int, **attrs: Any) -> str:
+    def heading(self, text: str, level: int, **attrs: object) -> str:
         """Render a heading one level below the page's title."""
         del attrs
         level = min(level + 1, 6)

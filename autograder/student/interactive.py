@@ -9,8 +9,8 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any
 
+from autograder.base.foreign import Json, Value
 from autograder.sandbox.guest.drawing import MovingPicture, Shown
 from autograder.student.notebook_check.front_end import show, shows_html
 
@@ -146,23 +146,23 @@ new ResizeObserver(() => {  // what scrolls sideways can be reached by the keybo
 """
 
 
-def page(data: Mapping[str, Any], png: str, words: str) -> str:
+def page(data: Mapping[str, Json], png: str, words: str) -> str:
     """Return the HTML of an interactive picture from the script's ``data``, a still picture in base64 and its description."""
     script = SCRIPT.replace("STYLE", json.dumps(STYLE), 1).replace("DATA", _inside_script(data), 1)
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(words)}" style="max-width:100%">'
     return f'<div class="ag-moving">{image}<script>{script}</script></div>'
 
 
-def _inside_script(data: Mapping[str, Any]) -> str:
+def _inside_script(data: Mapping[str, Json]) -> str:
     # Escape <, so that neither </script> nor <!-- can occur in the script.
     return json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def interact(
-    compute: Callable[..., Any],
-    controls: Mapping[str, Sequence[Any]],
+    compute: Callable[..., Value],
+    controls: Mapping[str, Sequence[Value]],
     *,
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, Value] | None = None,
     rows: Sequence[str] = (),
     columns: Sequence[str] = (),
     title: str = "",
@@ -210,7 +210,7 @@ def interact(
     show(page(data, png, words), words, png)
 
 
-def _frame(picture: MovingPicture, values: tuple[Any, ...]) -> dict[str, Any]:
+def _frame(picture: MovingPicture, values: tuple[Value, ...]) -> dict[str, Json]:
     try:
         shown = picture.at(values)
     except Exception as error:  # noqa: BLE001 - a student's function may fail for some values

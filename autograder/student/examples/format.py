@@ -7,8 +7,9 @@ import hashlib
 import json
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from autograder.base.foreign import Json
 from autograder.sandbox.script import PLAY
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ _BLOCK = 32  # bytes of a SHA-256 digest
 _LARGEST = 2**22  # maximum size of an unpacked value, in bytes
 
 
-def obfuscate(value: Any, name: str) -> str:
+def obfuscate(value: Json, name: str) -> str:
     """Return the JSON value ``value`` as unreadable text. ``name``, its owner, is the key."""
     packed = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)
     return base64.b85encode(_xor_with_key(packed, name)).decode()
 
 
-def deobfuscate(text: str, name: str) -> Any:
+def deobfuscate(text: str, name: str) -> Json:
     """Return the value of a text from ``obfuscate``. Raises ``ValueError`` if it is damaged or belongs to another name."""
     try:
         unpacking = zlib.decompressobj()
@@ -96,12 +97,12 @@ class CallStep:
     """
 
     function: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[Json, ...] = ()
+    kwargs: Mapping[str, Json] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
-    planned: tuple[tuple[Any, ...], Mapping[str, Any]] | None = None
+    planned: tuple[tuple[Json, ...], Mapping[str, Json]] | None = None
     parts: tuple[None, ...] | Mapping[str, None] | None = None
     unpacked: bool = False
 
@@ -122,10 +123,10 @@ class AssertStep:
 
     name: str
     actual: Ref
-    expected: Any = NOTHING
-    params: Mapping[str, Any] = field(default_factory=dict)
+    expected: Json = NOTHING
+    params: Mapping[str, Json] = field(default_factory=dict)
     call: str = ""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Json] = field(default_factory=dict)
 
 
 Step = CallStep | VariableStep | AssertStep
@@ -155,7 +156,7 @@ class RecordedAnswer:
         changed: the names of the arguments that the call changed.
     """
 
-    value: Any = None
+    value: Json = None
     error: str = ""
     message: str = ""
     skip: bool = False
@@ -180,7 +181,7 @@ class MisconceptionExample:
 class WrongAnswer:
     """The meaning of wrong quiz answers: the encoded answers by variable, the name of the mistake, and the message."""
 
-    answers: Mapping[str, Any]
+    answers: Mapping[str, Json]
     name: str
     message: str
 
@@ -230,7 +231,7 @@ class ExerciseExamples:
         """Return the source of a solution, or ``""`` if none was released."""
         return str(self._solutions().get("solution") or "")
 
-    def _solutions(self) -> dict[str, Any]:
+    def _solutions(self) -> dict[str, Json]:
         try:
             solutions = deobfuscate(self.sealed, self.name) if self.sealed else {}
         except ValueError:  # nothing depends on it
@@ -280,7 +281,7 @@ def load_examples(path: Path) -> Examples:
         raise ExamplesError(f"{path}: {error} {again}") from error
 
 
-def parse_examples(data: Any) -> Examples:
+def parse_examples(data: Json) -> Examples:
     """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if it is not valid."""
     if not isinstance(data, dict) or "format" not in data:
         raise ExamplesError("This is no file of examples.")
@@ -309,7 +310,7 @@ def _short(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:160]
 
 
-def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
+def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
     # The checks of a quiz are obfuscated, because they contain the answers.
     judged = deobfuscate(data["judged"], name) if data.get("judged") else {}
     return ExerciseExamples(
@@ -329,7 +330,7 @@ def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
     )
 
 
-def _check(data: dict[str, Any]) -> CheckExample:
+def _check(data: dict[str, Json]) -> CheckExample:
     steps = tuple(_step(step) for step in data["steps"])
     for index, step in enumerate(steps):
         for ref in _refs(step):
@@ -345,7 +346,7 @@ def _check(data: dict[str, Any]) -> CheckExample:
     )
 
 
-def _step(data: dict[str, Any]) -> Step:
+def _step(data: dict[str, Json]) -> Step:
     # Test for assertions first, because they have a "call" too: the text for the student.
     if "assert" in data:
         params = dict(data.get("params") or {})
@@ -375,23 +376,23 @@ def _step(data: dict[str, Any]) -> Step:
     )
 
 
-def _argument(data: Any) -> Any:
+def _argument(data: Json) -> Json:
     return _ref(data) if isinstance(data, dict) and "step" in data else data
 
 
-def _expected(data: Any) -> Any:
+def _expected(data: Json) -> Json:
     if data is None:
         return NOTHING
     return _ref(data) if "step" in data else data["value"]
 
 
-def _ref(data: dict[str, Any]) -> Ref:
+def _ref(data: dict[str, Json]) -> Ref:
     path = (part if isinstance(part, int) else str(part) for part in data.get("path") or ())
     return Ref(int(data["step"]), tuple(path))
 
 
 def _refs(step: Step) -> list[Ref]:
-    values: tuple[Any, ...] = ()
+    values: tuple[Json, ...] = ()
     if isinstance(step, CallStep):
         values = (*step.args, *step.kwargs.values())
     elif isinstance(step, AssertStep):
@@ -399,13 +400,13 @@ def _refs(step: Step) -> list[Ref]:
     return [value for value in values if isinstance(value, Ref)]
 
 
-def _misconception(data: dict[str, Any]) -> MisconceptionExample:
+def _misconception(data: dict[str, Json]) -> MisconceptionExample:
     differs = frozenset(map(int, data["differs"])) if "differs" in data else None
     outcomes = tuple(_outcome(o) for o in data["outcomes"])
     return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
 
 
-def _outcome(data: dict[str, Any]) -> RecordedAnswer:
+def _outcome(data: dict[str, Json]) -> RecordedAnswer:
     if data.get("skip"):
         return RecordedAnswer(skip=True)
     if "stopped" in data:

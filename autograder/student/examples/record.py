@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json, Value
 from autograder.checking.asserts import observing
 from autograder.checking.call_source import format_call, record_answer
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
@@ -63,7 +64,7 @@ def _effort(notebook: Notebook, exercise: str) -> tuple[int, int]:
     return 0, 0
 
 
-def solution_source(function: Callable[..., Any], exercise: str) -> str:
+def solution_source(function: Callable[..., Value], exercise: str) -> str:
     """Return the source of ``function`` as a solution of ``exercise``, or ``""`` if it is not available."""
     try:
         source = dedent(inspect.getsource(function))
@@ -94,7 +95,7 @@ def solution_source(function: Callable[..., Any], exercise: str) -> str:
     return "\n".join(renamed).rstrip()
 
 
-def _class_source(cls: Callable[..., Any], node: ast.ClassDef, exercise: str) -> str:
+def _class_source(cls: Callable[..., Value], node: ast.ClassDef, exercise: str) -> str:
     """Return the source of a class without its own docstring. The docstrings of its methods stay."""
     if any(str(base.__module__).startswith("solutions") for base in getattr(cls, "__bases__", ())):
         return ""  # a subclass of a class that students do not have
@@ -109,7 +110,7 @@ def _rename(line: str, name: str, exercise: str) -> str:
     return line.replace(f"{name}(", f"{exercise}(") if name != exercise else line
 
 
-def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Solutions = "never") -> dict[str, Any]:
+def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Solutions = "never") -> dict[str, Json]:
     """Return the content of ``examples.json`` for a chapter. Raises ``CourseError`` if a visible check cannot be recorded.
 
     For ``"self-learners"``, quizzes are judged immediately. For a class, the file does not contain their correct answers.
@@ -132,7 +133,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
                 for a in alternatives
                 if a.exercise == name and a.worth_reading
             ]
-            sealed: dict[str, Any] = {"other_ways": [(note, source) for note, source in sources if source]}
+            sealed: dict[str, Json] = {"other_ways": [(note, source) for note, source in sources if source]}
             if audience == "self-learners":
                 sealed["solution"] = _solution(checks, spec)
             entry["sealed"] = obfuscate(sealed, name)
@@ -157,7 +158,7 @@ def _solution(checks: ChapterChecks, spec: ExerciseSpec) -> str:
     return "\n".join(f"{name} = {value!r}" for name, value in checks.references[spec.name]().items())
 
 
-def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dict[str, Any]:
+def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dict[str, Json]:
     visible = [c for c in spec.checks if c.visible]
     recorders = {c.name: _record(checks, spec, c) for c in visible}
     signature = checks.signature(spec.name)
@@ -194,7 +195,7 @@ def _judged(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, str]:
     return {"judged": obfuscate({"checks": hidden, "wrong": wrong}, spec.name)} if hidden else {}
 
 
-def _written(check: CheckSpec, recorders: Mapping[str, _Recorder]) -> dict[str, Any]:
+def _written(check: CheckSpec, recorders: Mapping[str, _Recorder]) -> dict[str, Json]:
     after = [name for name in check.after if name in recorders]
     about = {"name": check.name, "title": check.title, "points": check.points, "after": after}
     return about | {"steps": recorders[check.name].steps}
@@ -219,21 +220,21 @@ class _Recorder(Outcomes):
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
         self.where = where
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Json]] = []
         self.calls: list[Call | str] = []  # one for each call or variable step
         self._checks = checks
         self._memory_mb: int | None = None
-        self._limits: Mapping[str, Any] | None = None
-        self._wholes: list[tuple[int, Any]] = []
-        self._seen: list[tuple[Any, dict[str, Any]]] = []
+        self._limits: Mapping[str, Value] | None = None
+        self._wholes: list[tuple[int, Value]] = []
+        self._seen: list[tuple[Value, dict[str, Json]]] = []
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., Value]:
         if name.startswith("__"):
             raise AttributeError(name)
 
         classes = self._checks.class_names()
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Value, **kwargs: Value) -> Value:
             owner = ObjectOwner(self._script, self._checks.reference.answer, classes)
             if name in classes:
                 return made(owner, name, args, kwargs)
@@ -246,24 +247,24 @@ class _Recorder(Outcomes):
 
         return call
 
-    def _script(self, script: Call) -> Any:
+    def _script(self, script: Call) -> Value:
         return self._called(script, self._checks.reference.answer(script))
 
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Record a call through a probe, including the probe's source, which is not secret."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
 
-    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
         """Record a plot, which is inspected by a probe."""
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
-    def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Record a measuring probe. Only assertions about the measurement matter, so no measured value is stored."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source, measured=True), value)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         value = record_answer(self._checks.reference[name], lambda: (name, {}))
         self.calls.append(name)
         self._add({"variable": name}, value)
@@ -283,14 +284,20 @@ class _Recorder(Outcomes):
         limited._limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None  # noqa: SLF001
         return limited
 
-    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+    def when_graded(self, look: Callable[..., None], *args: Value) -> None:
         """Record nothing: a notebook cannot replay what runs only during grading."""
 
     def check_purity(self) -> None:
         """Record nothing: every replayed call is tested for changes to its inputs."""
 
     def assertion(
-        self, name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
+        self,
+        name: str,
+        actual: Value,
+        expected: Value,
+        params: Mapping[str, Value],
+        call: str,
+        inputs: Mapping[str, Value],
     ) -> None:
         """Record one assertion."""
         place = self._place(actual)
@@ -301,7 +308,7 @@ class _Recorder(Outcomes):
                 f"{self.where} is visible, but asserts something about a value that is not directly what a student's function "
                 "returned. Assert on the returned value itself, or leave the check hidden."
             )
-        step: dict[str, Any] = {"assert": name, "actual": place, "params": params, "call": call}
+        step: dict[str, Json] = {"assert": name, "actual": place, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
         if name == "matches":
             # Only arrays and containers are identified by identity. There is only one True, and comparing an answer with
@@ -321,9 +328,9 @@ class _Recorder(Outcomes):
                 step["parts"] = list(whole) if isinstance(whole, dict) else len(whole)
                 step |= {"unpacked": True} if taken else {}
 
-    def _called(self, call: Call, value: Any) -> Any:
+    def _called(self, call: Call, value: Value) -> Value:
         self.calls.append(call)
-        encoded: dict[str, Any] = {"function": call.function, "args": [self._argument(a) for a in call.args]}
+        encoded: dict[str, Json] = {"function": call.function, "args": [self._argument(a) for a in call.args]}
         encoded["kwargs"] = {k: self._argument(v) for k, v in call.kwargs.items()}
         if any(isinstance(a, dict) and "step" in a for a in (*encoded["args"], *encoded["kwargs"].values())):
             kwargs = {k: encode_value(v) for k, v in call.kwargs.items()}
@@ -343,12 +350,12 @@ class _Recorder(Outcomes):
         self._add({"call": encoded}, value)
         return record_answer(value, lambda: format_call(call, self._checks.signature(call.function)), call)
 
-    def _add(self, step: dict[str, Any], value: Any) -> None:
+    def _add(self, step: dict[str, Json], value: Value) -> None:
         index = len(self.steps)
         self.steps.append(step)
         self._remember(value, {"step": index, "path": []})
 
-    def _remember(self, value: Any, place: dict[str, Any]) -> None:
+    def _remember(self, value: Value, place: dict[str, Json]) -> None:
         self._seen.append((value, place))
         keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, tuple | list) else ()
         for key in keys if len(keys) <= MAX_PARTS else ():
@@ -356,21 +363,21 @@ class _Recorder(Outcomes):
                 continue  # JSON has no other keys
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
-    def _place(self, value: Any) -> dict[str, Any] | None:
+    def _place(self, value: Value) -> dict[str, Json] | None:
         # Newest first: every call that returns True returns the same object, and the newest is meant.
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
-    def _argument(self, value: Any) -> Any:
+    def _argument(self, value: Value) -> Value:
         place = self._place(value) if isinstance(value, np.ndarray) or kind_of_table(value) else None
         return place or encode_value(value)
 
 
-class _Tuple(tuple[Any, ...]):  # noqa: SLOT001 - it has one more attribute
+class _Tuple(tuple[Value, ...]):  # noqa: SLOT001 - it has one more attribute
     """A tuple that notices when a check unpacks it: ``output, weights = …``."""
 
     taken = False
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         caller = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 - assertions iterate too
         self.taken |= not caller.startswith("autograder.")
         return super().__iter__()
@@ -379,7 +386,7 @@ class _Tuple(tuple[Any, ...]):  # noqa: SLOT001 - it has one more attribute
 def _answers(
     checks: ChapterChecks,
     exercise: str,
-    function: Callable[..., Any] | None,
+    function: Callable[..., Value] | None,
     calls: Sequence[Call | str],
     *,
     limited: bool = False,
@@ -400,10 +407,10 @@ def _answers(
 def _known(
     checks: ChapterChecks,
     exercise: str,
-    mistake: Callable[..., Any],
+    mistake: Callable[..., Value],
     calls: Sequence[Call | str],
     right: Sequence[Answer | None],
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     answers = _answers(checks, exercise, mistake, calls)
     rows = enumerate(zip(answers, right, calls, strict=True))
     differs = [i for i, (a, r, c) in rows if a and r and isinstance(c, Call) and not same_answer(a, r, c)]
@@ -412,7 +419,7 @@ def _known(
     return {"outcomes": [_outcome(answer) for answer in answers], "differs": differs}
 
 
-def _outcome(answer: Answer | None) -> dict[str, Any]:
+def _outcome(answer: Answer | None) -> dict[str, Json]:
     if answer is None:
         return {"skip": True}
     if answer.stopped:

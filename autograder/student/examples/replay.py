@@ -6,8 +6,8 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.base.verdict import ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, judge_assertion
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
@@ -53,7 +53,7 @@ class RecordedChecks:
     """The visible checks of a chapter, for a ``Judge``. Each is a list of calls and of assertions about their results."""
 
     only_visible = True
-    references: Mapping[str, Callable[..., Any]] = {}
+    references: Mapping[str, Callable[..., Value]] = {}
 
     def __init__(self, exercises: Mapping[str, ExerciseExamples], limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -86,7 +86,7 @@ class RecordedChecks:
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
         """Run the steps of one check. Raises the error of the first step that fails."""
-        results: list[Any] = []
+        results: list[Value] = []
         failures: list[CheckFailed] = []
         for step in self._checks[exercise, check].steps:
             if isinstance(step, VariableStep):
@@ -113,7 +113,7 @@ class RecordedChecks:
             return None
         steps = [step for check in examples.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
         # Each call once, with the position of its recorded outcomes.
-        places: dict[tuple[Any, ...], int] = {}
+        places: dict[tuple[Value, ...], int] = {}
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():
             places.setdefault(key_of(call), i)
@@ -135,7 +135,7 @@ class RecordedChecks:
             plain_calls, known(examples.right, plain), candidates, limited=limited_calls, too_large=lambda: too_large
         )
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
         """Return the known wrong choices among the answers. Empty in a class, where explanations come with the marks."""
         choices = []
         for wrong in self._exercises[exercise].wrong_answers:
@@ -147,7 +147,7 @@ class RecordedChecks:
         """Return whether ``check`` reads ``variable``."""
         return VariableStep(variable) in self._checks[exercise, check].steps
 
-    def right_answer(self, call: Call) -> Any:
+    def right_answer(self, call: Call) -> Value:
         """Return the structure of the correct result without its values, or None if it was not recorded."""
         for check in self._checks.values():
             for step in check.steps:
@@ -233,7 +233,7 @@ def _signature(text: str) -> inspect.Signature | None:
     return inspect.Signature([*names, *(kind(a.arg, kind.KEYWORD_ONLY) for a in arguments.kwonlyargs)])
 
 
-def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> Any:
+def _called(step: CallStep, student: StudentProxy, results: Sequence[Value]) -> Value:
     args = [_value(value, results) for value in step.args]
     kwargs = {name: _value(value, results) for name, value in step.kwargs.items()}
     if step.probe:
@@ -254,7 +254,7 @@ def _planned(step: CallStep) -> Call:
     return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb, step.measured)
 
 
-def _value(value: Any, results: Sequence[Any]) -> Any:
+def _value(value: Value, results: Sequence[Value]) -> Value:
     """Return the value of a step's argument: part of an earlier result, or a decoded value."""
     if not isinstance(value, Ref):
         return decode_value(value)

@@ -6,8 +6,8 @@ This package needs only NumPy and the standard library, and also runs in a brows
 from __future__ import annotations
 
 import sys
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.student.notebook_check.checking import check_exercise, show_map
 from autograder.student.notebook_check.front_end import CheckInterrupted, CheckProblem, interrupted
@@ -16,7 +16,7 @@ from autograder.student.notebook_check.lookup import Target
 
 __all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "check", "hint", "solution"]
 
-_NOTHING: Any = object()
+_NOTHING: Value = object()
 
 
 def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:

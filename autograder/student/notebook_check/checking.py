@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TextIO
+from typing import TextIO
 
 from autograder.base import attempt
+from autograder.base.foreign import Value
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed
 from autograder.judging.functions import FunctionSubject
@@ -52,7 +53,7 @@ __all__ = [
 PREFIX = "case_"
 
 
-def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Any]) -> ExerciseVerdict:
+def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Value]) -> ExerciseVerdict:
     """Return ``verdict`` with the inputs of its cases renamed to ``case_…`` if the notebook uses the same name."""
     checks = tuple(_renamed(check, names) for check in verdict.checks)
     message = verdict.message
@@ -61,7 +62,7 @@ def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Any]) -> Exe
     return replace(verdict, checks=checks, message=message)
 
 
-def _renamed(check: CheckResult, names: Mapping[str, Any]) -> CheckResult:
+def _renamed(check: CheckResult, names: Mapping[str, Value]) -> CheckResult:
     case = check.example
     names_in_use = [name for line in case.splitlines() if (name := _assigned(line)) and name in names]
     reason = check.reason
@@ -127,7 +128,7 @@ _UNKNOWN = re.compile(r"name '(\w+)' is not defined")
 WIDEST, NARROWEST = 82, 40  # nbgrader's Validate cuts lines at 87 columns, including an indent of four
 
 
-def check_exercise(exercise: Any, names: dict[str, Any], seconds: float | None = None) -> None:
+def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | None = None) -> None:
     """Check ``exercise``, a function or a name, and show its card. Raises ``CheckFailed`` unless it passes."""
     examples, folder = find_chapter(names)
     target = find_exercise(exercise, names, examples, "check")
@@ -151,7 +152,7 @@ def check_exercise(exercise: Any, names: dict[str, Any], seconds: float | None =
         raise CheckFailed(summary(card) if shown else text)
 
 
-def show_map(names: dict[str, Any]) -> None:
+def show_map(names: dict[str, Value]) -> None:
     """Show the map of the course that the notebook belongs to."""
     try:
         examples, folder = find_chapter(names)
@@ -178,7 +179,7 @@ def keeps_notes() -> bool:
     return not any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"))
 
 
-def is_empty(function: Any) -> bool:
+def is_empty(function: Value) -> bool:
     """Return whether a function or class is still a stub, with or without its ``raise``."""
     if isinstance(function, type):
         methods = [part for part in vars(function).values() if isinstance(part, FunctionType)]
@@ -201,7 +202,7 @@ def _seconds(examples: Examples, seconds: float | None) -> float:
 
 
 def _judge(
-    examples: Examples, exercise: ExerciseExamples, names: dict[str, Any], given: dict[str, Any], seconds: float
+    examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
@@ -262,7 +263,7 @@ def _record(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
     return record(home, examples.chapter, exercise.name, passed=verdict.status == "passed")
 
 
-def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Any]) -> ExerciseVerdict:
+def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Value]) -> ExerciseVerdict:
     """If a name is missing, say which cell defines it. This happens after a restart of the kernel."""
     missing = next((match[1] for check in verdict.checks if (match := _UNKNOWN.search(check.reason))), "")
     if not missing or missing in names:
@@ -280,7 +281,7 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
     return replace(verdict, checks=checks, message=verdict.message.replace(failed.message, explained.message))
 
 
-def _executed_cells(names: Mapping[str, Any]) -> list[Any]:
+def _executed_cells(names: Mapping[str, Value]) -> list[Value]:
     """Return the executed cells from IPython's history, in order. Empty outside of IPython."""
     cells = names.get("In")
     return cells if isinstance(cells, list) else []

@@ -8,8 +8,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 
 __all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "show", "shows_html"]
@@ -27,7 +28,7 @@ class CheckInterrupted(KeyboardInterrupt):
     _render_traceback_ = CheckFailed._render_traceback_
 
 
-def interrupted(error: BaseException, names: Mapping[str, Any]) -> CheckInterrupted:
+def interrupted(error: BaseException, names: Mapping[str, Value]) -> CheckInterrupted:
     """Return the exception for an interrupt. Its message names the line of the notebook's code that was running."""
     where = ""
     trace = error.__traceback__
@@ -60,7 +61,7 @@ def show(html: str, text: str, png: str = "") -> bool:
     return True
 
 
-def _notebook() -> Any:
+def _notebook() -> Value:
     """Return IPython's shell if a notebook displays its output, or None in a terminal, a script or a validation."""
     if any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION")):
         return None  # displays are not shown there, only exceptions

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from autograder.base.foreign import Value
 from autograder.pages import HintCard, hint_html, hint_text
 from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
@@ -22,7 +23,7 @@ BEFORE_A_SOLUTION = 3  # hints to read first, or all if there are fewer
 _shown_for: dict[tuple[Path, str], str] = {}  # the code for which a personal hint was already shown
 
 
-def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_given: bool) -> None:
+def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, is_given: bool) -> None:
     """Show hint ``number`` of ``exercise``, or the next one."""
     examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
     home, total = folder_of(folder, examples.chapter), len(target.hints)
@@ -52,7 +53,7 @@ def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_gi
         print(problem)  # noqa: T201 - shown once
 
 
-def show_solution(exercise: Any, names: dict[str, Any], *, is_given: bool) -> None:
+def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -> None:
     """Show a solution of ``exercise``. Raises ``CheckProblem`` if it is too early or the course is graded."""
     examples, folder, target = _locate(exercise, names, "solution", is_given=is_given)
     if examples.audience != "self-learners":
@@ -81,7 +82,7 @@ def _show(card: HintCard) -> None:
 
 
 def _locate(
-    exercise: Any, names: dict[str, Any], verb: str, *, is_given: bool
+    exercise: Value, names: dict[str, Value], verb: str, *, is_given: bool
 ) -> tuple[Examples, Path, ExerciseExamples]:
     examples, folder = find_chapter(names)
     if not is_given:
@@ -102,7 +103,7 @@ def _skip_note(exercise: ExerciseExamples, failed: int, wanted: int) -> str:
 
 
 def _first_help(
-    folder: Path, exercise: ExerciseExamples, progress: ExerciseProgress, target: Any, names: dict[str, Any]
+    folder: Path, exercise: ExerciseExamples, progress: ExerciseProgress, target: Value, names: dict[str, Value]
 ) -> str:
     """Return the personal hint if no remaining written hint fits, else ``""``. It is shown only once for the same code."""
     left = exercise.hints[progress.hints :]
@@ -118,7 +119,7 @@ def _written_next(exercise: ExerciseExamples, progress: ExerciseProgress) -> str
     return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the {which} of the written hints."
 
 
-def _personal_hint(exercise: ExerciseExamples, target: Any, names: dict[str, Any]) -> PersonalHint | None:
+def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> PersonalHint | None:
     """Return a hint with the line of the student's code to look at, or None if it is not found quickly."""
     from autograder.mistakes.fault_localization.hints import personal_hint  # noqa: PLC0415 - slow to import and only needed for hints
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
 from autograder.student.notebook_check.front_end import CheckProblem
 
@@ -29,12 +29,12 @@ _MAX_BYTES = 64 * 2**20
 MAX_SHOWN = 60  # characters of a cell's first line
 
 
-def asks_for(chapter: str, names: Mapping[str, Any], exercise: str) -> bool:
+def asks_for(chapter: str, names: Mapping[str, Value], exercise: str) -> bool:
     """Return whether the notebook has a graded cell for ``exercise``."""
     return any(grade_id == f"check_{exercise}" for grade_id, _ in _cells(chapter, names))
 
 
-def cell_that_defines(name: str, chapter: str, names: Mapping[str, Any]) -> str:
+def cell_that_defines(name: str, chapter: str, names: Mapping[str, Value]) -> str:
     """Return the first line of the first cell that defines, imports or assigns ``name``, or ``""``."""
     for _, source in _cells(chapter, names):
         if name in source and name in _names_defined_in(source):
@@ -61,7 +61,7 @@ def _names_defined_in(source: str) -> set[str]:
     return defined
 
 
-def _cells(chapter: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     """Yield the grade id and source of each code cell as last saved. Empty if the notebook file is not found."""
     names_of_files = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", ""), f"{chapter}.ipynb"]
     for path in (Path(path) for path in names_of_files if isinstance(path, str) and path.endswith(".ipynb")):
@@ -83,12 +83,12 @@ def _cells(chapter: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 COURSE_MARK = "course_config.py"
 MAX_WAIT = 300  # seconds. The first run records all visible checks of the chapter.
 
-Target = Callable[..., Any] | str
+Target = Callable[..., Value] | str
 _loaded: dict[tuple[str, int], Examples] = {}
 _generated: dict[Path, float] = {}  # modification time of the newest source, by file of examples
 
 
-def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path]:
+def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Path]:
     """Return the examples for the notebook, and its folder.
 
     They are next to the notebook, or are generated if it is in a course folder. Raises ``CheckProblem`` if there are none.
@@ -109,7 +109,9 @@ def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path
     )
 
 
-def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, verb: str = "check") -> ExerciseExamples:
+def find_exercise(
+    target: Value, names: Mapping[str, Value], examples: Examples, verb: str = "check"
+) -> ExerciseExamples:
     """Return the exercise for ``target``, a function or a name. Raises ``CheckProblem`` with a suggestion if there is none."""
     exercises = examples.exercises
     if isinstance(target, str):
@@ -130,7 +132,7 @@ def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, ver
     raise CheckProblem(_unknown(own or type(target).__name__, names, examples, verb))
 
 
-def folders_of(names: Mapping[str, Any]) -> list[Path]:
+def folders_of(names: Mapping[str, Value]) -> list[Path]:
     """Return the possible folders of the notebook: the current one, and after an ``os.chdir`` the one that the front end reports."""
     named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
     reported = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
@@ -175,7 +177,7 @@ def _generate_examples(course: Path, chapter: str) -> Path:
     return path
 
 
-def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+def _unknown(name: str, names: Mapping[str, Value], examples: Examples, verb: str) -> str:
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
             right = usage(exercise, verb)
@@ -193,7 +195,7 @@ def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str)
     return f"{where} The exercises here are: {', '.join(known)}."
 
 
-def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples, verb: str) -> str:
     sample = next(iter(examples.exercises.values()), None)
     example = f", for example {usage(sample, verb)}" if sample is not None else ""
     owner = next((name for name in examples.exercises if name in names and names[name] is value), None)

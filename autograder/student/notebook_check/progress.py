@@ -22,9 +22,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from autograder.base.files import FULL, write_atomically
+from autograder.base.foreign import Json
 
 __all__ = ["PROGRESS_NAME", "ExerciseProgress", "Progress", "folder_of", "read", "record"]
 
@@ -166,7 +167,7 @@ def _read(folder: Path) -> Progress:
     )
 
 
-def _parse_entry(entry: Mapping[str, Any]) -> ExerciseProgress:
+def _parse_entry(entry: Mapping[str, Json]) -> ExerciseProgress:
     """Parse an entry of the file. Invalid parts are ignored."""
     counts = (entry.get(name) for name in ("failed", "hints"))
     failed, hints = (min(max(n, 0), _MAX_COUNT) if isinstance(n, int) else 0 for n in counts)

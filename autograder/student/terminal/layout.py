@@ -7,10 +7,10 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
@@ -56,11 +56,11 @@ def material() -> Path | None:
     return folder if (folder / COURSE_NAME).is_file() else None
 
 
-def course_data(folder: Path) -> dict[str, Any]:
+def course_data(folder: Path) -> dict[str, Json]:
     """Return the description of a course: ``title``, ``id``, ``packages`` and ``chapters``. Raises ``CourseError`` if invalid."""
     path = folder / COURSE_NAME
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
         _ = (data["title"], data["id"], [chapter["id"] for chapter in data["chapters"]])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CourseError(
