@@ -128,7 +128,7 @@ class Notebook:
         """Return the names of the exercises with a stub cell in this notebook, in order and without duplicates."""
         return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
 
-    def points_by_hand(self) -> float:
+    def manual_points(self) -> float:
         """Return the points that are graded manually: those of written answers and of nbgrader's tasks."""
         return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
 

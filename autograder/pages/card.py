@@ -73,7 +73,7 @@ class Card:
         hints: all hints, shown folded.
         alternatives: a note and the source of each solution that the student may read now.
         last: the sentence to show if there is no next exercise.
-        judged: whether this verdict is final, with no hidden checks and no marks.
+        is_final: whether this verdict is final, with no hidden checks and no marks.
     """
 
     verdict: ExerciseVerdict
@@ -85,7 +85,7 @@ class Card:
     hints: tuple[str, ...] = ()
     alternatives: tuple[tuple[str, str], ...] = ()
     last: str = ""
-    judged: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} hold"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.judged else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.is_final else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
@@ -217,13 +217,13 @@ def footer(card: Card) -> list[str]:
     sentences = []
     if verdict.status == "passed":
         well_formed = "Well formed; marked when graded. You can still change your mind."
-        holds = "Well done: everything holds." if card.judged else "Well done: everything that is tried here holds."
+        holds = "Well done: everything holds." if card.is_final else "Well done: everything that is tried here holds."
         sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {pluralize(card.hints_left, "hint")} left.')
-    if not card.well_formed_only and not card.judged and verdict.status != "not_attempted":
+    if not card.well_formed_only and not card.is_final and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
 

@@ -45,22 +45,22 @@ class Marking:
     Attributes:
         score: the final score out of the maximum.
         rows: the rows of the table, one for each cell with a mark.
-        before: the score before the late penalty. Empty without a penalty.
+        before_penalty: the score before the late penalty. Empty without a penalty.
         penalty: the late penalty. Empty if there is none.
         waiting: the sentence about cells that still need manual grading. Empty if there are none.
         notes: manual marks and comments, by cell.
-        by_person: whether any part of the score was given manually.
-        given: whether there is any mark.
+        has_manual_marks: whether any part of the score was given manually.
+        has_marks: whether there is any mark.
     """
 
     score: str
     rows: tuple[dict[str, str], ...]
-    before: str
+    before_penalty: str
     penalty: str
     waiting: str
     notes: Mapping[str, Sequence[str | Markup]]
-    by_person: bool
-    given: bool
+    has_manual_marks: bool
+    has_marks: bool
 
     @cached_property
     def anchors(self) -> frozenset[str]:

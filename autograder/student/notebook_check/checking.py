@@ -42,9 +42,9 @@ __all__ = [
     "card_of",
     "check_exercise",
     "is_empty",
-    "keeps_notes",
     "line_width",
     "load_map",
+    "records_progress",
     "show_map",
     "with_unique_names",
 ]
@@ -174,7 +174,7 @@ def line_width() -> int:
     return max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
 
 
-def keeps_notes() -> bool:
+def records_progress() -> bool:
     """Return whether to record progress. Not while nbgrader runs the notebook."""
     return not any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"))
 
@@ -251,13 +251,13 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
         hints=exercise.hints if verdict.status != "passed" else (),
         alternatives=alternatives,
         last=last,
-        judged=examples.audience == "self-learners",
+        is_final=examples.audience == "self-learners",
     )
 
 
 def _record(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> str:
     """Record the result in the progress file, and return a message if that failed."""
-    if verdict.status == "not_attempted" or not keeps_notes():
+    if verdict.status == "not_attempted" or not records_progress():
         return ""
     home = folder_of(folder, examples.chapter)
     return record(home, examples.chapter, exercise.name, passed=verdict.status == "passed")

@@ -19,7 +19,7 @@ from autograder.sandbox.protocol import CodeCell, Limits, SandboxUnavailable, Se
 from autograder.sandbox.worker import Worker, open_worker
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
 
-__all__ = ["PACKAGES", "CheckRun", "Checker", "check_by_examples", "check_cells", "examples_beside"]
+__all__ = ["PACKAGES", "CheckRun", "Checker", "check_by_examples", "check_cells", "examples_for"]
 
 
 PACKAGES = ("numpy", "matplotlib")  # the default without a course
@@ -49,7 +49,7 @@ def check_by_examples(
     return verdicts
 
 
-def examples_beside(notebook: Path) -> Examples:
+def examples_for(notebook: Path) -> Examples:
     """Return the examples in the folder of ``notebook``. Raises ``ExamplesError`` if there are none."""
     path = notebook.parent / EXAMPLES_NAME
     if not path.is_file():
@@ -61,7 +61,7 @@ def examples_beside(notebook: Path) -> Examples:
 
 
 def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
-    notebook, examples = read_notebook(path), examples_beside(path)
+    notebook, examples = read_notebook(path), examples_for(path)
     unknown = (only or set()) - set(examples.exercises)
     if unknown:
         known = ", ".join(examples.exercises)
@@ -80,20 +80,20 @@ def check_cells(
     limits: Limits | None = None,
 ) -> Verdict:
     """Return the verdict on the notebook at ``path``. Its ``cells`` are run by ``open_cells``, a worker's ``open`` method."""
-    files = _files_beside(path, cells)
+    files = _mentioned_files(path, cells)
     open_session = partial(open_cells, cells, budget=TimeBudget(), files=files)
     subject = _LooseNotebook(str(path), open_session)
     exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None, limits=limits)
     return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)
 
 
-def _files_beside(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
+def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
     """Return the files next to the notebook that its code mentions, such as a module or a data file."""
     code = "\n".join(cell.source for cell in cells)
     # Not in subfolders, because the notebook may be in a home folder.
-    beside = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
-    found = [p for p in beside if p.name in code or (p.suffix == ".py" and p.stem in code)]
-    return {p.name: p.read_bytes() for p in found if p.stat().st_size <= _MAX_FILE}
+    files = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
+    mentioned = [p for p in files if p.name in code or (p.suffix == ".py" and p.stem in code)]
+    return {p.name: p.read_bytes() for p in mentioned if p.stat().st_size <= _MAX_FILE}
 
 
 class _LooseNotebook:
@@ -177,13 +177,13 @@ class Checker:
 def _limits(notebook: Path) -> Limits:
     """Return the same time limit for calls as ``check`` uses in the notebook."""
     try:
-        return Limits(call_seconds=examples_beside(notebook).call_seconds)
+        return Limits(call_seconds=examples_for(notebook).call_seconds)
     except ExamplesError:  # reported by the check itself
         return Limits()
 
 
 def _run(notebook: Path, worker: Worker, limits: Limits) -> CheckRun:
-    examples = examples_beside(notebook)
+    examples = examples_for(notebook)
     read = read_notebook(notebook)
     # Skip cells that only draw. Nobody sees them here, and importing matplotlib takes longer than all checks.
     cells = [cell for cell in read.code_cells() if not cell.optional]
