@@ -1,7 +1,7 @@
-"""Autograded Jupyter exercises: confined, fast, and measured for being right.
+"""Autograded Jupyter exercises.
 
-In a notebook: ``from autograder import check, hint``, ``requires`` for a picture that draws with the student's functions, and ``interact``
-for one with values to move.
+Notebooks import ``check``, ``hint`` and ``solution``. Pictures use ``requires`` to draw with the student's functions, and
+``interact`` to let the reader change values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use: the command line starts without NumPy, and a notebook pays only for what it calls.
+    # Import on first use, so that the command line starts without NumPy and a notebook loads only what it calls.
     if name in {"CheckFailed", "CheckProblem", "check", "hint", "solution"}:
         from autograder.student import notebook_check  # noqa: PLC0415
 

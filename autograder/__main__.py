@@ -1,4 +1,4 @@
-"""``python -m autograder`` is the command ``autograder``."""
+"""Run the ``autograder`` command as ``python -m autograder``."""
 
 from autograder.cli import main
 

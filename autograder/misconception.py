@@ -1,4 +1,4 @@
-"""Named wrong solutions, with what a student should hear about them, and right solutions written differently."""
+"""Misconceptions, which are named wrong solutions with a message for the student, and alternative correct solutions."""
 
 from __future__ import annotations
 
@@ -6,57 +6,57 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import cleandoc
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 
 __all__ = [
     "Alternative",
     "Misconception",
     "SolutionDecorator",
-    "alternative_of",
     "alternatives_in",
     "alternatives_of",
-    "misconception_of",
     "misconceptions_in",
     "misconceptions_of",
 ]  # fmt: skip
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Value])
 
 
 @dataclass(frozen=True, slots=True)
 class Misconception:
-    """A wrong solution of ``exercise``, one mistake away from the reference.
+    """A wrong solution of ``exercise`` that differs from the reference by one mistake.
 
-    ``message`` tells the student what they did, why it cannot be right and where to look, never the code.
-    ``function`` has the exercise's signature; for an exercise whose answers are plain variables (a quiz, an einsum
-    equation) it takes nothing and returns ``{variable: wrong answer}`` for the variables that it is about.
+    Attributes:
+        message: tells the student what they did, why it cannot be right and where to look, but never the code.
+        function: has the exercise's signature. If the answers are variables (a quiz, an einsum equation), it takes no
+            arguments and returns ``{variable: wrong answer}`` for the variables concerned.
     """
 
     name: str
     exercise: str
     message: str
-    function: Callable[..., Any]
+    function: Callable[..., Value]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A right solution of ``exercise`` written differently; the checks must accept it. ``note`` tells what is different.
+    """A correct solution of ``exercise`` written differently, which the checks must accept.
 
-    One that is ``worth_reading`` may be shown to a student whose own is right.
+    ``note`` says what is different. If it is ``worth_reading``, it may be shown to students who have solved the exercise.
     """
 
     name: str
     exercise: str
     note: str
-    function: Callable[..., Any]
+    function: Callable[..., Value]
     worth_reading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionDecorator:
-    """A decorator that says of a function which exercise it solves, and whether the solution is right."""
+    """A decorator for solutions. It stores which exercise a function solves, and whether the solution is correct."""
 
     exercise: str
     right: bool
@@ -64,11 +64,11 @@ class SolutionDecorator:
 
     @property
     def worth_reading(self) -> SolutionDecorator:
-        """The mark of an alternative that students may read as well, once their own is right: ``@right.worth_reading``."""
+        """The decorator ``@right.worth_reading``, for alternatives that students may read after solving the exercise."""
         return replace(self, shown=True)
 
     def __call__(self, function: F) -> F:
-        """Mark ``function``; raises ``CourseError`` where it has no docstring."""
+        """Mark ``function``. Raises ``CourseError`` if it has no docstring."""
         if not (function.__doc__ or "").strip():
             raise CourseError(
                 f"{_place(function)}: {function.__name__} has no docstring: write there "
@@ -79,7 +79,7 @@ class SolutionDecorator:
 
 
 def misconceptions_of(exercise: str) -> SolutionDecorator:
-    """Make the mark ``@wrong`` of the misconceptions of ``exercise``; each function's docstring is what the student reads.
+    """Return the decorator ``@wrong`` for the misconceptions of ``exercise``. Students read each function's docstring.
 
     >>> wrong = misconceptions_of("softmax")
     """
@@ -87,36 +87,33 @@ def misconceptions_of(exercise: str) -> SolutionDecorator:
 
 
 def alternatives_of(exercise: str) -> SolutionDecorator:
-    """Make the mark ``@right`` of the alternatives of ``exercise``; each function's docstring says what is different."""
+    """Return the decorator ``@right`` for the alternatives of ``exercise``. Each function's docstring says what is different."""
     return SolutionDecorator(exercise, right=True)
 
 
-misconception_of, alternative_of = misconceptions_of, alternatives_of  # old spellings: @misconception_of("softmax")
-
-
 def misconceptions_in(module: ModuleType) -> list[Misconception]:
-    """The misconceptions that ``module`` defines, in the order in which they are written."""
+    """Return the misconceptions that ``module`` defines, in source order."""
     return [Misconception(*fields) for fields in _marked(module, right=False)]
 
 
 def alternatives_in(module: ModuleType) -> list[Alternative]:
-    """The alternatives that ``module`` defines, in the order in which they are written."""
+    """Return the alternatives that ``module`` defines, in source order."""
     return [Alternative(*fields, fields[-1].__mark__.shown) for fields in _marked(module, right=True)]
 
 
-def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Any]]:
+def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Value]]:
     return [
         (name, value.__mark__.exercise, cleandoc(value.__doc__ or ""), value)
         for name, value in vars(module).items()
-        # A class that is written as a subclass of a marked one has no mark of its own.
+        # A subclass of a marked class is not marked itself.
         if "__mark__" in getattr(value, "__dict__", {})
         and value.__mark__.right == right
         and value.__module__ == module.__name__
     ]
 
 
-def _place(function: Any) -> str:
-    """The file and line of a function, or the file of a class and its first method's line."""
+def _place(function: Value) -> str:
+    """Return the file and line of a function, or the file of a class and the line of its first method."""
     methods = vars(function).values() if isinstance(function, type) else [function]
-    codes = [part.__code__ for part in methods if hasattr(part, "__code__")]
+    codes = [method.__code__ for method in methods if hasattr(method, "__code__")]
     return f"{codes[0].co_filename}, line {codes[0].co_firstlineno}" if codes else f"module {function.__module__}"

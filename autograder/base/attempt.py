@@ -1,4 +1,4 @@
-"""Whether a student has begun an exercise at all, read from source text without running any of it."""
+"""Decide from source text, without running it, whether a student has begun an exercise."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ __all__ = [
     "python_name",
 ]  # fmt: skip
 
-# A name can also be made where no parser sees it; such a notebook is run rather than called blank.
+# These can bind a name without the parser seeing it. Such a notebook is run instead of being called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
-# Not \s: it takes the ends of lines too, and thousands of empty ones would each be looked through to the last.
+# Not \s, which also matches line ends: each of thousands of empty lines would be searched to the last one.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
-_MAX_PARSED = 1_000_000  # characters; longer cells are taken as attempted without being parsed
-_MAX_KEPT = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
+_MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
+_MAX_KEPT = 10_000  # characters; longer cells are not cached, so that a student cannot fill the memory
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
-    """Whether the student wrote anything of their own for ``exercise``.
+    """Return whether the student wrote anything of their own for ``exercise``.
 
     Args:
-        exercise: the exercise's name, which is the name of its function unless its answers are variables.
-        released: the stub as it was handed out, or None where it is not known.
-        stubs: the sources of the submitted stub cells of that name, in order; more than one where it was copied.
-        others: the sources of every other code cell that was not handed out with the notebook.
+        exercise: the exercise's name. This is its function's name unless the answers are variables.
+        released: the stub as it was released, or None if unknown.
+        stubs: the sources of the submitted stub cells with that name, in order. There are several if the cell was copied.
+        others: the sources of all other code cells that were not part of the release.
     """
     others = list(others)
     if released is not None and _answers(released):
         return _answered(_answers(released), [*stubs, *others])
     if any(
-        _is_real(binding) and not (isinstance(binding, ast.ClassDef) and _is_handed_out(binding, released))
+        _is_real(binding) and not (isinstance(binding, ast.ClassDef) and _is_released(binding, released))
         for source in (*stubs, *others)
         for binding in _bindings_in(exercise, source)
     ):
@@ -54,24 +54,24 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         if released is not None and _same(source, released):
             continue
         if parsed(source) is None and source.strip():
-            return True  # it does not parse, but the student typed it
+            return True  # a syntax error, but typed by the student
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
-            return True  # neither a function nor answers: any change counts
+            return True  # neither a function nor answers, so any change counts
     if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
-    # A definition that is gone (deleted, or renamed) is reported by the checks; only an empty one counts as blank.
+    # The checks report a deleted or renamed definition. Only an emptied stub counts as blank.
     emptied = bool(stubs) and all(tree is not None and not tree.body for tree in map(parsed, stubs))
     return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
 
 
 def defines(name: str, source: str) -> bool:
-    """Whether ``source`` binds ``name`` at its top level, with a real body or without."""
+    """Return whether ``source`` binds ``name`` at its top level, with or without a real body."""
     tree = parsed(source)
     return tree is not None and any(True for _ in _bindings(name, tree.body))
 
 
 def defined_names(source: str) -> frozenset[str] | None:
-    """The names that ``source`` binds at its top level; None where that cannot be read from the text."""
+    """Return the names that ``source`` binds at its top level, or None if the text does not show them all."""
     tree = parsed(source)
     if tree is None or _UNSEEN.search(source):
         return None
@@ -87,23 +87,23 @@ def defined_names(source: str) -> frozenset[str] | None:
 
 
 def python_name(text: str) -> str:
-    """``text`` as Python reads the names in it: of letters that mean the same, such as full-width ones, the usual one (NFKC)."""
+    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def identifiers_in(source: str) -> frozenset[str]:
-    """Every word of ``source``: names, as Python reads them, and what stands in texts and comments."""
+    """Return every word of ``source``, including the words in strings and comments. Names are normalized."""
     return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
-    """Whether the definition of ``name`` that stands at the end is an empty stub."""
+    """Return whether the last definition of ``name`` is an empty stub."""
     bindings = [binding for source in sources for binding in _bindings_in(name, source)]
     return bool(bindings) and not _is_real(bindings[-1])
 
 
 def is_unreadable(name: str, sources: Sequence[str]) -> bool:
-    """Whether the last of ``sources``, in the order in which they were run, that defines ``name`` is one that Python could not read."""
+    """Return whether the last of ``sources`` that defines ``name`` has a syntax error. The sources are in the order of execution."""
     for source in reversed(sources):
         if name in source and parsed(source) is None:
             if re.search(rf"^[^\S\n]*(def|class)\s+{re.escape(name)}\b", source, re.MULTILINE):
@@ -114,7 +114,7 @@ def is_unreadable(name: str, sources: Sequence[str]) -> bool:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The tree of ``source``, not to be changed; None where it does not parse."""
+    """Return the syntax tree of ``source``, or None if it does not parse. The tree is cached, so do not change it."""
     if len(source) > _MAX_PARSED:
         return None
     return _parsed(source) if len(source) <= _MAX_KEPT else _parsed.__wrapped__(source)
@@ -125,7 +125,7 @@ def _words(source: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", python_name(source)))
 
 
-@lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission
+@lru_cache(maxsize=128)  # each exercise looks at all cells, and each submission at the released ones
 def _parsed(source: str) -> ast.Module | None:
     tree = _tree(source)
     return tree if tree is not None else _tree(_MAGIC.sub(r"\1pass", source))
@@ -133,7 +133,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 def _tree(text: str) -> ast.Module | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a student's "\d", on the grader's terminal
+        warnings.simplefilter("ignore")  # a student's "\d" would print a warning on the grader's terminal
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -141,8 +141,8 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """The statements of ``body``, blocks entered and functions not, that bind ``name``, in the order they stand in."""
-    # Not by recursion: a thousand times elif is a block in a block in a block, and Python's stack is not that deep.
+    """Yield the statements that bind ``name``, in order: those of ``body`` and its blocks, but not inside functions."""
+    # Not recursive: a thousand elif branches are a thousand nested blocks, more than Python's stack allows.
     waiting = [*body][::-1]
     while waiting:
         statement = waiting.pop()
@@ -164,7 +164,7 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
 
 
 def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
-    # Looking for the name is far cheaper than parsing, and most cells mention no given name.
+    # Searching for the name is far cheaper than parsing, and most cells do not mention it.
     tree = parsed(source) if name in python_name(source) else None
     return _bindings(name, tree.body) if tree is not None else ()
 
@@ -172,7 +172,7 @@ def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
 def _is_real(binding: ast.stmt) -> bool:
     if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
         return not all(_does_nothing(statement) for statement in binding.body)
-    if isinstance(binding, ast.ClassDef):  # which may hold fields, besides methods that are still stubs
+    if isinstance(binding, ast.ClassDef):  # may have fields next to methods that are still stubs
         methods = [part for part in binding.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
         others = [part for part in binding.body if part not in methods and not _does_nothing(part)]
         return any(map(_is_real, methods)) or (bool(others or binding.bases) and not methods)
@@ -197,7 +197,7 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _answers(released: str) -> frozenset[str]:
-    """The variables that a stub leaves as ``None``; empty for a stub that holds a function."""
+    """Return the variables that a stub sets to ``None``. Empty if the stub defines a function or class."""
     tree = parsed(released)
     if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
         return frozenset()
@@ -214,7 +214,7 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
     for source in sources:
         tree = parsed(source)
         if tree is None:
-            # A slip in the quiz cell: the student typed something there, so it is run and its error is shown.
+            # The quiz cell has a syntax error. The student typed something, so run it and show the error.
             text = python_name(source)
             if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", text, re.MULTILINE) for name in answers):
                 return True
@@ -225,7 +225,7 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two cells say the same, comments, docstrings and white space aside; as text where they do not parse."""
+    """Return whether two cells are equal except for comments, docstrings and white space. Cells that do not parse are compared as text."""
     if one == other:
         return True
     trees = parsed(one), parsed(other)
@@ -237,13 +237,14 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def _is_handed_out(cls: ast.ClassDef, released: str | None) -> bool:
-    """Whether a class is the stub as it was handed out, in which some methods may be whole."""
-    given = _bindings_in(cls.name, released) if released is not None else ()
-    return any(_bare(ast.Module([cls], [])) == _bare(ast.Module([one], [])) for one in given)
+def _is_released(cls: ast.ClassDef, released: str | None) -> bool:
+    """Return whether a class is the released stub, in which some methods may be complete."""
+    bindings = _bindings_in(cls.name, released) if released is not None else ()
+    return any(_bare(ast.Module([cls], [])) == _bare(ast.Module([stub], [])) for stub in bindings)
 
 
 def _bare(tree: ast.Module) -> str:
+    """Return a dump of ``tree`` without docstrings."""
     tree = copy.deepcopy(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

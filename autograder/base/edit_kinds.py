@@ -1,4 +1,4 @@
-"""What kind of mistake an edit undoes, in a word for programs and in words for a student who has to find it."""
+"""The kinds of mistake that an edit can fix, and the words that describe each kind to a student."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ __all__ = ["KINDS", "EditKind", "kind_of"]
 
 
 class EditKind(NamedTuple):
-    """``look`` completes "look at …", ``another`` completes "with … there,": neither ever says what would be right.
+    """The words for one kind of mistake. None of them gives the solution away.
 
-    ``words`` are the beginnings of words by which a text that speaks of this kind is known; empty where a kind (another
-    number, another variable) has no words of its own.
+    Attributes:
+        look: completes "look at …".
+        another: completes "with … there,".
+        words: prefixes of words that show that a text is about this kind. Empty for kinds without words of their own,
+            such as a wrong number.
     """
 
     look: str
     another: str
     words: tuple[str, ...] = ()
 
-    def is_spoken_of(self, text: str) -> bool:
-        """Whether ``text``, such as a written hint, speaks of what this kind is about."""
+    def is_mentioned_in(self, text: str) -> bool:
+        """Return whether ``text``, such as a written hint, is about this kind of mistake."""
         return any(re.search(rf"(?<!\w){re.escape(word)}", text, re.IGNORECASE) for word in self.words)
 
 
@@ -52,5 +55,5 @@ KINDS = {
 
 
 def kind_of(name: str) -> EditKind:
-    """The words for a kind; those of an author's own operator are its name."""
+    """Return the words for a kind. An author's own operator is described by its name."""
     return KINDS.get(name) or EditKind(name, f"another {name}")

@@ -1,4 +1,4 @@
-"""Numbers, counts and points as a person reads them: written in one way on every page, card and comment."""
+"""Format numbers, counts and points the same way on every page, card and comment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["join_words", "number", "pluralize", "points"]
 
 
 def number(value: float) -> str:
-    """``value`` without trailing zeros: exact where four decimals are enough for that, else rounded to two.
+    """Return ``value`` without trailing zeros: exact if four decimals are enough, otherwise rounded to two.
 
     >>> number(3.0), number(0.125), number(1 / 3)
     ('3', '0.125', '0.33')
@@ -18,16 +18,16 @@ def number(value: float) -> str:
 
 
 def pluralize(count: float, noun: str) -> str:
-    """``count`` with its noun: ``1 point``, ``2 points``, ``0.5 points``."""
+    """Return ``count`` with its noun: ``1 point``, ``2 points``, ``0.5 points``."""
     shown = number(count)
     return f"{shown} {noun}" if shown == "1" else f"{shown} {noun}s"
 
 
 def points(score: float, worth: float) -> str:
-    """A score out of what it could be: ``2.5 of 4 points``."""
+    """Return a score out of its maximum: ``2.5 of 4 points``."""
     return f"{number(score)} of {pluralize(worth, 'point')}"
 
 
 def join_words(items: Sequence[str]) -> str:
-    """Items in a row: ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
+    """Join words: ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,7 +1,7 @@
-"""Texts without what acts on a terminal, and texts of a bounded length; free of NumPy, as a student's notebook needs it.
+"""Remove terminal control sequences from text, and limit its length.
 
-The guest inside the jail (``sandbox/guest``) imports nothing of the framework and only bounds what it sends. Nothing that
-it sends is trusted to be short or clean: the trusted side cleans it here.
+The guest inside the sandbox (``sandbox/guest``) cannot import this module, and its output is not trusted to be short or
+clean. The trusted side cleans it here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 __all__ = ["sanitize", "shorten"]
 
-# Terminal escapes whole, then what is left of control characters, direction overrides and lone surrogates.
+# First complete terminal escapes, then any other control characters, direction overrides and lone surrogates.
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
@@ -18,17 +18,17 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 
 def sanitize(text: str, limit: int | None = None) -> str:
-    """``text`` without terminal escapes, control characters and lone surrogates; line breaks and tabs stay.
+    """Return ``text`` without terminal escapes, control characters and lone surrogates. Line breaks and tabs stay.
 
-    With a ``limit`` no more than so many characters are kept, or even looked at.
+    If ``limit`` is given, only the first ``limit`` characters are processed.
     """
     if limit is not None:
         text = shorten(text, limit)
-    if not _CONTROLS.search(text):  # an escape begins with one, too
+    if not _CONTROLS.search(text):  # escapes begin with a control character too
         return text
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text``, cut to ``limit`` characters where it is longer; the last of them is then an ellipsis."""
+    """Return ``text``, cut to ``limit`` characters and ending in an ellipsis if it is longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

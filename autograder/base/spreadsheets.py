@@ -1,4 +1,4 @@
-"""CSV files as people and systems save them, and what stands in their cells: numbers as every system reads them, texts without formulas."""
+"""Read and write CSV files, with numbers in a form that every system reads and without formulas."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Table = list[list[str]]
 
 _BOM = "\ufeff"
 _MAX_BYTES = 64 << 20
-# What makes a spreadsheet calculate: also in the wide letters that some of them take for the same, and behind spaces.
+# Characters that start a formula, including their full-width forms and after leading spaces.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?\Z")
 
 
 def format_points(value: float) -> str:
-    """A number of points, with a point for its decimals and no more of them than it needs: ``4.5``."""
+    """Return a number of points with a decimal point and without trailing zeros: ``4.5``."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def escape_formula(text: str) -> str:
-    """A text for a cell: an apostrophe stands before one that a spreadsheet would take for a formula; numbers stay as they are."""
+    """Return text for a cell, with an apostrophe in front if a spreadsheet would read it as a formula. Numbers are not changed."""
     text = sanitize(text)
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a CSV file, and how it is written: with what between its cells, and at its beginning and line ends."""
+    """The rows of a CSV file, with its delimiter, byte order mark and line ends."""
 
     rows: Table
     delimiter: str = ","
@@ -45,9 +45,9 @@ class Sheet:
 
 
 def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
-    """The CSV file ``path``, empty rows included; ``windows`` allows one in the encoding that a spreadsheet saves there.
+    """Return the CSV file at ``path``, including empty rows. ``windows`` also allows the encodings of spreadsheets on Windows.
 
-    Raises ``CourseError`` where it cannot be read, or is none.
+    Raises ``CourseError`` if the file cannot be read or is not a CSV file.
     """
     try:
         with path.open("rb") as file:
@@ -64,14 +64,14 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
                 f"{path} is not UTF-8 text. Download it once more as CSV, and do not save it from a spreadsheet, or save it there as "
                 "“CSV UTF-8”."
             ) from error
-        # Excel's “Unicode Text” has a mark of its own at the beginning, Windows' other files have none.
+        # Excel's “Unicode Text” starts with a byte order mark. Other Windows files do not.
         utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         text = data.decode("utf-16" if utf16 else "cp1252", "replace")
     bom, text = text.startswith(_BOM), text.removeprefix(_BOM)
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
     try:
-        # Strict, as a quote that is never closed would make one cell of all that follows.
+        # Strict, because an unclosed quote would turn the rest of the file into one cell.
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise CourseError(f"{path} is no CSV file: {error}.") from error
@@ -79,7 +79,7 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
 
 
 def sheet_bytes(sheet: Sheet) -> bytes:
-    """The CSV file with these rows."""
+    """Return the CSV file as bytes."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=sheet.delimiter, lineterminator=sheet.newline).writerows(sheet.rows)
     return ((_BOM if sheet.bom else "") + text.getvalue()).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The outcome of a notebook as data: what the grader found for each exercise and check, and what feedback discloses of it."""
+"""The result of grading a notebook, per exercise and check, and the part of it that students may see."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from autograder.base.foreign import Json
 from autograder.base.sanitize import sanitize, shorten
 
 __all__ = [
@@ -23,19 +24,19 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
-MAX_TEXT = 8000  # characters of what a check says
+MAX_TEXT = 8000  # characters of a check's message
 MAX_REASON = 4000
 _FRAMEWORK = Path(__file__).parents[1]
 
 
-def _fields(thing: Any) -> dict[str, Any]:
-    # ``dataclasses.asdict`` copies every value, deeply, and a class has tens of thousands of checks.
-    names = thing.__slots__
-    return dict(zip(names, _getter(names)(thing), strict=True))
+def _fields(instance: CheckResult | LocatedMistake | ExerciseVerdict | Verdict) -> dict[str, Json]:
+    # ``dataclasses.asdict`` makes deep copies, which is too slow for the tens of thousands of checks of a class.
+    names = instance.__slots__
+    return dict(zip(names, _getter(names)(instance), strict=True))
 
 
 @cache
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+def _getter(names: tuple[str, ...]) -> Callable[[object], tuple[Json, ...]]:
     return attrgetter(*names)
 
 
@@ -43,9 +44,11 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 class CheckResult:
     """The outcome of one check (one test function) on one submission.
 
-    ``message`` is what went wrong, ready to be read; it is empty for a check that passed.
-    ``reason`` is the short part of it (what was found), ``example`` the case that shows it: a renderer that
-    discloses less leaves them out.
+    Attributes:
+        message: the text for the student. Empty if the check passed.
+        reason: the short part of the message, which says what is wrong.
+        example: the part of the message that shows a failing case.
+        visible: whether students can run the check themselves.
     """
 
     name: str
@@ -58,7 +61,7 @@ class CheckResult:
     example: str = ""
 
     def __post_init__(self) -> None:
-        # A last net: messages are short where they are written, and nothing reads, stores or enters megabytes of one.
+        # A safety net. Messages are short already, and nothing should have to store megabytes.
         for name in ("message", "reason", "example"):
             text = getattr(self, name)
             if len(text) > MAX_TEXT:
@@ -67,10 +70,13 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class LocatedMistake:
-    """Where the mistake of an exercise is: the lines of the student's own ``cell``, from 1, one small edit of which is right.
+    """The lines of a student's code that need fixing.
 
-    ``kind`` names what the edit is about (``autograder.base.edit_kinds``), empty where the lines differ in it. ``edits`` is how
-    many edits it takes: with one, either of two lines is enough; with two, both lines are wrong.
+    Attributes:
+        cell: the name of the student's cell.
+        lines: line numbers in the cell, from 1.
+        kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines differ in it.
+        edits: the number of edits needed. With one, fixing any of the lines is enough. With two, both lines are wrong.
     """
 
     cell: str
@@ -78,24 +84,26 @@ class LocatedMistake:
     kind: str = ""
     edits: int = 1
 
-    def to_json(self) -> dict[str, Any]:
-        """The place as a verdict's JSON holds it."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the place as in a verdict's JSON."""
         return {**_fields(self), "lines": list(self.lines)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> LocatedMistake:
-        """The place that ``to_json`` described."""
+    def from_json(cls, data: dict[str, Json]) -> LocatedMistake:
+        """Return the place described by the output of ``to_json``."""
         return cls(**{**data, "lines": tuple(data["lines"])})
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseVerdict:
-    """The outcome of one exercise: its checks, its score, and the mistake behind it where one was recognised.
+    """The result of one exercise: its checks, its score, and the mistake if one was recognized.
 
-    ``misconception`` is the name of the recognised mistake, ``message`` what the student should read about the
-    exercise, ``follow_through`` the note that says why full marks were given over a wrong earlier exercise.
-    ``alike`` is the same text for two submissions that gave the same wrong answers, where no misconception explains them.
-    ``located`` says where the mistake is, where that was found and proven; the JSON has that key only then.
+    Attributes:
+        misconception: the name of the recognized mistake, or None.
+        message: the text for the student about the whole exercise.
+        follow_through: a note that explains full marks despite a mistake in an earlier exercise, or None.
+        alike: a fingerprint of undiagnosed wrong answers. Equal for submissions that gave the same wrong answers.
+        located: the lines that need fixing, or None. The JSON has this key only if they were found and validated.
     """
 
     name: str
@@ -111,18 +119,18 @@ class ExerciseVerdict:
 
     @property
     def may_be_located(self) -> bool:
-        """Whether the place of its mistake is worth looking for: what takes too long would do so again and again."""
+        """Whether to search for the faulty line. Not after a timeout, because each try would time out again."""
         return self.status in {"partial", "failed", "error"} and self.misconception is None
 
-    def to_json(self) -> dict[str, Any]:
-        """The outcome as a verdict's JSON holds it."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the result as in a verdict's JSON."""
         whole = {**_fields(self), "checks": [_fields(check) for check in self.checks]}
         del whole["located"]
         return whole if self.located is None else {**whole, "located": self.located.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
-        """The outcome that ``to_json`` described."""
+    def from_json(cls, data: dict[str, Json]) -> ExerciseVerdict:
+        """Return the result described by the output of ``to_json``."""
         checks = tuple(map(_check, data["checks"]))
         located = LocatedMistake.from_json(data["located"]) if "located" in data else None
         return cls(**{**data, "checks": checks, "located": located})
@@ -130,11 +138,13 @@ class ExerciseVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of one notebook.
+    """The result of grading one notebook.
 
-    ``status`` is ``"ungradable"``, with a ``reason``, when the notebook could not be judged at all: never a silent zero.
-    ``sandbox`` names the confinement that the student's code ran in. ``warning`` is what a person has to look into although
-    there is a mark.
+    Attributes:
+        status: ``"ungradable"`` if the notebook could not be judged, so that a problem is never a silent zero.
+        reason: why the notebook is ungradable, or None.
+        sandbox: the name of the sandbox in which the student's code ran, or None.
+        warning: a problem that needs human review although the notebook has a mark, or None.
     """
 
     notebook: str
@@ -157,7 +167,7 @@ class Verdict:
         sandbox: str | None,
         exercises: tuple[ExerciseVerdict, ...],
     ) -> Verdict:
-        """The verdict on a notebook that was judged: its score is what its exercises earned."""
+        """Return the verdict on a judged notebook. Its score is the sum over its exercises."""
         score = round(math.fsum(exercise.score for exercise in exercises), 9)
         max_score = round(math.fsum(exercise.max_score for exercise in exercises), 9)
         return cls(notebook, student, chapter, "graded", None, score, max_score, sandbox, exercises)
@@ -166,32 +176,32 @@ class Verdict:
     def ungradable(
         cls, notebook: str, reason: str, student: str | None = None, chapter: str | None = None, max_score: float = 0.0
     ) -> Verdict:
-        """The verdict on a notebook that could not be judged: never a zero that counts, always with its reason."""
+        """Return the verdict on a notebook that could not be judged, with the reason. Its 0 points do not count."""
         why = sanitize(reason, MAX_REASON)
         return cls(notebook, student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
 
-    def to_json(self) -> dict[str, Any]:
-        """The verdict as the JSON object of the command line's contract."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the verdict as the JSON object documented for the command line."""
         whole = _fields(self)
-        del whole["exercises"]  # which stand last
+        del whole["exercises"]  # the last key
         return {**whole, "exercises": [exercise.to_json() for exercise in self.exercises]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Verdict:
-        """The verdict that ``to_json`` described."""
+    def from_json(cls, data: dict[str, Json]) -> Verdict:
+        """Return the verdict described by the output of ``to_json``."""
         return cls(**{**data, "exercises": tuple(map(ExerciseVerdict.from_json, data["exercises"]))})
 
     def exercise(self, name: str) -> ExerciseVerdict:
-        """The outcome of the exercise called ``name``; raises ``KeyError`` when there is none."""
+        """Return the result of the exercise ``name``. Raises ``KeyError`` if there is none."""
         return {exercise.name: exercise for exercise in self.exercises}[name]
 
     def relabelled(self, *, notebook: str, student: str | None) -> Verdict:
-        """The same verdict for the same bytes found elsewhere."""
+        """Return the same verdict for another copy of the notebook."""
         return replace(self, notebook=notebook, student=student)
 
 
 def crash(doing: str, error: BaseException) -> str:
-    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, with the place in our own code."""
+    """Return the reason of an ungradable verdict after ``error`` was raised in our own code while ``doing`` something."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
@@ -202,12 +212,12 @@ def crash(doing: str, error: BaseException) -> str:
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """``to_json`` of each as text on one line; an outcome that verdicts share (``classroom.shared_outcomes``) is written once."""
+    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.shared_outcomes``) are encoded only once."""
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:
         if id(exercise) not in texts:
-            # The outcome is kept beside its text: while it lives, no other can have its id.
+            # Storing the result keeps it alive, so no other object can have its id.
             texts[id(exercise)] = exercise, json.dumps(exercise.to_json(), ensure_ascii=False)
         return texts[id(exercise)][1]
 
@@ -218,13 +228,13 @@ def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
         yield f'{head}, "exercises": [{", ".join(map(text, verdict.exercises))}]}}'
 
 
-def _check(data: dict[str, Any]) -> CheckResult:
+def _check(data: dict[str, Json]) -> CheckResult:
     values = tuple(data.values())
     return _known_check(*values) if tuple(data) == CheckResult.__slots__ else CheckResult(**data)
 
 
-@lru_cache(maxsize=4096, typed=True)  # most checks of a class have one outcome, and frozen objects can be shared
-def _known_check(*values: Any) -> CheckResult:
+@lru_cache(maxsize=4096, typed=True)  # most results in a class are equal, and frozen objects can be shared
+def _known_check(*values: Json) -> CheckResult:
     return CheckResult(*values)
 
 
@@ -233,18 +243,22 @@ Place = Literal["nothing", "line", "kind"]
 
 
 def redact_verdict(verdict: Verdict, setting: Disclosure, place: Place = "kind") -> Verdict:
-    """The verdict as its student may read it."""
+    """Return the verdict as the student may read it."""
     shown = tuple(disclosed_exercise(exercise, setting, place) for exercise in verdict.exercises)
     return replace(verdict, exercises=shown)
 
 
 def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure, place: Place = "kind") -> ExerciseVerdict:
-    """The outcome of one exercise as its student may read it.
+    """Return the result of one exercise as the student may read it.
 
-    A visible check is shown whole. Of a hidden one: ``"title"`` its title and whether it passed, ``"message"`` also
-    what was found, ``"example"`` also the smallest case that shows it. What is said about the exercise as a whole (the
-    mistake that was recognised) comes with ``"message"``, and at ``"title"`` where a visible check failed too, as
-    then the student can find it out without the grader. Of where the mistake is, it tells as much as ``place`` has it.
+    Visible checks are shown in full. For hidden checks, ``setting`` decides:
+
+    - ``"title"``: the title and whether the check passed. The message about the whole exercise is shown only if a visible
+      check failed too, because then the student can see it without the grader.
+    - ``"message"``: also the reason, and the message about the whole exercise.
+    - ``"example"``: also the smallest failing case.
+
+    ``place`` decides how much is shown about the faulty lines.
     """
     if exercise.located is not None and place != "kind":
         line = replace(exercise.located, kind="") if place == "line" else None
@@ -252,12 +266,14 @@ def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure, place: Pl
     checks = tuple(_redact_check(check, setting) for check in exercise.checks)
     message = f"\n{exercise.message}\n"
     for check, shown in zip(exercise.checks, checks, strict=True):
-        if shown.message != check.message:  # what is said of the whole exercise may repeat what one check found
+        if shown.message != check.message:  # the exercise's message may repeat the check's
             message = message.replace(f"\n{check.message}\n", f"\n{shown.message}\n")
             message = message.replace(check.example, "") if check.example else message
     exercise = replace(exercise, message=message.strip())
-    own = exercise.status == "not_attempted" or any(c.visible and c.status not in _QUIET for c in exercise.checks)
-    if setting == "title" and not own:
+    visibly_failed = exercise.status == "not_attempted" or any(
+        c.visible and c.status not in _QUIET for c in exercise.checks
+    )
+    if setting == "title" and not visibly_failed:
         return replace(exercise, checks=checks, message="", misconception=None, located=None)
     return replace(exercise, checks=checks)
 

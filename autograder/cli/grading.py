@@ -91,7 +91,7 @@ def grade(
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
-        by_hand = read_notebook(course.source(chapter)).points_by_hand()
+        by_hand = read_notebook(course.source(chapter)).manual_points()
         print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 

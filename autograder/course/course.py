@@ -1,4 +1,4 @@
-"""A course as data: its chapters, its limits, and where each thing of a chapter is kept."""
+"""A course: its settings, its chapters, and the location of each chapter's files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
-from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
+from traitlets import Bool, Bunch, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.sandbox.protocol import Limits
 
 __all__ = [
@@ -26,17 +27,17 @@ Audience = Literal["class", "self-learners"]
 Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
-MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
-MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
-# What an audit has to find for a chapter to be released, where a course does not say otherwise.
+MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
+MEMORY_MB = (64, 1 << 20)  # a smaller number was meant as GiB, and no machine has more
+# The default audit targets that a chapter must meet before it is released.
 TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
-# What each exercise has to have, where a course does not say otherwise: nobody is asked for a file with nothing to say in it.
+# The default number of each that an exercise must have. They are 0, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
-NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
+NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a misspelling of the other
 
 
 class Course(Configurable):
-    """A course folder: configured by its ``course_config.py``, laid out as docs/architecture.md says."""
+    """A course folder, configured by its ``course_config.py``. docs/architecture.md describes the files in it."""
 
     title = Unicode("", help="What the course is called where people read it.").tag(config=True)
     chapters = List(Unicode(), help="The ids of the chapters, in the order in which they are taught.").tag(config=True)
@@ -119,32 +120,32 @@ class Course(Configurable):
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
-        self.root = root  # which the messages of a setting that is refused name
+        self.root = root  # set first, because the messages about invalid settings name it
         super().__init__(config=config)
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
-    # Any other value would end each student's code before its first line: the whole class would have 0 points.
+    # Any other value would stop each student's code before its first line, and the whole class would get 0 points.
     @validate("check_seconds", "call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
-    def _some_seconds(self, proposal: Any) -> Any:
+    def _check_seconds(self, proposal: Bunch) -> Value:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("locate_seconds")  # type: ignore[untyped-decorator]
-    def _seconds_or_none(self, proposal: Any) -> Any:
+    def _check_locate_seconds(self, proposal: Bunch) -> Value:
         if not 0 <= proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds, 0 for none and at most {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("memory_mb")  # type: ignore[untyped-decorator]
-    def _some_memory(self, proposal: Any) -> Any:
+    def _check_memory(self, proposal: Bunch) -> Value:
         least, most = MEMORY_MB
         if not least <= proposal["value"] <= most:
             self._refuse(proposal, f"a number of MiB from {least} to {most}")
         return proposal["value"]
 
     @validate("targets")  # type: ignore[untyped-decorator]
-    def _some_targets(self, proposal: Any) -> Any:
+    def _check_targets(self, proposal: Bunch) -> Value:
         given = proposal["value"]
         for name, share in given.items():
             if name not in TARGETS:
@@ -154,7 +155,7 @@ class Course(Configurable):
         return {**TARGETS, **given}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
-    def _some_duties(self, proposal: Any) -> Any:
+    def _check_at_least(self, proposal: Bunch) -> Value:
         given = proposal["value"]
         for name, number in given.items():
             if name not in AT_LEAST:
@@ -165,13 +166,13 @@ class Course(Configurable):
                 )
         return {**AT_LEAST, **given}
 
-    def _refuse(self, proposal: Any, wanted: str) -> None:
+    def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]
         raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}: it has to be {wanted}.")
 
     @property
     def limits(self) -> Limits:
-        """What one submission may use."""
+        """The limits for one submission."""
         return Limits(
             call_seconds=self.call_seconds,
             cell_seconds=self.cell_seconds,
@@ -180,23 +181,23 @@ class Course(Configurable):
         )
 
     def source(self, chapter: str) -> Path:
-        """The chapter's notebook as its author writes it."""
+        """Return the path of the chapter's source notebook."""
         return self.root / "source" / chapter / f"{chapter}.ipynb"
 
     def checks(self, chapter: str) -> Path:
-        """The chapter's hidden checks."""
+        """Return the path of the chapter's checks."""
         return self.root / "tests" / "chapters" / f"test_{chapter}.py"
 
     def state(self, *parts: str) -> Path:
-        """A path below the folder that the framework keeps for itself (never committed)."""
+        """Return a path in the folder for the framework's own files, which is never committed."""
         return self.root.joinpath(".autograder", *parts)
 
     def finished_chapters(self) -> list[str]:
-        """The chapters, in order, whose notebook and checks are both there."""
+        """Return the chapters, in order, that have both a notebook and checks."""
         return [c for c in self.chapters if self.source(c).is_file() and self.checks(c).is_file()]
 
     def require_chapter(self, chapter: str) -> str:
-        """``chapter`` itself; raises ``CourseError`` when the course has no such chapter, or not yet."""
+        """Return ``chapter``. Raises ``CourseError`` if the course has no such chapter or it is not finished."""
         if chapter not in self.chapters:
             raise CourseError(
                 f"There is no chapter {chapter!r} in {self.root / CONFIG_NAME}. The chapters are: {', '.join(self.chapters)}."
@@ -207,15 +208,15 @@ class Course(Configurable):
         return chapter
 
     def references(self, chapter: str) -> ModuleType:
-        """The module of reference solutions."""
+        """Return the module of reference solutions."""
         return self._module("solutions", chapter)
 
     def misconceptions(self, chapter: str) -> ModuleType:
-        """The module of named wrong solutions; an empty one where the chapter has no such file."""
+        """Return the module of misconceptions. It is empty if the chapter has no such file."""
         return self._module("solutions.misconceptions", chapter, required=False)
 
     def alternatives(self, chapter: str) -> ModuleType:
-        """The module of right solutions written differently; an empty one where the chapter has no such file."""
+        """Return the module of alternative solutions. It is empty if the chapter has no such file."""
         return self._module("solutions.alternatives", chapter, required=False)
 
     def _module(self, package: str, chapter: str, *, required: bool = True) -> ModuleType:
@@ -228,19 +229,19 @@ class Course(Configurable):
             if not required:
                 return ModuleType(name)
             raise CourseError(f"Chapter {chapter!r} has no {path.relative_to(self.root)} in {self.root}.")
-        # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
+        # A chapter imports earlier chapters as ``from solutions.ch1_… import softmax``.
         if str(self.root) not in sys.path:
             sys.path.insert(0, str(self.root))
         try:
             return run_module(name, path)
         except CourseError:
-            raise  # a mistake that a decorator found is a sentence already
+            raise  # a decorator's message is readable already
         except Exception as error:
             raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
 
 
 def run_module(name: str, path: Path) -> ModuleType:
-    """The module in the file ``path``, run and known as ``name``, also to itself while it runs."""
+    """Import the module in the file ``path`` as ``name``, and return it. It is in ``sys.modules`` while it runs."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -253,13 +254,13 @@ def run_module(name: str, path: Path) -> ModuleType:
 
 
 def find_course(start: Path | None = None) -> Path | None:
-    """The nearest folder at or above ``start`` (default: the current folder) that holds a ``course_config.py``."""
+    """Return the nearest folder at or above ``start`` (default: the current folder) with a ``course_config.py``, or None."""
     here = (start or Path.cwd()).resolve()
     return next((folder for folder in (here, *here.parents) if (folder / CONFIG_NAME).is_file()), None)
 
 
 def load_course(start: Path | None = None) -> Course:
-    """The course at or above ``start``; raises ``CourseError`` where there is none or its config cannot be read."""
+    """Return the course at or above ``start``. Raises ``CourseError`` if there is none or its configuration cannot be read."""
     root = find_course(start)
     if root is None:
         where = (start or Path.cwd()).resolve()
@@ -277,7 +278,7 @@ def load_course(start: Path | None = None) -> Course:
 
 
 def load_config(path: Path) -> Config:
-    """What the configuration file ``path`` sets; raises ``CourseError`` where it cannot be run."""
+    """Return the settings in the configuration file ``path``. Raises ``CourseError`` if it cannot be run."""
     try:
         loaded: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
     except (Exception, SystemExit) as error:
@@ -286,7 +287,7 @@ def load_config(path: Path) -> Config:
 
 
 def _refuse_unknown(root: Path, config: Config) -> None:
-    """Refuse a misspelt setting, which traitlets would pass over: the course would be graded by another limit."""
+    """Raise ``CourseError`` for a misspelled setting. traitlets would ignore it, and the default would be used silently."""
     path, known = root / CONFIG_NAME, Course.class_trait_names(config=True)
     for section in config:
         if section != "Course" and difflib.get_close_matches(section.lower(), ["course"], 1, NEAR):
@@ -299,9 +300,9 @@ def _refuse_unknown(root: Path, config: Config) -> None:
 
 
 def failure(error: BaseException, path: Path, within: Path | None = None) -> str:
-    """An error of the course's own code in ``path``, on one line: the last place it came through, and what it was.
+    """Describe an error of the course's own code in ``path`` on one line: its last location, its type and its message.
 
-    ``within`` is the folder whose files count as places, by default ``path`` alone.
+    Only locations in the folder ``within`` count, by default only ``path`` itself.
     """
     what = type(error).__name__
     if isinstance(error, SyntaxError):
@@ -309,7 +310,7 @@ def failure(error: BaseException, path: Path, within: Path | None = None) -> str
     else:
         within = within or path
         places = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(error.__traceback__)]
-        ours = [at for at in places if Path(at[0]).is_relative_to(within)]
+        ours = [place for place in places if Path(place[0]).is_relative_to(within)]
         (place, line), why = ours[-1] if ours else ("", 0), str(error)
     where = f"line {line}: " if place in {str(path), path.name} else f"{place}, line {line}: "
     return (where if line else "") + (f"{what}: {why.rstrip('.')}." if why else f"{what}.")

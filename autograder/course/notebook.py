@@ -1,6 +1,6 @@
-"""A notebook as cells and exercises: reading whatever file a student hands in, and putting code into its stubs.
+"""Read any notebook file that a student submits as cells and exercises, and insert code into its stubs.
 
-JSON is read directly: importing nbformat takes a second, and its validation refuses files that can well be graded.
+The JSON is read directly, because importing nbformat takes a second and its validation rejects files that can be graded.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from autograder.base import attempt
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 from autograder.sandbox.guest.wire_limits import nested_deeper
 from autograder.sandbox.protocol import CodeCell, encoded_size
 
@@ -50,22 +51,28 @@ __all__ = [
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
-MAX_CODE = 1 << 20  # by ``weight``: many times what anybody writes for a chapter, and parsed in some seconds
-MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
-MAX_NESTING = 420  # of its lists and objects: a copy of it takes two calls a level, and Python allows a thousand
+MAX_CODE = 1 << 20  # by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
+MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a hundred times its length in the file.
+MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
-PICTURE = "picture"  # the Jupyter cell tag of a cell that only draws
+PICTURE = "picture"  # the tag of cells that only draw
 
 
 class NotebookError(Exception):
-    """A file cannot be used as a notebook; the text says what was found and what to do."""
+    """A file cannot be used as a notebook. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: where it stands (from 0), its kind and source, and what nbgrader's metadata says of it.
+    """One cell.
 
-    ``role`` is ``"stub"`` for a cell the student fills in, ``"check"`` for a graded cell that follows one.
+    Attributes:
+        index: the position in the notebook, from 0.
+        kind: Jupyter's cell type, such as ``"code"``.
+        grade_id: nbgrader's name for the cell, or None.
+        role: ``"stub"`` for a cell that the student fills in, ``"check"`` for a graded cell after it, otherwise None.
+        points: the points in nbgrader's metadata, or None if the cell is not graded.
+        tags: Jupyter's cell tags.
     """
 
     index: int
@@ -79,16 +86,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The cells of a notebook, in order, and the chapter that its own metadata names, if it names one."""
+    """The cells of a notebook in order, and the chapter named in its metadata, if any."""
 
     cells: tuple[Cell, ...]
     chapter: str | None = None
     path: Path | None = field(default=None, compare=False)
 
     def code_cells(self) -> list[CodeCell]:
-        """The cells to run for grading: every code cell in order, except the graded check cells.
+        """Return the cells to run for grading: all code cells in order except the graded check cells.
 
-        A cell is called by its grade id, or ``cell N`` as "Restart and run all" would number it.
+        A cell's name is its grade id, or ``cell N`` with the number that "Restart and run all" would give it.
         """
         code = [cell for cell in self.cells if cell.kind == "code"]
         pictures = self.pictures()
@@ -99,49 +106,49 @@ class Notebook:
         ]
 
     def pictures(self) -> frozenset[int]:
-        """The places of the cells tagged ``picture`` that make no name which another code cell mentions."""
+        """Return the positions of the cells tagged ``picture`` that define no name used in another code cell."""
         code = [cell for cell in self.cells if cell.kind == "code" and cell.role != "check"]
-        made = {c.index: attempt.defined_names(c.source) for c in code if PICTURE in c.tags and c.role is None}
-        names = frozenset().union(*(own for own in made.values() if own))
-        # Each cell is read once, however many copies of a picture there are: in how many cells does each name stand?
+        defined = {c.index: attempt.defined_names(c.source) for c in code if PICTURE in c.tags and c.role is None}
+        names = frozenset().union(*(own for own in defined.values() if own))
+        # Count the cells that mention each name. Each cell is read once, however many copies of a picture there are.
         mentions = Counter(word for cell in code if names for word in names & attempt.identifiers_in(cell.source))
-        # A name that a cell makes stands in that cell itself.
-        return frozenset(i for i, own in made.items() if own is not None and all(mentions[n] == 1 for n in own))
+        # The cell that defines a name mentions it as well.
+        return frozenset(i for i, own in defined.items() if own is not None and all(mentions[n] == 1 for n in own))
 
     def stubs(self, exercise: str) -> list[Cell]:
-        """The cells that the student fills in for ``exercise``, in order: more than one where a cell was copied."""
+        """Return the stub cells of ``exercise`` in order. There are several if the cell was copied."""
         return [cell for cell in self.cells if cell.role == "stub" and cell.grade_id == exercise]
 
     def stub(self, exercise: str) -> Cell | None:
-        """The stub cell of ``exercise``: the last one, which is the one that counts, where it was copied."""
-        found = self.stubs(exercise)
-        return found[-1] if found else None
+        """Return the stub cell of ``exercise``, or None. If the cell was copied, the last copy counts."""
+        stubs = self.stubs(exercise)
+        return stubs[-1] if stubs else None
 
     def exercises(self) -> list[str]:
-        """The names of the exercises whose stub cells stand in this notebook, in order, each once."""
+        """Return the names of the exercises with a stub cell in this notebook, in order and without duplicates."""
         return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
 
-    def points_by_hand(self) -> float:
-        """The points that a person gives: those of answers in words and of nbgrader's tasks."""
+    def manual_points(self) -> float:
+        """Return the points that are graded manually: those of written answers and of nbgrader's tasks."""
         return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
 
     def duplicates(self) -> list[str]:
-        """The grade ids that stand more than once, in order."""
+        """Return the grade ids that occur more than once, in order."""
         counts = Counter(cell.grade_id for cell in self.cells if cell.grade_id and cell.role)
         return [grade_id for grade_id, count in counts.items() if count > 1]
 
 
 def read_notebook(path: Path) -> Notebook:
-    """The notebook in the file ``path``; raises ``NotebookError`` where there is none that can be graded."""
+    """Return the notebook in the file ``path``. Raises ``NotebookError`` if it cannot be graded."""
     return parse_notebook(read_bytes(path), path)
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of the file ``path``, never more than a notebook may have; raises ``NotebookError``."""
+    """Return the bytes of the file ``path``. Raises ``NotebookError`` if it cannot be read or is too large."""
     try:
         if path.is_dir():
             raise NotebookError(f"{path} is a folder, not a notebook. Name the .ipynb file in it.")
-        if not path.is_file():  # a fifo or a device would never end
+        if not path.is_file():  # reading a fifo or a device would never end
             if path.parent.is_file():
                 raise NotebookError(f"{path.parent.name} is a file, not a folder with a notebook in it.")
             if path.exists():
@@ -160,9 +167,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def other_notebooks(path: str) -> list[str]:
-    """The other notebook files in the folder of ``path``, by name; none where that folder cannot be read.
+    """Return the other notebook files in the folder of ``path``, sorted by name. Empty if the folder cannot be read.
 
-    As texts, which cost less: a large class has tens of thousands.
+    Paths are strings here, because a large class has tens of thousands and ``Path`` objects are slower.
     """
     folder, _, own = path.rpartition("/")
     try:
@@ -173,15 +180,15 @@ def other_notebooks(path: str) -> list[str]:
 
 
 def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
-    """The notebook written in ``data``; raises ``NotebookError`` where it is none that can be graded.
+    """Return the notebook written in ``data``. Raises ``NotebookError`` if it cannot be graded.
 
-    Stored outputs, unknown cell types, missing ids and odd metadata do not matter and are passed over.
+    Stored outputs, unknown cell types, missing ids and unexpected metadata are ignored.
     """
     return notebook_of(load_document(data, path), path)
 
 
-def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
-    """The JSON of the notebook written in ``data``, which has a list of cells; raises ``NotebookError``."""
+def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
+    """Return the JSON of the notebook in ``data``, with a list of cells. Raises ``NotebookError`` if it is not a notebook."""
     name = path.name if path else "The file"
     content = _load(data, name)
     if isinstance(content.get("worksheets"), list) or _version(content) < 4:
@@ -197,18 +204,18 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
     return content
 
 
-def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
-    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``, as no student can repair it."""
+def load_source(path: Path) -> tuple[dict[str, Json], Notebook]:
+    """Return the JSON of a chapter's source notebook, and the notebook. Raises ``CourseError`` if it cannot be used."""
     try:
         document = load_document(read_bytes(path), path)
         return document, notebook_of(document, path)
     except NotebookError as error:
-        why = str(error).partition(". ")[0]  # the rest is advice to students
+        why = str(error).partition(". ")[0]  # the rest is advice for students
         raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
 
 
-def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
-    """The notebook of a document that ``load_document`` gave; raises ``NotebookError`` where it has no code."""
+def notebook_of(document: Mapping[str, Json], path: Path | None = None) -> Notebook:
+    """Return the notebook in a document from ``load_document``. Raises ``NotebookError`` if it has no code."""
     parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     if not any(cell.kind == "code" for cell in parsed):
         name = path.name if path else "The file"
@@ -217,48 +224,46 @@ def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebo
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
 
 
-def grade_ids(document: Mapping[str, Any]) -> frozenset[str]:
-    """The grade ids of a document's cells."""
+def grade_ids(document: Mapping[str, Json]) -> frozenset[str]:
+    """Return the grade ids of a document's cells."""
     cells = (cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     return frozenset(cell.grade_id for cell in cells if cell.grade_id)
 
 
 def files_beside(path: Path) -> list[Path]:
-    """The files that lie beside the notebook at ``path`` and are released with it; no notebook, and nothing hidden or behind a link."""
-    found = sorted(path.parent.rglob("*"))
-    odd = {"__pycache__"}
+    """Return the files that are released with the notebook at ``path``: all in its folder except notebooks, hidden files and links outside."""
     return [
         p
-        for p in found
+        for p in sorted(path.parent.rglob("*"))
         if p.suffix != ".ipynb"
         and p.is_file()
-        and not any(part.startswith(".") or part in odd for part in p.relative_to(path.parent).parts)
+        and not any(part.startswith(".") or part == "__pycache__" for part in p.relative_to(path.parent).parts)
         and p.resolve().is_relative_to(path.parent.resolve())
     ]
 
 
-def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the framework itself has noted in a notebook's metadata."""
+def metadata_of(document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the framework's own entry in a notebook's metadata."""
     return _mapping(_mapping(document.get("metadata")).get("autograder"))
 
 
-def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """A notebook's JSON with one cell to a line: written many times faster than an indented one, and ``diff`` still helps."""
+def document_bytes(document: Mapping[str, Json]) -> bytes:
+    """Return a notebook's JSON with one cell per line. This is much faster than indenting, and ``diff`` still works."""
     cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
     rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
-    # Half a character, which JSON can spell, has no bytes.
+    # JSON can contain lone surrogates, which have no UTF-8 encoding.
     return f'{{\n "cells": [\n  {cells}\n ]{rest}\n}}\n'.encode("utf-8", "replace")
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def insert_code(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:
-    """A copy of a notebook's JSON with ``code[exercise]`` in the stub cell of each exercise named.
+def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> dict[str, Json]:
+    """Return a copy of a notebook's JSON with ``code[exercise]`` in the stub cell of each given exercise.
 
-    Outputs are cleared, as the code that made them is gone. Raises ``NotebookError`` where a stub cell is missing.
+    Outputs are cleared, because they came from the old code. Raises ``NotebookError`` if a stub cell is missing.
     """
-    result: dict[str, Any] = copy.deepcopy(dict(notebook_data))
+    result: dict[str, Json] = copy.deepcopy(dict(notebook_data))
     missing = set(code)
     for index, cell in enumerate(result.get("cells", [])):
         parsed = cell_of(index, cell)
@@ -274,9 +279,9 @@ def insert_code(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> di
 
 
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
-    """The chapter that a loose notebook belongs to, or None where nothing names it.
+    """Return the chapter that an individual notebook belongs to, or None if unknown.
 
-    Its metadata says so, or its file name, or else the chapter whose stub cells it shares most of.
+    The chapter comes from the metadata, else from the file name, else from the chapter with the most shared stub cells.
     """
     if notebook.chapter in course.chapters:
         return notebook.chapter
@@ -285,17 +290,17 @@ def chapter_of(notebook: Notebook, course: Course) -> str | None:
     named = [chapter for chapter in chapters if chapter in stem]
     if named:
         return max(named, key=len)
-    have = {cell.grade_id for cell in notebook.cells if cell.grade_id}
+    ids = {cell.grade_id for cell in notebook.cells if cell.grade_id}
     shared: Counter[str] = Counter()
     for chapter in course.finished_chapters():
         source = course.source(chapter)
-        shared[chapter] = len(have & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
+        shared[chapter] = len(ids & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
     [(best, most)] = shared.most_common(1) or [("", 0)]
     return best if most else None
 
 
 def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
-    """The exercises of ``released`` that the student has not begun, wherever in the notebook they might have."""
+    """Return the exercises of ``released`` that the student has not begun in any cell of ``submitted``."""
     handed_out = {cell.source for cell in released.cells if cell.role != "stub"}
     code = [c for c in submitted.cells if c.kind == "code" and c.role != "check" and c.source not in handed_out]
     blank = []
@@ -313,7 +318,7 @@ def _released(path: Path, _changed: int) -> Notebook:
     return load_source(path)[1]
 
 
-def _load(data: bytes, name: str) -> dict[str, Any]:
+def _load(data: bytes, name: str) -> dict[str, Json]:
     if not data.strip():
         raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
     if sum(map(data.count, (b"[", b"{", b","))) > MAX_PARTS:
@@ -341,8 +346,8 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _require_size(cells: list[Any], name: str) -> None:
-    """Refuse what no person wrote: all code is parsed, several times, and sent to where it is run."""
+def _require_size(cells: list[Json], name: str) -> None:
+    """Raise ``NotebookError`` if there is too much code, because all of it is parsed several times and sent to the sandbox."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
             f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
@@ -357,13 +362,13 @@ def _require_size(cells: list[Any], name: str) -> None:
         )
 
 
-def _version(content: Mapping[str, Any]) -> int:
+def _version(content: Mapping[str, Json]) -> int:
     version = content.get("nbformat", 4)
     return version if isinstance(version, int) else 4
 
 
-def cell_of(index: int, cell: Any) -> Cell:
-    """One cell of a notebook's JSON, whatever it holds."""
+def cell_of(index: int, cell: Json) -> Cell:
+    """Return one cell of a notebook's JSON. Invalid parts are ignored."""
     cell = _mapping(cell)
     kind = cell.get("cell_type")
     metadata = _mapping(cell.get("metadata"))
@@ -386,20 +391,20 @@ def cell_of(index: int, cell: Any) -> Cell:
     )
 
 
-def text_of(source: Any) -> str:
-    """A text of a notebook's JSON, where it may also stand as a list of lines; empty for anything else."""
+def text_of(source: Json) -> str:
+    """Return a string of a notebook's JSON, which may also be a list of lines. Anything else becomes ``""``."""
     if isinstance(source, list):
         try:
             source = "".join(source)
         except TypeError:
             source = "".join(line for line in source if isinstance(line, str))
-    # JSON can spell half a character; nothing further on could write it down.
+    # JSON can contain lone surrogates, which later code could not write.
     if not isinstance(source, str):
         return ""
     return source if source.isascii() else source.encode("utf-8", "replace").decode()
 
 
-def _points(points: Any) -> float | None:
+def _points(points: Json) -> float | None:
     if isinstance(points, bool) or not isinstance(points, int | float):
         return None
     try:
@@ -408,5 +413,5 @@ def _points(points: Any) -> float | None:
         return None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""The course's secret, from which hidden inputs are drawn: the same for every student, not to be guessed."""
+"""The course secret, from which hidden inputs are drawn. They are the same for every student and cannot be guessed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ VARIABLE = "AUTOGRADER_COURSE_SECRET"
 
 
 def course_secret(course: Course) -> bytes:
-    """The course's secret, as 32 bytes: from the environment, else from its file, which is made where there is none."""
+    """Return the course secret as 32 bytes. It comes from the environment or from its file, which is created if missing."""
     return hashlib.blake2b(secret_text(course).encode(), digest_size=32).digest()
 
 
 def secret_text(course: Course) -> str:
-    """The text of the course's secret, as somebody wrote it down."""
+    """Return the course secret as written in the environment or its file."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         path = course.root / course.secret_file

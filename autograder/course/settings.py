@@ -1,4 +1,4 @@
-"""Every setting of a course: what it does, what it is now, and where that was decided."""
+"""List the settings of a course: what each does, its value, and where the value was set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.course.course import CONFIG_NAME, Course, load_config
 from autograder.course.secret import VARIABLE
 
@@ -16,7 +16,7 @@ __all__ = ["Setting", "settings_of"]
 
 _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
-# Settings of nbgrader's that decide where this framework looks, and what it enters.
+# The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
     "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange; by default the folder's."),
     "CourseDirectory.db_url": ("sqlite:///gradebook.db", "Where the gradebook is; by default gradebook.db in the course folder."),
@@ -34,42 +34,42 @@ _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its name as configuration files write it, its value and default, what it does, and where it was set."""
+    """One setting: its name in configuration files, value, default, help text, and where it was set."""
 
     name: str
-    value: Any
-    default: Any
+    value: Value
+    default: Value
     help: str
     where: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The setting as data."""
+    def to_json(self) -> dict[str, Value]:
+        """Return the setting as a dictionary."""
         return asdict(self)
 
 
 def settings_of(course: Course) -> list[Setting]:
-    """Every setting that bears on a course, the framework's own first. No secret is among the values."""
+    """Return all settings that affect a course, the framework's own first. The values contain no secrets."""
     own = _places(course.root / CONFIG_NAME)
-    found = []
+    settings = []
     for name, trait in sorted(course.traits(config=True).items()):
         key = f"Course.{name}"
         given = name in course.config.get("Course", {})
         where = own.get(key, CONFIG_NAME) if given else DEFAULT
         default = trait.default() if callable(getattr(trait, "default", None)) else trait.default_value
-        found.append(Setting(f"c.{key}", getattr(course, name), default, " ".join(trait.help.split()), where))
-    found += _of_nbgrader(course, own)
+        settings.append(Setting(f"c.{key}", getattr(course, name), default, " ".join(trait.help.split()), where))
+    settings += _of_nbgrader(course, own)
     given = bool(os.environ.get(VARIABLE))
-    told = f"The secret from which hidden inputs are drawn; it comes before the file {course.secret_file}. Its value is not shown."
+    help_text = f"The secret from which hidden inputs are drawn; it comes before the file {course.secret_file}. Its value is not shown."
     value, where = ("set", "the environment") if given else ("not set", DEFAULT)
-    found.append(Setting(VARIABLE, value, "not set", told, where))
-    return found
+    settings.append(Setting(VARIABLE, value, "not set", help_text, where))
+    return settings
 
 
 def _of_nbgrader(course: Course, own: Mapping[str, str]) -> Iterator[Setting]:
     path = course.root / _NBGRADER
     config = load_config(path) if path.is_file() else course.config
     places = {**own, **_places(path)}
-    for key, (default, told) in _OF_NBGRADER.items():
+    for key, (default, help_text) in _OF_NBGRADER.items():
         section, name = key.split(".")
         given = name in config.get(section, {})
         value = config[section][name] if given else default
@@ -77,27 +77,27 @@ def _of_nbgrader(course: Course, own: Mapping[str, str]) -> Iterator[Setting]:
             value = course.course_id
         if name == "db_url":
             value = _without_password(str(value))
-        yield Setting(f"c.{key}", value, default, told, places.get(key, _NBGRADER) if given else DEFAULT)
+        yield Setting(f"c.{key}", value, default, help_text, places.get(key, _NBGRADER) if given else DEFAULT)
 
 
 def _without_password(url: str) -> str:
-    """An address of a database without what stands between its user and its host."""
-    scheme, found, rest = url.partition("://")
+    """Return a database URL with its password masked."""
+    scheme, separator, rest = url.partition("://")
     login, at, host = rest.rpartition("@")
     user = login.partition(":")[0]
-    return f"{scheme}{found}{user}:***@{host}" if at and ":" in login else url
+    return f"{scheme}{separator}{user}:***@{host}" if at and ":" in login else url
 
 
 def _places(path: Path) -> dict[str, str]:
-    """By setting, the file and the last line in which ``path`` mentions it as a place to write to."""
+    """Return, for each setting assigned in ``path``, the file name and the last line that mentions it."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
         return {}
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Attribute(value=ast.Name(id="c"), attr=section), attr=name):
-                line = max(node.lineno, int(found.get(f"{section}.{name}", "line 0").rpartition(" ")[2]))
-                found[f"{section}.{name}"] = f"{path.name}, line {line}"
-    return found
+                line = max(node.lineno, int(places.get(f"{section}.{name}", "line 0").rpartition(" ")[2]))
+                places[f"{section}.{name}"] = f"{path.name}, line {line}"
+    return places

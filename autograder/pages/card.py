@@ -1,7 +1,7 @@
-"""A card is what a person reads about one exercise. Its signs, words and sentences stand here, as data.
+"""The content of a card, which shows one exercise's verdict: its symbols, labels and sentences as data.
 
-The notebook, the terminal, the graded notebook, the feedback page and the gradebook's comment all take their words from
-here; ``text`` and ``html`` lay them out. Every text that comes out of here is sanitized, and none is escaped.
+Notebook, terminal, graded notebook, feedback page and gradebook comment all use this content. ``text`` and ``html`` render
+it. All text from this module is sanitized but not escaped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WORDS = {
     "timeout": "took too long",
     "not_tried": "not tried",
 }
-STANDINGS = {
+STATUS_TEXTS = {
     "passed": "every check holds",
     "partial": "some checks do not hold",
     "failed": "no check holds",
@@ -52,8 +52,8 @@ STANDINGS = {
 }
 WAITS = "(waits for a check above)"
 MAX_CELL_NAME = 60  # characters
-LONG_CASE, LONG_CASE_LINES = 600, 12  # characters and lines of a case from which on it folds
-LONG_CALL = 30  # characters of a call beside which its result has no room
+LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
+LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
 _RIGHT = "it should be"
 OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
 THE_CASE = "The input and the result that show it"
@@ -62,13 +62,18 @@ _QUIET = {"passed", "not_tried"}
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One exercise's verdict as it is shown.
+    """One exercise's verdict with the context that a card shows.
 
-    ``points`` is what the whole exercise is worth; ``hints_left`` and ``next_up`` (the exercise that comes next) are
-    shown where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
-    ``graded`` a verdict that counts, which needs no word on what comes next. ``hints`` are all there are, to be opened one
-    by one; ``other_ways`` a line and the source of each solution that may be read now; ``last`` is said in the place of what comes
-    next. ``judged`` says that nothing more is tried elsewhere, and nothing marked.
+    Attributes:
+        points: the points of the whole exercise, including hidden checks.
+        hints_left: the number of hints that the student has not read.
+        next_up: the next exercise.
+        well_formed_only: whether the exercise is a quiz whose answers are only checked for their form.
+        graded: whether the verdict counts. Then the card does not say what comes next.
+        hints: all hints, shown folded.
+        alternatives: a note and the source of each solution that the student may read now.
+        last: the sentence to show if there is no next exercise.
+        is_final: whether this verdict is final, with no hidden checks and no marks.
     """
 
     verdict: ExerciseVerdict
@@ -78,16 +83,20 @@ class Card:
     well_formed_only: bool = False
     graded: bool = False
     hints: tuple[str, ...] = ()
-    other_ways: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple[tuple[str, str], ...] = ()
     last: str = ""
-    judged: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HintCard:
-    """One hint; ``number`` counts from 1 and is 0 where there is none left to show (``text`` then says so).
+    """One hint.
 
-    ``code`` stands below the text, for a card that shows ``what`` is not a hint.
+    Attributes:
+        number: the number of the hint, from 1, or 0 if the text is not one of the written hints.
+        total: the number of written hints.
+        code: code shown below the text.
+        what: a heading for cards that show something else, such as a solution.
     """
 
     exercise: str
@@ -99,21 +108,28 @@ class HintCard:
 
 
 class Block(NamedTuple):
-    """A paragraph: ``prose`` is filled to the width there is, ``verbatim`` keeps its lines and columns."""
+    """A paragraph: ``prose`` is wrapped to the available width, ``verbatim`` keeps its lines and columns."""
 
     kind: Literal["prose", "verbatim"]
     text: str
 
 
 class Row(NamedTuple):
-    """The line of one check, and below it what was found, the case that shows it, and the recognised mistake.
+    """The line of one check, with its details.
 
-    ``sign`` is for the eye, ``word`` says the same for the ear, ``note`` stands behind the title. Each of the last
-    three is empty where there is nothing to say. ``folds`` says that the case is so long that it goes below the advice.
+    Attributes:
+        symbol: the status as a symbol.
+        label: the status in words, for screen readers.
+        title: the check's title.
+        note: a short note after the title.
+        reason: what is wrong. Empty if the check passed.
+        case: a case that shows the failure, or empty.
+        advice: the recognized mistake and its location, or empty.
+        folds: whether the case is so long that it is folded and placed below the advice.
     """
 
-    sign: str
-    word: str
+    symbol: str
+    label: str
     title: str
     note: str
     reason: str
@@ -123,7 +139,7 @@ class Row(NamedTuple):
 
 
 def headline(card: Card) -> str:
-    """How far the exercise is, in a few words."""
+    """Return the result of the exercise in a few words."""
     verdict = card.verdict
     tried = any(check.status != "not_tried" for check in verdict.checks)
     lost = f"{points(verdict.score, verdict.max_score)}, " if card.graded else ""
@@ -137,93 +153,95 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} hold"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.judged else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.is_final else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
-    # A check that is worth nothing by itself may fail where every point is earned.
-    but = f", but {pluralize(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
+    # A check without points can fail although all points are earned.
+    failures = f", but {pluralize(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
     return (
-        points(verdict.score, verdict.max_score) + later + (but if fails and verdict.score >= verdict.max_score else "")
+        points(verdict.score, verdict.max_score)
+        + later
+        + (failures if fails and verdict.score >= verdict.max_score else "")
     )
 
 
 def status_text(verdict: ExerciseVerdict) -> str:
-    """How the exercise stands, for a table that gives its points beside it."""
-    # A check that is worth nothing, such as that a question has an answer, may hold where no point is earned.
+    """Return the status of the exercise in words, for a table that also shows its points."""
+    # A check without points, such as one that a question has an answer, can pass although no points are earned.
     holds = verdict.status == "failed" and any(check.status == "passed" for check in verdict.checks)
-    return STANDINGS["partial" if holds else verdict.status]
+    return STATUS_TEXTS["partial" if holds else verdict.status]
 
 
 def summary(card: Card) -> str:
-    """The card in one sentence, for where the card itself stands right above."""
+    """Return one sentence to show below the card itself."""
     if card.verdict.status == "not_attempted":
         return f"{card.verdict.name} is not attempted yet: the card above says what to do."
     return f"{card.verdict.name} is not right yet: the card above says what to look at."
 
 
 def intro(card: Card) -> str:
-    """What stands above the checks: the exercise's message, where no check failed below which it could stand."""
+    """Return the text above the checks: the exercise's message, if there is no failed check to show it with."""
     return "" if _first_failure(card.verdict) else _message(card.verdict, card.verdict.checks)
 
 
 def rows(card: Card) -> list[Row]:
-    """A row for each check; a reason that stands above already is not repeated, and of checks that wait in a row one says so."""
+    """Return a row for each check. Reasons are not repeated, and of consecutive skipped checks only the first has a note."""
     verdict = card.verdict
     if verdict.status == "not_attempted":
         return []
     first = _first_failure(verdict)
-    found: list[Row] = []
-    given: set[str] = set()
+    result: list[Row] = []
+    reasons: set[str] = set()
     for check in verdict.checks:
         reason = case = advice = ""
         if check.status not in _QUIET:
             reason, case = check.reason or check.message, check.example
-            if check.reason and check.reason in given:
+            if check.reason and check.reason in reasons:
                 reason, case = "The same as above.", ""
-            given.add(check.reason)
+            reasons.add(check.reason)
         if check is first:
             advice = "\n\n".join(filter(None, [_message(verdict, verdict.checks), location_text(verdict)]))
         waits = check.status == "not_tried"
-        note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
-        sign, word = SIGNS[check.status], WORDS[check.status]
+        note = WAITS if waits and first and not (result and result[-1].symbol == SIGNS["not_tried"]) else ""
+        symbol, label = SIGNS[check.status], WORDS[check.status]
         shown = _in_columns(sanitize(case))
         folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
-        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
-    return found
+        result.append(Row(symbol, label, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
+    return result
 
 
 def footer(card: Card) -> list[str]:
-    """The sentences at the end: praise and what comes next, hints that are left, what the grader does besides."""
+    """Return the sentences at the end: praise, the next exercise, the remaining hints, and a note on hidden checks."""
     verdict = card.verdict
     if card.graded:
         return [sanitize(verdict.follow_through)] if verdict.follow_through else []
     sentences = []
     if verdict.status == "passed":
         well_formed = "Well formed; marked when graded. You can still change your mind."
-        holds = "Well done: everything holds." if card.judged else "Well done: everything that is tried here holds."
+        holds = "Well done: everything holds." if card.is_final else "Well done: everything that is tried here holds."
         sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {pluralize(card.hints_left, "hint")} left.')
-    if not card.well_formed_only and not card.judged and verdict.status != "not_attempted":
+    if not card.well_formed_only and not card.is_final and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
 
 
 def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
-    """The card in a few sentences, for a place with no room for its rows: the mistake, or what the first check found."""
+    """Return a short version of the card without rows: the mistake, or the first failed check."""
     first = _first_failure(verdict)
     if first is None or verdict.misconception:
-        found = blocks(_message(verdict, ()))
+        result = blocks(_message(verdict, ()))
     else:
         case = [Block("verbatim", sanitize(first.example))] if first.example else []
-        found = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
-    found += blocks(location_text(verdict)) + blocks(verdict.follow_through or "")
-    return found or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
+        result = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
+    result += blocks(location_text(verdict)) + blocks(verdict.follow_through or "")
+    return result or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
 
 
 def location_text(verdict: ExerciseVerdict) -> str:
-    """The sentence that says where the mistake is; empty where that is not known. It gives no code and no right value away."""
+    """Return the sentence that says where the mistake is, or ``""`` if unknown. It never reveals code or correct values."""
     located = verdict.located
     if located is None:
         return ""
@@ -238,48 +256,48 @@ def location_text(verdict: ExerciseVerdict) -> str:
 
 
 def blocks(text: str) -> list[Block]:
-    """The paragraphs of a message; one that holds indented lines, such as an array or code, keeps its shape."""
-    found = []
+    """Split a message into paragraphs. A paragraph with indented lines, such as an array or code, stays verbatim."""
+    result = []
     for paragraph in re.split(r"\n\s*\n", dedent(sanitize(text)).strip("\n")):
         if re.search(r"^[ \t]", paragraph, re.MULTILINE):
-            found.append(Block("verbatim", paragraph))
+            result.append(Block("verbatim", paragraph))
             continue
-        # A line that begins with "1." is an item only where another one follows: a sentence may end in a number.
+        # A line that starts with "1." is a list item only if there are several: a wrapped sentence may end in a number.
         numbered = len(re.findall(r"^\d\. ", paragraph, re.MULTILINE)) > 1
         items = re.split(r"\n(?=[-*] |\d\. )" if numbered else r"\n(?=[-*] )", paragraph)
-        found += [Block("prose", " ".join(item.split())) for item in items if item]
-    return found
+        result += [Block("prose", " ".join(item.split())) for item in items if item]
+    return result
 
 
 def _in_columns(case: str) -> str:
-    """What came back and what should have, one below the other; a long call stands on a line of its own above them."""
-    found = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
-    if found is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
+    """Align the actual result above the expected one. A long call goes on its own line above them."""
+    gave = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
+    if gave is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
         return case
-    call = found[1]
+    call = gave[1]
     subject = f"{call} gave" if len(call) <= LONG_CALL else "gave"
     width = max(len(subject), len(_RIGHT))
     above = "" if len(call) <= LONG_CALL else f"{call}\n"
-    between = case[found.end() : right.start()]
-    return f"{case[: found.start()]}{above}{subject:<{width}}  {between}{_RIGHT:<{width}}  {case[right.end() :]}"
+    between = case[gave.end() : right.start()]
+    return f"{case[: gave.start()]}{above}{subject:<{width}}  {between}{_RIGHT:<{width}}  {case[right.end() :]}"
 
 
 def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
-    """The check to look at first."""
+    """Return the first failed check, or None."""
     return next((check for check in verdict.checks if check.status not in _QUIET), None)
 
 
 def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
-    """What is said of the exercise as a whole, without what is said of ``checks`` or in the follow-through note."""
-    spoken = [check for check in checks if check.status not in _QUIET]
+    """Return the message about the whole exercise, without the parts that ``checks`` or the follow-through note show."""
+    failed = [check for check in checks if check.status not in _QUIET]
     text = f"\n{sanitize(verdict.message)}\n"
-    for said in (verdict.follow_through or "", *(check.message for check in spoken)):
-        text = text.replace(f"\n{sanitize(said)}\n", "\n") if said else text
-    # Of several messages, each ends a line with its sentence; a check may hold one of them beside its own words.
-    heard = _squeezed(" ".join(f"{check.reason} {check.example}" for check in spoken))
+    for shown in (verdict.follow_through or "", *(check.message for check in failed)):
+        text = text.replace(f"\n{sanitize(shown)}\n", "\n") if shown else text
+    # If there are several messages, each ends at a line end. A check may show one of them as part of its own text.
+    already_shown = _one_line(" ".join(f"{check.reason} {check.example}" for check in failed))
     parts = re.split(r"(?<=[.?!])\n", text.strip())
-    return "\n".join(part for part in parts if _squeezed(part) not in heard)
+    return "\n".join(part for part in parts if _one_line(part) not in already_shown)
 
 
-def _squeezed(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

@@ -8,11 +8,12 @@ import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
@@ -41,28 +42,34 @@ NO_RESPONSE = "left as it was handed out"
 class Marking:
     """The part of a page that is about marks.
 
-    ``score`` is what counts, out of what there is, and ``by_person`` whether a person gave any of it; ``rows`` are the table's, one
-    for each cell with a mark; ``before`` and ``penalty`` are the sum and what is taken off it for being late, and ``waiting`` the sentence on what
-    a person still has to look at, each empty where there is nothing to say; ``notes`` is what a person gave or wrote, by cell.
+    Attributes:
+        score: the final score out of the maximum.
+        rows: the rows of the table, one for each cell with a mark.
+        before_penalty: the score before the late penalty. Empty without a penalty.
+        penalty: the late penalty. Empty if there is none.
+        waiting: the sentence about cells that still need manual grading. Empty if there are none.
+        notes: manual marks and comments, by cell.
+        has_manual_marks: whether any part of the score was given manually.
+        has_marks: whether there is any mark.
     """
 
     score: str
     rows: tuple[dict[str, str], ...]
-    before: str
+    before_penalty: str
     penalty: str
     waiting: str
     notes: Mapping[str, Sequence[str | Markup]]
-    by_person: bool
-    given: bool
+    has_manual_marks: bool
+    has_marks: bool
 
     @cached_property
     def anchors(self) -> frozenset[str]:
-        """The cells of which a page holds a place to go to: those with a mark, and those with a comment."""
+        """The cells that have an anchor on the page: those with a mark or a comment."""
         return frozenset(row["anchor"] for row in self.rows) | self.notes.keys()
 
 
 def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
-    """What the page of ``verdict`` (as the student may read it) says of ``marks``."""
+    """Return the part of the page about ``marks``. ``verdict`` is redacted for the student."""
     exercises = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
     others = [cell.name for cell in marks.cells if cell.name not in exercises]
     rows: list[dict[str, str]] = []
@@ -70,12 +77,12 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
     for name in [*(name for name in exercises if name in marks.by_cell), *others]:
         mark, exercise = marks.by_cell[name], exercises.get(name)
         rows.append(_row(mark, exercise))
-        # nbgrader keeps the comment on an exercise at the cell of its stub.
-        said = [marks.comments[at] for at in dict.fromkeys((_called(name), name)) if at in marks.comments]
+        # nbgrader stores the comment on an exercise at its stub cell.
+        comments = [marks.comments[cell] for cell in dict.fromkeys((_called(name), name)) if cell in marks.comments]
         waits = mark.needs_manual_grade and (
             mark.is_graded or verdict.status == "graded"
-        )  # else the page says it of the whole notebook
-        if note := [*_note(mark, exercise, waits=waits), *map(_comment, said)]:
+        )  # otherwise the page says so for the whole notebook
+        if note := [*_note(mark, exercise, waits=waits), *map(_comment, comments)]:
             notes[name] = note
     for name, text in marks.comments.items():
         if name not in marks.by_cell and CHECK + name not in marks.by_cell:
@@ -100,39 +107,39 @@ def _called(name: str) -> str:
 
 
 def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
-    stands = [status_text(exercise)] if exercise is not None else []
+    status = [status_text(exercise)] if exercise is not None else []
     if mark.by_hand is not None:
-        stands = ["marked by hand"]
+        status = ["marked by hand"]
     elif exercise is None and mark.auto is not None:
-        stands = [NO_RESPONSE if mark.auto == 0 else ""]
+        status = [NO_RESPONSE if mark.auto == 0 else ""]
     if mark.extra:
-        stands.append(f"with {pluralize(mark.extra, 'point')} of extra credit")
+        status.append(f"with {pluralize(mark.extra, 'point')} of extra credit")
     if mark.needs_manual_grade:
-        stands.append(AGAIN if mark.is_graded else WAITS)
+        status.append(AGAIN if mark.is_graded else WAITS)
     return {
         "name": _called(mark.name),
         "anchor": mark.name,
         "points": points(mark.score, mark.max_score)
         if mark.is_graded
         else f"– of {pluralize(mark.max_score, 'point')}",
-        "standing": ", ".join(filter(None, stands)),
+        "status": ", ".join(filter(None, status)),
     }
 
 
 def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> list[str]:
-    """What stands at the cell itself of the mark that counts, where the checks' own is not the whole of it; one text, or none."""
-    said = []
+    """Return the note shown at the cell if its mark does not come from the checks alone. A list of one text, or empty."""
+    sentences = []
     if mark.by_hand is not None:
-        said.append(f"Marked by hand: {points(mark.by_hand, mark.max_score)}.")
+        sentences.append(f"Marked by hand: {points(mark.by_hand, mark.max_score)}.")
         if exercise is not None and mark.auto is not None and mark.auto != mark.by_hand:
-            said.append(f"The checks gave {number(mark.auto)}; the mark by hand is the one that counts.")
+            sentences.append(f"The checks gave {number(mark.auto)}; the mark by hand is the one that counts.")
     elif exercise is not None and mark.auto is not None and abs(mark.auto - exercise.score) > 1e-9:
-        said.append(f"In the gradebook, {points(mark.auto, mark.max_score)} count for this.")
+        sentences.append(f"In the gradebook, {points(mark.auto, mark.max_score)} count for this.")
     if mark.extra and mark.is_graded:
-        said.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
+        sentences.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
     if waits:
-        said.append("A person will look at this once more." if mark.is_graded else "A person will mark this.")
-    return [" ".join(said)] if said else []
+        sentences.append("A person will look at this once more." if mark.is_graded else "A person will mark this.")
+    return [" ".join(sentences)] if sentences else []
 
 
 def _comment(text: str) -> Markup:
@@ -140,26 +147,26 @@ def _comment(text: str) -> Markup:
 
 
 def notes_off_page(marking: Marking, shown: Collection[str]) -> list[tuple[str, Sequence[str | Markup]]]:
-    """The names of the cells that are not on the page, with what a person gave or wrote there."""
+    """Return the cells that are not on the page, with their manual marks and comments."""
     return [(_called(name), note) for name, note in marking.notes.items() if name not in shown]
 
 
-MAX_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
-MAX_TYPED = 4 << 20  # characters of it that are shown at all
+MAX_PROSE = 200_000  # characters of a notebook's prose that are rendered as Markdown. The rest is shown as typed.
+MAX_TYPED = 4 << 20  # characters of prose that are shown at all
 CUT = "… (the rest of this text is left out here)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
 def feedback_page(
-    course_title: str, verdict: Verdict, document: Mapping[str, Any], marks: SubmissionMarks | None = None
+    course_title: str, verdict: Verdict, document: Mapping[str, Json], marks: SubmissionMarks | None = None
 ) -> str:
-    """The page of a graded notebook.
+    """Return the HTML page of a graded notebook.
 
     Args:
-        course_title: what the course is called.
-        verdict: the outcome as the student may read it (see ``autograder.base.verdict``).
-        document: the notebook with its outputs, as it is kept in ``autograded/``.
-        marks: what the gradebook has; without it, what the checks give.
+        course_title: the title of the course.
+        verdict: the verdict, redacted for the student (see ``autograder.base.verdict``).
+        document: the notebook with its outputs, as stored in ``autograded/``.
+        marks: the marks in the gradebook. Defaults to those of the checks.
     """
     outcomes = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
     marking = marking_of(verdict, marks or automatic_marks(verdict))
@@ -185,18 +192,18 @@ def feedback_page(
 
 
 def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | None = None) -> str:
-    """The page of a notebook that could not be graded: why, what happens now, and the marks that a person gave meanwhile."""
+    """Return the page of an ungradable notebook: the reason, what happens next, and any manual marks."""
     return _render(course_title, verdict, marking_of(verdict, marks or automatic_marks(verdict)), [])
 
 
 def _cell(
     cell: Cell,
-    raw: Mapping[str, Any],
+    raw: Mapping[str, Json],
     outcomes: Mapping[str, ExerciseVerdict],
     marked: AbstractSet[int],
     *,
     rendered: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
         return {"kind": "check", "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
@@ -214,7 +221,7 @@ def _cell(
 
 
 def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
-    """The code, with those of its lines marked in which a mistake is."""
+    """Return the code with the given lines highlighted."""
     if not lines:
         return source
     mark = Markup('<mark class="here" title="Look at this line">{}</mark>')
@@ -223,7 +230,7 @@ def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
     )
 
 
-def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+def _outputs(outputs: Iterable[Mapping[str, Json]]) -> Iterable[dict[str, object]]:
     for output in outputs:
         match output.get("output_type"):
             case "stream":
@@ -235,7 +242,7 @@ def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
                 yield _shown(output["data"])
 
 
-def _shown(data: Mapping[str, str]) -> dict[str, Any]:
+def _shown(data: Mapping[str, str]) -> dict[str, object]:
     text = sanitize(data.get("text/plain", ""))
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
@@ -245,8 +252,8 @@ def _shown(data: Mapping[str, str]) -> dict[str, Any]:
     return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
 
 
-def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, Any]]) -> str:
-    shown = {cell["name"] for cell in cells}
+def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, object]]) -> str:
+    shown = {str(cell["name"]) for cell in cells}
     return _template().render(
         card_style=Markup(STYLE),  # noqa: S704 - our own
         course_title=course_title,
@@ -258,8 +265,8 @@ def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[d
     )
 
 
-def _finished(value: Any) -> Any:
-    # Names of files and folders are a student's as well: terminal codes go from all that is not markup made here.
+def _finished(value: object) -> object:
+    # Students also choose the names of files and folders, so sanitize everything except our own markup.
     return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -277,17 +284,17 @@ def _template() -> Template:
     return environment.get_template("page.html.j2")
 
 
-_SEAL = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
+_HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
 _LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 
 
 def append_hash(html: str) -> bytes:
-    """The page as bytes that end in the hash of all that stands before."""
+    """Return the page as bytes, followed by a hash of its content."""
     page = html.rstrip("\n").encode("utf-8", "replace") + b"\n"
     return page + f"<!-- autograder {hashlib.sha256(page).hexdigest()} -->\n".encode()
 
 
 def has_valid_hash(page: bytes) -> bool:
-    """Whether not one byte of ``page`` has changed since ``sealed`` made it."""
-    found = _SEAL.search(page[-_LENGTH:])
-    return found is not None and hashlib.sha256(page[:-_LENGTH]).hexdigest().encode() == found[1]
+    """Return whether ``page`` is unchanged since ``append_hash`` created it."""
+    match = _HASH.search(page[-_LENGTH:])
+    return match is not None and hashlib.sha256(page[:-_LENGTH]).hexdigest().encode() == match[1]

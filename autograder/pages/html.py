@@ -1,4 +1,4 @@
-"""Cards as HTML for a notebook or a page: escaped throughout, readable aloud, and fit for a light and a dark theme."""
+"""Render cards as escaped HTML that works with screen readers and with light and dark themes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from autograder.pages.card import (
 
 __all__ = ["STYLE", "card_html", "card_section", "hint_html"]
 
-# JupyterLab's variables follow its theme; what stands after each comma serves everywhere else. Where a front end
-# strips the style (a notebook that is not trusted), the words and symbols alone still say everything.
+# JupyterLab's variables follow its theme, and the fallback values serve everywhere else. If a front end strips the style
+# (in an untrusted notebook), the words and symbols still show everything.
 STYLE = """<style>
 .ag-card{border:1px solid var(--jp-border-color2,#8888);border-left-width:5px;border-radius:4px;padding:.6em .9em;
 margin:.2em 0;max-width:56em;color:var(--jp-content-font-color1,inherit);line-height:1.45;
@@ -57,23 +57,23 @@ padding:0 .2em;border-radius:2px}
 
 
 def card_html(card: Card) -> str:
-    """The card as one self-contained fragment that holds no script; every text in it is escaped."""
+    """Return the card as a self-contained HTML fragment without scripts. All text in it is escaped."""
     return STYLE + card_section(card)
 
 
-@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
+@lru_cache(maxsize=512)  # many students of a class get the same card
 def card_section(card: Card) -> str:
-    """The card without its style, for a page that holds ``STYLE`` once."""
+    """Return the card without its style, for a page that contains ``STYLE`` once."""
     verdict = card.verdict
     items = "".join(map(_row, rows(card)))
     body = _prose(intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
-    body += _prose(" ".join(footer(card))) + _hints(card) + _other_ways(card)
+    body += _prose(" ".join(footer(card))) + _hints(card) + _alternatives(card)
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
     return _section(look, verdict.name, headline(card), body)
 
 
 def hint_html(card: HintCard) -> str:
-    """A hint as one self-contained fragment."""
+    """Return a hint as a self-contained HTML fragment."""
     what = card.what or (f"hint {card.number} of {card.total}" if card.number else "hints")
     return STYLE + _section("ag-open", card.exercise, what, _prose(card.text) + _code(card.code))
 
@@ -88,15 +88,15 @@ def _section(look: str, name: str, what: str, body: str) -> str:
 
 
 def _hints(card: Card) -> str:
-    """A fold for each hint, which a click or a key opens: no script has to run for it."""
+    """Return a ``<details>`` element for each hint, which opens without a script."""
     return "".join(
         _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
     )
 
 
-def _other_ways(card: Card) -> str:
-    ways = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.other_ways)
-    return _fold(OTHER_WAY if len(card.other_ways) == 1 else OTHER_WAYS, ways) if ways else ""
+def _alternatives(card: Card) -> str:
+    solutions = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.alternatives)
+    return _fold(OTHER_WAY if len(card.alternatives) == 1 else OTHER_WAYS, solutions) if solutions else ""
 
 
 def _fold(summary: str, body: str) -> str:
@@ -114,11 +114,11 @@ def _row(row: Row) -> str:
         if row.case
         else ""
     )
-    look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
+    look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.symbol, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
     below = f"{advice}{_fold(THE_CASE, case)}" if row.folds else f"{case}{advice}"
     return (
-        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard"> {row.word}: </span>'
+        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.symbol}</span><span class="ag-heard"> {row.label}: </span>'
         f"{_inline(row.title)}{note}{_prose(row.reason)}{below}</li>"
     )
 
@@ -132,6 +132,6 @@ def _prose(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escaped text in which what stands between backticks is code."""
+    """Return escaped text with code elements for the parts in backticks."""
     parts = re.split(r"`([^`\n]+)`", text)
     return "".join(f"<code>{escape(part)}</code>" if i % 2 else escape(part) for i, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""The map of a course as a student sees it: chapters, exercises with their stars, what is done and what comes next."""
+"""The course map that students see: chapters, exercises with their difficulty, progress, and what comes next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = {"done": "done", "begun": "begun", "": "not begun"}
 
 @dataclass(frozen=True, slots=True)
 class MappedExercise:
-    """One exercise: ``stars`` and ``minutes`` are 0 where nobody said, ``status`` is empty where it was not begun."""
+    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, and ``status`` is empty if the exercise was not begun."""
 
     name: str
     kind: str = "function"
@@ -31,13 +31,13 @@ class MappedExercise:
 
     @property
     def command(self) -> str:
-        """What to write to check it."""
+        """The code that checks this exercise."""
         return f'check("{self.name}")' if self.kind == "answers" else f"check({self.name})"
 
 
 @dataclass(frozen=True, slots=True)
 class MappedChapter:
-    """One chapter; ``exercises`` is empty where its examples do not lie here, so that nothing is known of them."""
+    """One chapter. ``exercises`` is empty if the chapter's examples are not available."""
 
     chapter: str
     title: str = ""
@@ -45,18 +45,18 @@ class MappedChapter:
 
     @property
     def done(self) -> int:
-        """How many of its exercises hold."""
+        """The number of exercises that are done."""
         return sum(exercise.status == "done" for exercise in self.exercises)
 
     @property
     def is_done(self) -> bool:
-        """Whether all of them hold."""
+        """Whether all exercises are done."""
         return bool(self.exercises) and self.done == len(self.exercises)
 
 
 @dataclass(frozen=True, slots=True)
 class CourseMap:
-    """A course and how far a student is on it; ``here`` is the chapter that is open, empty where none is."""
+    """A course and a student's progress in it. ``here`` is the current chapter, or empty."""
 
     course: str
     chapters: tuple[MappedChapter, ...]
@@ -64,66 +64,66 @@ class CourseMap:
 
     @property
     def is_done(self) -> bool:
-        """Whether every exercise of every chapter holds."""
+        """Whether all exercises of all chapters are done."""
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """The first exercise that does not hold yet behind ``after``, a chapter and an exercise; then one before it.
+        """Return the first unfinished exercise after ``after`` (a chapter and an exercise), else the first before it, else None.
 
-        Without ``after``, from the chapter that is open on.
+        Without ``after``, the search starts at the current chapter.
         """
-        every = [(chapter, exercise) for chapter in self.chapters for exercise in chapter.exercises]
-        names = [(chapter.chapter, exercise.name) for chapter, exercise in every]
-        here = next((place for place, (chapter, _) in enumerate(every) if chapter.chapter == self.here), 0)
+        pairs = [(chapter, exercise) for chapter in self.chapters for exercise in chapter.exercises]
+        names = [(chapter.chapter, exercise.name) for chapter, exercise in pairs]
+        here = next((index for index, (chapter, _) in enumerate(pairs) if chapter.chapter == self.here), 0)
         start = names.index(after) + 1 if after in names else here
-        return next((both for both in [*every[start:], *every[:start]] if both[1].status != "done"), None)
+        return next((pair for pair in [*pairs[start:], *pairs[:start]] if pair[1].status != "done"), None)
 
 
-def closing(road: CourseMap) -> str:
-    """What to do now, or the end."""
-    if road.is_done:
-        return course_end(road)
-    found = road.next()
-    if found is not None:
-        chapter, exercise = found
+def closing(course_map: CourseMap) -> str:
+    """Return the sentence on what to do next, or the end of the course."""
+    if course_map.is_done:
+        return course_end(course_map)
+    following = course_map.next()
+    if following is not None:
+        chapter, exercise = following
         minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
         return f"Next: `{exercise.name}` in {chapter.chapter}{minutes}."
-    waiting = next((chapter.chapter for chapter in road.chapters if not chapter.exercises), "")
+    waiting = next((chapter.chapter for chapter in course_map.chapters if not chapter.exercises), "")
     return f"Next: {waiting}; open its notebook." if waiting else ""
 
 
-def course_end(road: CourseMap) -> str:
-    """The last sentences of a course."""
-    number = sum(len(chapter.exercises) for chapter in road.chapters)
-    of = f" of {road.course}" if road.course else ""
+def course_end(course_map: CourseMap) -> str:
+    """Return the final text of a course."""
+    number = sum(len(chapter.exercises) for chapter in course_map.chapters)
+    of = f" of {course_map.course}" if course_map.course else ""
     return (
-        f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(road.chapters), 'chapter')}, and every one of them "
+        f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and every one of them "
         "holds. Each of these functions is yours, and you have seen it work. Keep the notebooks, read one again in a month, and "
         "explain the part that you found hardest to somebody else: then you will know that you know it."
     )
 
 
-def map_text(road: CourseMap, width: int = WIDTH) -> str:
-    """The map as a terminal shows it."""
-    lines = [sanitize(road.course) or "Your course"]
-    for chapter in road.chapters:
+def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
+    """Return the map as text for a terminal."""
+    lines = [sanitize(course_map.course) or "Your course"]
+    for chapter in course_map.chapters:
         lines += ["", *_filled(_heading(chapter), width)]
         lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}{_effort(e)}" for e in chapter.exercises]
     lines += ["", "✓ done   … begun   · not begun"]
-    if said := closing(road):
-        lines += ["", *_filled(said.replace("`", ""), width)]
+    if sentence := closing(course_map):
+        lines += ["", *_filled(sentence.replace("`", ""), width)]
     return "\n".join(lines)
 
 
-def map_html(road: CourseMap) -> str:
-    """The map as one self-contained fragment: a chapter folds, and the one with the next exercise is open."""
-    found = road.next()
-    now = found[0].chapter if found is not None else ""
-    chapters = "".join(_chapter(chapter, is_open=chapter.chapter == now) for chapter in road.chapters)
-    name = escape(sanitize(road.course) or "Your course")
-    what = escape(closing(road).replace("`", ""))
+def map_html(course_map: CourseMap) -> str:
+    """Return the map as a self-contained HTML fragment. Chapters are folded except the one with the next exercise."""
+    following = course_map.next()
+    now = following[0].chapter if following is not None else ""
+    chapters = "".join(_chapter(chapter, is_open=chapter.chapter == now) for chapter in course_map.chapters)
+    name = escape(sanitize(course_map.course) or "Your course")
+    what = escape(closing(course_map).replace("`", ""))
     return (
-        f'{STYLE}<section class="ag-card {"ag-good" if road.is_done else "ag-open"} mathjax_ignore tex2jax_ignore" role="group" '
+        f'{STYLE}<section class="ag-card {"ag-good" if course_map.is_done else "ag-open"} mathjax_ignore tex2jax_ignore" role="group" '
         f'aria-label="{name}: the map"><p class="ag-head"><span class="ag-name">{name}</span></p>{chapters}<p>{what}</p></section>'
     )
 

@@ -1,4 +1,4 @@
-"""Markdown cells as HTML. A student can edit these cells too, so nothing in them may act in the reader's browser."""
+"""Render Markdown cells as HTML. Students can edit these cells, so nothing in them may be active in a browser."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ from autograder.base.sanitize import sanitize
 
 __all__ = ["MAX_MARKDOWN", "prose", "verbatim"]
 
-MAX_MARKDOWN = 20_000  # characters: far above any page of prose, and below what makes a Markdown parser slow
+MAX_MARKDOWN = 20_000  # characters: longer than any page of prose, but short enough for the Markdown parser to be fast
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _FOLD = re.compile(r"\s*(?:<details>\s*<summary>([^<>&]*)</summary>|</details>)\s*")
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
 
-@lru_cache(maxsize=512)  # most of a notebook's prose is its author's, the same on every page of a class
+@lru_cache(maxsize=512)  # most prose comes from the author and is the same on every student's page
 def prose(text: str) -> Markup:
-    """The Markdown ``text`` as HTML: markup in it is shown, not obeyed, and formulas stay as they were typed."""
+    """Return the Markdown ``text`` as HTML. HTML tags in it are escaped, and formulas stay as typed."""
     text = sanitize(text)
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
-            return Markup(_markdown()(text))  # noqa: S704 - the renderer below escapes all it is given
+            return Markup(_markdown()(text))  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
 
 
 def verbatim(text: str) -> Markup:
-    """The text as it was typed."""
+    """Return the text as typed."""
     return Markup("<pre>{}</pre>").format(sanitize(text))
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Mistune's HTML with raw markup escaped, one heading level down, and no address that fetches or acts."""
+    """A Mistune renderer that escapes raw HTML, lowers headings by one level, and allows only harmless URLs."""
 
     def __init__(self) -> None:
         super().__init__(escape=True)
 
     def block_html(self, html: str) -> str:
-        """Raw markup as text, but for what folds an answer away: it can do nothing else."""
+        """Escape raw HTML, except ``<details>`` for folded answers."""
         fold = _FOLD.fullmatch(html)
         if fold is None:
             return super().block_html(html)
         return "</details>\n" if fold[1] is None else f"<details><summary>{fold[1]}</summary>\n"
 
-    def heading(self, text: str, level: int, **attrs: Any) -> str:
-        """A heading below the page's own title."""
+    def heading(self, text: str, level: int, **attrs: object) -> str:
+        """Render a heading one level below the page's title."""
         del attrs
         level = min(level + 1, 6)
         return f"<h{level}>{text}</h{level}>\n"
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """A link where it leads to a page; its text alone where it leads anywhere else."""
+        """Render a link to a web page or mail address. Other links become plain text."""
         del title
         if not _LINK.match(url):
             return text
         return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{text}</a>'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """A picture that the page itself holds; of any other its description, as a page that loads nothing can."""
+        """Render an embedded image. For any other, show only its description, because the page must not load anything."""
         del title
         if not _PICTURE.match(url):
             return f"<em>[picture: {escape(text) or 'no description'}]</em>"
@@ -73,7 +73,7 @@ class _Renderer(mistune.HTMLRenderer):
 @cache
 def _markdown() -> mistune.Markdown:
     markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table", "strikethrough", "math"])
-    # The plugin's own renderers write formulas down unescaped.
+    # The plugin's own renderers do not escape formulas.
     renderer: Any = markdown.renderer
     renderer.register("block_math", lambda _renderer, text: f'<div class="math">{escape(text)}</div>\n')
     renderer.register("inline_math", lambda _renderer, text: f'<span class="math">{escape(text)}</span>')

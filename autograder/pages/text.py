@@ -1,4 +1,4 @@
-"""Cards as plain text, narrow enough for ``nbgrader validate`` to show every line whole."""
+"""Render cards as plain text, narrow enough for ``nbgrader validate``."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from autograder.pages.card import OTHER_WAY, Card, HintCard, Row, blocks, footer
 
 __all__ = ["card_text", "hint_text", "wrapped"]
 
-WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, four of them its own indent
+WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, including an indent of four
 
 
-@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
+@lru_cache(maxsize=512)  # many students of a class get the same card
 def card_text(card: Card, width: int = WIDTH) -> str:
-    """The card as a terminal of ``width`` columns shows it; no colour, no trailing line break."""
+    """Return the card for a terminal of ``width`` columns, without colors or a final line break."""
     head = f"{sanitize(card.verdict.name)}   {headline(card)}"
     lines = [_filled(head, "", "  ", width), wrapped(intro(card), "  ", width=width)]
     for row in rows(card):
         lines += _row(row, width)
     lines.append(wrapped(" ".join(footer(card)).replace("`", ""), "  ", width=width))
-    if card.other_ways:
-        note, source = card.other_ways[0]
+    if card.alternatives:
+        note, source = card.alternatives[0]
         lines += [wrapped(f"{OTHER_WAY}. {note}", "  ", width=width), textwrap.indent(sanitize(source), "      ")]
     return "\n".join(line for line in lines if line)
 
 
 def hint_text(card: HintCard, width: int = WIDTH) -> str:
-    """A hint as a terminal of ``width`` columns shows it."""
+    """Return a hint for a terminal of ``width`` columns."""
     if not card.number:
         code = f"\n\n{textwrap.indent(sanitize(card.code), '    ')}" if card.code else ""
         return wrapped(card.text, "", width=width) + code
@@ -36,7 +36,7 @@ def hint_text(card: HintCard, width: int = WIDTH) -> str:
 
 
 def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH) -> str:
-    """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
+    """Wrap and indent paragraphs, with ``first`` as the first line's indent. Verbatim paragraphs are only indented."""
     filled: list[str] = []
     for block in blocks(text):
         start = indent if filled or first is None else first
@@ -52,9 +52,9 @@ def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
 
 
 def _row(row: Row, width: int) -> list[str]:
-    title = f"{row.sign} {row.title}"
+    title = f"{row.symbol} {row.title}"
     if row.note:
-        title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
+        title += " " + f"  {row.note}".replace(" ", "\1")  # keeps the note on one line
     case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
     advice = [wrapped(row.advice, " " * 6, width=width)]
     below = [*advice, *case] if row.folds else [*case, *advice]
@@ -66,9 +66,9 @@ def _row(row: Row, width: int) -> list[str]:
 
 
 def _case_line(line: str, indent: str, width: int) -> str:
-    """A line of a case, broken after commas where it is long: it can still be pasted as Python."""
+    """Return a line of a case. Long lines are broken after commas, so that the code can still be pasted into Python."""
     if len(indent + line) <= width or ", " not in line:
         return indent + line
-    # Two spaces align columns and are kept; a break may come after a comma only.
+    # Keep double spaces, which align columns, and break only after commas.
     parts = line.replace(", ", ",\0").replace(" ", "\1").replace("\0", " ")
     return _filled(parts, indent, indent + " " * 4, width).replace("\1", " ")

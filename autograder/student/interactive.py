@@ -1,4 +1,4 @@
-"""``interact(...)`` in a notebook: compute every picture at once, then let the reader move values without a kernel."""
+"""Implement ``interact(...)`` in a notebook: precompute all pictures, so that controls work without a kernel."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any
 
+from autograder.base.foreign import Json, Value
 from autograder.sandbox.guest.drawing import MovingPicture, Shown
 from autograder.student.notebook_check.front_end import show, shows_html
 
 __all__ = ["interact", "page"]
 
 
-# Two papers, each with a tint on which its ink can be read (4.5 : 1 or more) however deep it is.
+# A light and a dark theme. In both, text on the tint has a contrast of at least 4.5 : 1.
 STYLE = """
 .ag-moving{--ink:#111;--paper:#fff;--tint:#56b4e9;--edge:#767676;color:var(--ink);background:var(--paper);
   font:14px/1.5 system-ui,sans-serif;max-width:46em;padding:.6em .8em;border:1px solid var(--edge);border-radius:4px}
@@ -146,54 +146,58 @@ new ResizeObserver(() => {  // what scrolls sideways can be reached by the keybo
 """
 
 
-def page(data: Mapping[str, Any], png: str, words: str) -> str:
-    """The HTML of a moving picture: ``data`` as the script reads it, the still picture in base64, and that one in words."""
+def page(data: Mapping[str, Json], png: str, words: str) -> str:
+    """Return the HTML of an interactive picture from the script's ``data``, a still picture in base64 and its description."""
     script = SCRIPT.replace("STYLE", json.dumps(STYLE), 1).replace("DATA", _inside_script(data), 1)
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(words)}" style="max-width:100%">'
     return f'<div class="ag-moving">{image}<script>{script}</script></div>'
 
 
-def _inside_script(data: Mapping[str, Any]) -> str:
-    # As a JSON text that HTML cannot end: neither </script> nor <!-- can stand in it.
+def _inside_script(data: Mapping[str, Json]) -> str:
+    # Escape <, so that neither </script> nor <!-- can occur in the script.
     return json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def interact(
-    compute: Callable[..., Any],
-    controls: Mapping[str, Sequence[Any]],
+    compute: Callable[..., Value],
+    controls: Mapping[str, Sequence[Value]],
     *,
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, Value] | None = None,
     rows: Sequence[str] = (),
     columns: Sequence[str] = (),
     title: str = "",
 ) -> None:
-    """Show what ``compute`` gives for the values of each control, and let the reader move them.
+    """Show the result of ``compute`` as a table or bars, with controls for its arguments.
 
-    compute:  called with one value for each control; returns numbers of shape (rows, columns), or (columns,) where there
-              are no rows, and may return a sentence about them beside: ``(numbers, sentence)``
-    controls: a name, and its values in order. Numbers make a slider, ``[False, True]`` a box to tick, words a row of
-              choices, where the one under the mouse is shown at once
-    start:    the values at the start; the first one of a control that is not named
+    A graded, printed or untrusted notebook shows a still picture of the start values.
 
-    A notebook that is graded, printed or not trusted has the still picture of the start. Raises what ``compute`` raises there,
-    and ``ValueError`` for numbers of another shape; elsewhere such an error is a sentence in the picture's place.
+    Args:
+        compute: called with one value for each control. Returns numbers of shape (rows, columns), or (columns,) without
+            rows, or a tuple of the numbers and a sentence about them.
+        controls: the values of each control, in order. Numbers give a slider, ``[False, True]`` a checkbox, and strings a
+            row of choices with a preview under the mouse.
+        start: the start values. Defaults to the first value of each control.
+        rows: the names of the rows. Empty for bars.
+        columns: the names of the columns.
+        title: the title of the picture.
+
+    Raises any error of ``compute`` for the start values, and ``ValueError`` for numbers of another shape. For other values,
+    the error is shown instead of the picture.
     """
     picture = MovingPicture(compute, controls, start or {}, rows, columns, title)
     first = picture.starting()
     shown, state = picture.at(first), picture.state(first)
     figure = picture.draw(shown, state)
     if not shows_html():
-        return  # the figure stays open, and is shown as any other
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - only a picture waits for it
+        return  # the figure stays open and is displayed as usual
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - slow to import and only needed for pictures
 
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=100)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=100)
     plt.close(figure)
-    png = base64.b64encode(drawn.getvalue()).decode("ascii")
+    png = base64.b64encode(image.getvalue()).decode("ascii")
     words = ". ".join(part for part in (title, state, _in_words(picture, shown), shown.caption) if part)
-    with contextlib.redirect_stdout(
-        io.StringIO()
-    ):  # what a student's function prints is read once, not for every picture
+    with contextlib.redirect_stdout(io.StringIO()):  # output was already shown for the first picture
         frames = [_frame(picture, values) for values in picture.choices()]
     data = {
         "title": title,
@@ -206,10 +210,10 @@ def interact(
     show(page(data, png, words), words, png)
 
 
-def _frame(picture: MovingPicture, values: tuple[Any, ...]) -> dict[str, Any]:
+def _frame(picture: MovingPicture, values: tuple[Value, ...]) -> dict[str, Json]:
     try:
         shown = picture.at(values)
-    except Exception as error:  # noqa: BLE001 - a student's function may do anything for one of many values
+    except Exception as error:  # noqa: BLE001 - a student's function may fail for some values
         return {
             "said": f"Nothing to see here: with {picture.state(values)}, your code gave {type(error).__name__}: {error}"
         }

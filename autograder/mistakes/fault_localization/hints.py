@@ -71,7 +71,7 @@ class PersonalHint(NamedTuple):
         Each kind has words (``edits.kinds``): a hint about a wrong axis says "axis" or "along". No written hint fits a
         kind without words, such as another variable or another number.
         """
-        return any(kind_of(self.kind).is_spoken_of(hint) for hint in written)
+        return any(kind_of(self.kind).is_mentioned_in(hint) for hint in written)
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:

@@ -1,7 +1,7 @@
-"""Visible examples as data: what a release hands out, and how a student's functions are tried on it.
+"""Record visible checks as data for a release, and replay them on a student's machine.
 
-``examples.json`` holds inputs, the reference's outputs and each misconception's outcomes, so no solution, wrong or
-right, ever lies on a student's machine. NumPy and the standard library only, but for ``record``.
+``examples.json`` contains inputs, the reference's outputs and each misconception's outcomes. It contains no source code of
+checks or misconceptions. All modules except ``record`` need only NumPy and the standard library.
 """
 
 from __future__ import annotations

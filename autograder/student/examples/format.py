@@ -1,4 +1,4 @@
-"""The file ``examples.json``: its data types, and reading it with a readable message for every possible problem."""
+"""The data types of ``examples.json``, and a parser with a readable message for every possible problem."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import hashlib
 import json
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from autograder.base.foreign import Json
 from autograder.sandbox.script import PLAY
 
 if TYPE_CHECKING:
@@ -22,27 +23,27 @@ __all__ = [
 ]  # fmt: skip
 
 
-_BLOCK = 32  # bytes of a SHA-256
-_LARGEST = 2**22  # bytes that what is sealed may unpack to
+_BLOCK = 32  # bytes of a SHA-256 digest
+_LARGEST = 2**22  # maximum size of an unpacked value, in bytes
 
 
-def obfuscate(value: Any, name: str) -> str:
-    """``value``, anything that JSON can hold, as a text in which nothing of it can be read; ``name`` is what it belongs to."""
+def obfuscate(value: Json, name: str) -> str:
+    """Return the JSON value ``value`` as unreadable text. ``name``, its owner, is the key."""
     packed = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)
-    return base64.b85encode(_covered(packed, name)).decode()
+    return base64.b85encode(_xor_with_key(packed, name)).decode()
 
 
-def deobfuscate(text: str, name: str) -> Any:
-    """What was sealed; raises ``ValueError`` for a text that is damaged or belongs to something else."""
+def deobfuscate(text: str, name: str) -> Json:
+    """Return the value of a text from ``obfuscate``. Raises ``ValueError`` if it is damaged or belongs to another name."""
     try:
         unpacking = zlib.decompressobj()
-        return json.loads(unpacking.decompress(_covered(base64.b85decode(text), name), _LARGEST))
+        return json.loads(unpacking.decompress(_xor_with_key(base64.b85decode(text), name), _LARGEST))
     except zlib.error as error:
         raise ValueError(f"what is sealed for {name} is damaged") from error
 
 
-def _covered(data: bytes, name: str) -> bytes:
-    """``data`` with a stream of bytes that follows from ``name`` over it; done twice, it is what it was."""
+def _xor_with_key(data: bytes, name: str) -> bytes:
+    """XOR ``data`` with a stream of bytes derived from ``name``. Applied twice, this returns the original data."""
     blocks = range(-(-len(data) // _BLOCK))
     stream = b"".join(hashlib.sha256(f"{name}/{block}".encode()).digest() for block in blocks)
     return bytes(a ^ b for a, b in zip(data, stream, strict=False))
@@ -50,17 +51,17 @@ def _covered(data: bytes, name: str) -> bytes:
 
 EXAMPLES_NAME = "examples.json"
 FORMAT = 1
-NOTHING = object()  # an assertion that expects no particular value: None is a value
+NOTHING = object()  # marks an assertion without an expected value, since None can be expected
 _MAX_BYTES = 64 * 2**20
 
 
 class ExamplesError(Exception):
-    """A file of examples is missing, unreadable or not of this version; the text says what to do."""
+    """A file of examples is missing, unreadable or of another version. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The result of an earlier step of the same check; ``path`` digs into tuples, lists and dicts."""
+    """The result of an earlier step of the same check. ``path`` selects a part of nested tuples, lists and dicts."""
 
     step: int
     path: tuple[int | str, ...] = ()
@@ -68,28 +69,31 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step.
+    """One call of a function. Arguments are encoded values, or ``Ref`` for the result of an earlier step.
 
-    ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function,
-    ``measured`` says that it measures, and ``memory_mb`` is what the call may take. ``planned`` holds arguments and keywords as a right solution makes them,
-    where some are results. ``parts`` is what a right result consists of, with nothing in it, where the check looks at its
-    parts; ``unpacked`` says that it takes all of them.
+    Attributes:
+        probe: source code that defines ``probe(function, *args, **kwargs)``, which is called instead. Empty for a plain call.
+        memory_mb: the memory limit of the call in MiB, or None.
+        measured: whether the probe measures the call.
+        planned: the arguments and keywords in a correct solution, if some of them are results of earlier calls.
+        parts: the structure of a correct result, without its values, if the check uses parts of the result.
+        unpacked: whether the check unpacks the whole result.
     """
 
     function: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[Json, ...] = ()
+    kwargs: Mapping[str, Json] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
-    planned: tuple[tuple[Any, ...], Mapping[str, Any]] | None = None
+    planned: tuple[tuple[Json, ...], Mapping[str, Json]] | None = None
     parts: tuple[None, ...] | Mapping[str, None] | None = None
     unpacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class VariableStep:
-    """Reading one variable of the notebook."""
+    """Read one variable of the notebook."""
 
     name: str
 
@@ -98,15 +102,15 @@ class VariableStep:
 class AssertStep:
     """One assertion, named as in ``autograder.checking.predicates``.
 
-    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``; each of ``inputs`` a ``Ref`` or an encoded value.
+    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``. Each of the ``inputs`` is a ``Ref`` or an encoded value.
     """
 
     name: str
     actual: Ref
-    expected: Any = NOTHING
-    params: Mapping[str, Any] = field(default_factory=dict)
+    expected: Json = NOTHING
+    params: Mapping[str, Json] = field(default_factory=dict)
     call: str = ""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Json] = field(default_factory=dict)
 
 
 Step = CallStep | VariableStep | AssertStep
@@ -114,7 +118,7 @@ Step = CallStep | VariableStep | AssertStep
 
 @dataclass(frozen=True, slots=True)
 class CheckExample:
-    """One visible check: its title, its points, the checks that must hold before it, and its steps."""
+    """One visible check: its title, its points, the checks that must pass first, and its steps."""
 
     name: str
     title: str
@@ -125,9 +129,18 @@ class CheckExample:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """What one call or variable gave: an encoded ``value``, an ``error``'s type, how it ended, or nothing known (``skip``)."""
+    """The outcome of one call or variable.
 
-    value: Any = None
+    Attributes:
+        value: the encoded value.
+        error: the type of the raised error, or empty.
+        message: the start of the error's message.
+        skip: whether the outcome is unknown.
+        stopped: why the call was stopped, or empty.
+        changed: the names of the arguments that the call changed.
+    """
+
+    value: Json = None
     error: str = ""
     message: str = ""
     skip: bool = False
@@ -137,9 +150,9 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MisconceptionExample:
-    """A named mistake: one outcome for each call and variable, over all checks in order.
+    """A named mistake, with one outcome for each call and variable of all checks in order.
 
-    ``differs`` holds the positions of those that are not a right solution's; None where that was not recorded.
+    ``differs`` contains the positions of the outcomes that differ from a correct solution's, or is None if unknown.
     """
 
     name: str
@@ -150,16 +163,16 @@ class MisconceptionExample:
 
 @dataclass(frozen=True, slots=True)
 class WrongAnswer:
-    """What wrong answers to questions of a quiz mean: encoded by variable, the mistake's name, and the sentence for it."""
+    """The meaning of wrong quiz answers: the encoded answers by variable, the name of the mistake, and the message."""
 
-    answers: Mapping[str, Any]
+    answers: Mapping[str, Json]
     name: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class AlternativeSolution:
-    """A solution as a student reads it: its source, and a line on what is different in it."""
+    """A solution for students to read: its source, and a note on what is different."""
 
     note: str
     source: str
@@ -167,11 +180,15 @@ class AlternativeSolution:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseExamples:
-    """Everything that a student's machine knows of one exercise.
+    """Everything that a student's machine knows about one exercise.
 
-    ``right`` holds a right solution's outcomes, which tell where an answer is wrong; empty where that was not recorded.
-    ``stars`` and ``minutes`` say how hard it is and how long it takes, 0 where the notebook does not. ``sealed`` holds what
-    is not for everyone to read: see ``other_ways`` and ``solution``. ``wrong_answers`` are a quiz's, where it is judged at once.
+    Attributes:
+        kind: ``"function"``, ``"class"`` or ``"answers"``.
+        right: the outcomes of a correct solution, or empty if they were not recorded.
+        stars: the difficulty, or 0 if unknown.
+        minutes: the expected time, or 0 if unknown.
+        sealed: obfuscated solutions. See ``alternatives`` and ``solution``.
+        wrong_answers: known wrong answers of a quiz that is judged immediately.
     """
 
     name: str
@@ -188,31 +205,37 @@ class ExerciseExamples:
     sealed: str = ""
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
-    def other_ways(self) -> tuple[AlternativeSolution, ...]:
-        """Right solutions that are worth reading once one's own is right; none where none were handed out."""
+    def alternatives(self) -> tuple[AlternativeSolution, ...]:
+        """Return correct solutions to read after solving the exercise. Empty if none were released."""
         return tuple(
-            AlternativeSolution(str(note), str(source)) for note, source in self._kept().get("other_ways") or ()
+            AlternativeSolution(str(note), str(source)) for note, source in self._solutions().get("other_ways") or ()
         )
 
     def solution(self) -> str:
-        """The source of a solution; empty where none was handed out."""
-        return str(self._kept().get("solution") or "")
+        """Return the source of a solution, or ``""`` if none was released."""
+        return str(self._solutions().get("solution") or "")
 
-    def _kept(self) -> dict[str, Any]:
+    def _solutions(self) -> dict[str, Json]:
         try:
-            kept = deobfuscate(self.sealed, self.name) if self.sealed else {}
+            solutions = deobfuscate(self.sealed, self.name) if self.sealed else {}
         except ValueError:  # nothing depends on it
             return {}
-        return kept if isinstance(kept, dict) else {}
+        return solutions if isinstance(solutions, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The visible examples of one chapter, exercise by exercise in the order in which they are taught.
+    """The visible examples of one chapter.
 
-    ``course`` and ``title`` are what the course and the chapter are called, ``chapters`` all of the course in order.
-    ``audience`` is ``"class"``, or ``"self-learners"``, whom nobody marks. ``solutions`` says when a student may read them: see
-    ``Course.solutions``. ``call_seconds`` is how long one call may take in a notebook.
+    Attributes:
+        chapter: the id of the chapter.
+        exercises: the exercises by name, in teaching order.
+        course: the title of the course.
+        title: the title of the chapter.
+        chapters: the ids of all chapters of the course, in order.
+        audience: ``"class"``, or ``"self-learners"`` for a course without marks.
+        solutions: when students may read solutions (see ``Course.solutions``).
+        call_seconds: the time limit of one call in a notebook.
     """
 
     chapter: str
@@ -226,7 +249,7 @@ class Examples:
 
 
 def load_examples(path: Path) -> Examples:
-    """The examples in the file ``path``; raises ``ExamplesError`` with a sentence that says what to do."""
+    """Return the examples in the file ``path``. Raises ``ExamplesError`` if it cannot be used."""
     again = "Fetch the chapter again to get a fresh copy."
     try:
         if path.stat().st_size > _MAX_BYTES:
@@ -242,8 +265,8 @@ def load_examples(path: Path) -> Examples:
         raise ExamplesError(f"{path}: {error} {again}") from error
 
 
-def parse_examples(data: Any) -> Examples:
-    """The examples that ``data``, the JSON of such a file, describes; raises ``ExamplesError``."""
+def parse_examples(data: Json) -> Examples:
+    """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if it is not valid."""
     if not isinstance(data, dict) or "format" not in data:
         raise ExamplesError("This is no file of examples.")
     if data["format"] != FORMAT:
@@ -271,8 +294,8 @@ def _short(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:160]
 
 
-def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
-    # How a quiz is judged is sealed, for the answers are in it, and needed at once.
+def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
+    # The checks of a quiz are obfuscated, because they contain the answers.
     judged = deobfuscate(data["judged"], name) if data.get("judged") else {}
     return ExerciseExamples(
         name=name,
@@ -291,11 +314,11 @@ def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
     )
 
 
-def _check(data: dict[str, Any]) -> CheckExample:
+def _check(data: dict[str, Json]) -> CheckExample:
     steps = tuple(_step(step) for step in data["steps"])
     for index, step in enumerate(steps):
         for ref in _refs(step):
-            # A reference to a later step, or to an assertion, would make the replay crash far from the cause.
+            # Reject references to a later step or an assertion here. Otherwise replay would crash far from the cause.
             if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
                 raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
     return CheckExample(
@@ -307,8 +330,8 @@ def _check(data: dict[str, Any]) -> CheckExample:
     )
 
 
-def _step(data: dict[str, Any]) -> Step:
-    # An assertion has a "call" too (the text that a student reads), so it is looked for first.
+def _step(data: dict[str, Json]) -> Step:
+    # Test for assertions first, because they have a "call" too: the text for the student.
     if "assert" in data:
         params = dict(data.get("params") or {})
         params.update({key: data[key] for key in ("rtol", "atol") if key in data})
@@ -337,23 +360,23 @@ def _step(data: dict[str, Any]) -> Step:
     )
 
 
-def _argument(data: Any) -> Any:
+def _argument(data: Json) -> Json:
     return _ref(data) if isinstance(data, dict) and "step" in data else data
 
 
-def _expected(data: Any) -> Any:
+def _expected(data: Json) -> Json:
     if data is None:
         return NOTHING
     return _ref(data) if "step" in data else data["value"]
 
 
-def _ref(data: dict[str, Any]) -> Ref:
+def _ref(data: dict[str, Json]) -> Ref:
     path = (part if isinstance(part, int) else str(part) for part in data.get("path") or ())
     return Ref(int(data["step"]), tuple(path))
 
 
 def _refs(step: Step) -> list[Ref]:
-    values: tuple[Any, ...] = ()
+    values: tuple[Json, ...] = ()
     if isinstance(step, CallStep):
         values = (*step.args, *step.kwargs.values())
     elif isinstance(step, AssertStep):
@@ -361,13 +384,13 @@ def _refs(step: Step) -> list[Ref]:
     return [value for value in values if isinstance(value, Ref)]
 
 
-def _misconception(data: dict[str, Any]) -> MisconceptionExample:
+def _misconception(data: dict[str, Json]) -> MisconceptionExample:
     differs = frozenset(map(int, data["differs"])) if "differs" in data else None
     outcomes = tuple(_outcome(o) for o in data["outcomes"])
     return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
 
 
-def _outcome(data: dict[str, Any]) -> RecordedAnswer:
+def _outcome(data: dict[str, Json]) -> RecordedAnswer:
     if data.get("skip"):
         return RecordedAnswer(skip=True)
     if "stopped" in data:

@@ -1,4 +1,4 @@
-"""Visible checks as they were recorded, for the judge: a notebook judges itself as the grader judges it."""
+"""Replay recorded visible checks with the same judge that grading uses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.base.verdict import ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, judge_assertion
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
@@ -40,19 +40,19 @@ def replay(
     only: frozenset[str] | None = None,
     limits: Limits | None = None,
 ) -> tuple[ExerciseVerdict, ...]:
-    """The verdicts on ``exercises`` (on those in ``only``) by their visible checks, in their order.
+    """Return the verdicts on ``exercises``, or only on those in ``only``, in order.
 
-    ``limits`` are those by which a call is stopped, for the sentence that says so. A function that is still the stub, and a quiz without an answer, count as not attempted.
+    ``limits`` are named in the message about a call that was stopped. A stub, or a quiz without answers, is "not attempted".
     """
     checks = RecordedChecks(exercises, limits)
     return tuple(map(checks.or_not_attempted, Judge(checks).judge(subject, only=only)))
 
 
 class RecordedChecks:
-    """The visible checks of a chapter, for a ``Judge``: each is a list of calls and of assertions about their results."""
+    """The visible checks of a chapter, for a ``Judge``. Each is a list of calls and of assertions about their results."""
 
     only_visible = True
-    references: Mapping[str, Callable[..., Any]] = {}
+    references: Mapping[str, Callable[..., Value]] = {}
 
     def __init__(self, exercises: Mapping[str, ExerciseExamples], limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -60,10 +60,10 @@ class RecordedChecks:
         self.specs = {name: _spec(exercise) for name, exercise in exercises.items()}
         self._signatures = {name: _signature(exercise.signature) for name, exercise in exercises.items()}
         self._checks = {(name, check.name): check for name, e in exercises.items() for check in e.checks}
-        self._conversations: dict[str, ExerciseSession] = {}
+        self._sessions: dict[str, ExerciseSession] = {}
 
     def visible_part(self) -> RecordedChecks:
-        """All of them: hidden checks are never recorded."""
+        """Return these checks, since hidden checks are never recorded."""
         return self
 
     def converse(
@@ -73,19 +73,19 @@ class RecordedChecks:
         limited: Callable[[int], Session] | None = None,
         fresh_session: Callable[[], Session] | None = None,
     ) -> ExerciseSession:
-        """A conversation about ``exercise`` with the notebook behind ``session``."""
-        conversation = self._conversations[exercise] = ExerciseSession(
+        """Return a session for ``exercise`` with the notebook behind ``session``."""
+        exercise_session = self._sessions[exercise] = ExerciseSession(
             session,
             limited=limited,
             fresh_session=fresh_session,
             limits=self._limits,
             signature=self._signatures.get,
         )
-        return conversation
+        return exercise_session
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
-        """Take the steps of one check; raises what the first that does not hold raises."""
-        results: list[Any] = []
+        """Run the steps of one check. Raises the error of the first step that fails."""
+        results: list[Value] = []
         failures: list[CheckFailed] = []
         for step in self._checks[exercise, check].steps:
             if isinstance(step, VariableStep):
@@ -101,53 +101,53 @@ class RecordedChecks:
                 except CheckFailed as failure:
                     if step.name != "lets_through":
                         raise
-                    failures.append(failure)  # all of them are told at once
+                    failures.append(failure)  # reported together
         if failures:
             raise join_failures(failures)
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
-        """The misconceptions' recorded answers; None where there are none."""
-        found = self._exercises[exercise]
-        if not found.misconceptions:
+        """Return a diagnosis by the recorded answers of the misconceptions, or None if there are none."""
+        examples = self._exercises[exercise]
+        if not examples.misconceptions:
             return None
-        steps = [step for check in found.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
-        # Each question once, at the place of its recorded outcomes.
-        places: dict[tuple[Any, ...], int] = {}
+        steps = [step for check in examples.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
+        # Each call once, with the position of its recorded outcomes.
+        places: dict[tuple[Value, ...], int] = {}
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():
             places.setdefault(call_key(call), i)
-        asked = [places[call_key(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
-        plain = [i for i in asked if calls[i].memory_mb is None]
-        limited = [i for i in asked if calls[i].memory_mb is not None]
+        indices = [places[call_key(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
+        plain = [i for i in indices if calls[i].memory_mb is None]
+        limited = [i for i in indices if calls[i].memory_mb is not None]
 
         def known(outcomes: Sequence[RecordedAnswer], at: Sequence[int]) -> list[Answer | None]:
             return [_answer(outcomes[i]) if i < len(outcomes) else None for i in at]
 
         candidates, too_large = [], []
-        for m in found.misconceptions:
+        for m in examples.misconceptions:
             differs = tuple(position for position, i in enumerate(plain) if _shows(m, i))
             candidates.append(Candidate(m.name, m.message, known(m.outcomes, plain), differs))
             if not differs:
                 too_large.append(Candidate(m.name, m.message, known(m.outcomes, limited), ()))
-        asked_for = [[calls[i] for i in places] for places in (plain, limited)]
+        plain_calls, limited_calls = ([calls[i] for i in positions] for positions in (plain, limited))
         return Diagnosis(
-            asked_for[0], known(found.right, plain), candidates, limited=asked_for[1], too_large=lambda: too_large
+            plain_calls, known(examples.right, plain), candidates, limited=limited_calls, too_large=lambda: too_large
         )
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        """The known wrong choices among the answers: in a class none, as what they mean comes with the marks."""
-        found = []
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
+        """Return the known wrong choices among the answers. Empty in a class, where explanations come with the marks."""
+        choices = []
         for wrong in self._exercises[exercise].wrong_answers:
             if all(same_choice(answers.get(name), decode_value(value)) for name, value in wrong.answers.items()):
-                found += [(name, wrong.name, wrong.message) for name in wrong.answers]
-        return found
+                choices += [(name, wrong.name, wrong.message) for name in wrong.answers]
+        return choices
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
-        """Whether ``check`` reads ``variable``."""
+        """Return whether ``check`` reads ``variable``."""
         return VariableStep(variable) in self._checks[exercise, check].steps
 
-    def right_answer(self, call: Call) -> Any:
-        """The parts that a right answer consists of, with nothing in them; None where that was not recorded."""
+    def right_answer(self, call: Call) -> Value:
+        """Return the structure of the correct result without its values, or None if it was not recorded."""
         for check in self._checks.values():
             for step in check.steps:
                 if isinstance(step, CallStep) and step.parts and call_key(_planned(step)) == call_key(call):
@@ -155,9 +155,9 @@ class RecordedChecks:
         return None
 
     def or_not_attempted(self, verdict: ExerciseVerdict) -> ExerciseVerdict:
-        """``verdict``, or that nothing was begun, where every answer says so."""
-        exercise, conversation = self._exercises[verdict.name], self._conversations.get(verdict.name)
-        answers = [answer for _call, answer in conversation.log] if conversation is not None else []
+        """Return ``verdict``, or "not attempted" if every call shows that the exercise was not begun."""
+        exercise, exercise_session = self._exercises[verdict.name], self._sessions.get(verdict.name)
+        answers = [answer for _call, answer in exercise_session.log] if exercise_session is not None else []
         if verdict.status == "passed" or not answers:
             return verdict
         if exercise.kind == "answers":
@@ -168,13 +168,13 @@ class RecordedChecks:
 
 
 def stub_verdict(exercise: ExerciseExamples) -> ExerciseVerdict:
-    """The verdict on a function that is still the stub."""
+    """Return the verdict on a function that is still a stub."""
     todo = "put your code where the stub raises NotImplementedError, run that cell, and check again."
     return _not_attempted(exercise, f"`{exercise.name}` is not written yet, or was not run since: {todo}")
 
 
 def syntax_error_verdict(exercise: ExerciseExamples) -> ExerciseVerdict:
-    """The verdict on a stub that is still there because Python could not read what was written in its place."""
+    """Return the verdict on a stub that is still defined because its replacement has a syntax error."""
     todo = "mend the line that the error names, run that cell, and check again."
     message = f"Python could not read your `{exercise.name}` when its cell was run last (a SyntaxError), so nothing in it was run: {todo}"
     return replace(_not_attempted(exercise, message), status="error")
@@ -196,13 +196,13 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
 
 
 def _is_blank(answer: Answer, exercise: str, *, is_method: bool = False) -> bool:
-    """Whether a call ended in the ``NotImplementedError`` of the exercise's own stub (not of one that it calls)."""
+    """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, not of one that it calls."""
     error = answer.error
     return error is not None and error.type == "NotImplementedError" and (is_method or error.where in {"", exercise})
 
 
 def _is_unanswered(answer: Answer) -> bool:
-    """Whether a variable is still ``None`` (or ``...``), or not there at all."""
+    """Return whether a variable is ``None``, ``...`` or missing."""
     if answer.error is not None:
         return answer.error.type == "NameError"
     return not answer.stopped and (answer.value is None or answer.value == Opaque("ellipsis"))
@@ -219,7 +219,7 @@ def _spec(exercise: ExerciseExamples) -> ExerciseSpec:
 
 
 def _signature(text: str) -> inspect.Signature | None:
-    """The signature that ``"softmax(x, axis=-1)"`` spells, names alone; None where it cannot be read."""
+    """Return the parameter names of a signature such as ``"softmax(x, axis=-1)"``, or None if it cannot be parsed."""
     try:
         [function] = ast.parse(f"def {text}: pass").body
     except (SyntaxError, ValueError):
@@ -232,7 +232,7 @@ def _signature(text: str) -> inspect.Signature | None:
     return inspect.Signature([*names, *(kind(a.arg, kind.KEYWORD_ONLY) for a in arguments.kwonlyargs)])
 
 
-def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> Any:
+def _called(step: CallStep, student: StudentProxy, results: Sequence[Value]) -> Value:
     args = [_value(value, results) for value in step.args]
     kwargs = {name: _value(value, results) for name, value in step.kwargs.items()}
     if step.probe:
@@ -247,24 +247,24 @@ def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> An
 
 
 def _planned(step: CallStep) -> Call:
-    """The call as it is made of a student who is right."""
+    """Return the call with the arguments of a correct solution."""
     args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
     named = {name: decode_value(value) for name, value in kwargs.items()}
     return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb, step.measured)
 
 
-def _value(value: Any, results: Sequence[Any]) -> Any:
-    """A value written in a step: the part of an earlier result that it points at, or what it spells."""
+def _value(value: Value, results: Sequence[Value]) -> Value:
+    """Return the value of a step's argument: part of an earlier result, or a decoded value."""
     if not isinstance(value, Ref):
         return decode_value(value)
-    found = results[value.step]
+    result = results[value.step]
     for part in value.path:
-        found = found[part]
-    return found
+        result = result[part]
+    return result
 
 
 def _shows(mistake: MisconceptionExample, place: int) -> bool:
-    """Whether the mistake shows in the outcome at ``place``: where that was not recorded, wherever it is known."""
+    """Return whether the mistake affects the outcome at ``place``. If that was not recorded, assume so for known outcomes."""
     if mistake.differs is not None:
         return place in mistake.differs
     return place < len(mistake.outcomes) and not mistake.outcomes[place].skip

@@ -1,13 +1,13 @@
-"""What a student's ``check``, ``hint`` and ``solution`` do: the visible checks replayed at once, with no answer in sight.
+"""The functions ``check``, ``hint`` and ``solution`` for students' notebooks. They replay recorded visible checks.
 
-NumPy and the standard library only; this also runs in a browser, under Pyodide.
+This package needs only NumPy and the standard library, and also runs in a browser under Pyodide.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.student.notebook_check.checking import check_exercise, show_map
 from autograder.student.notebook_check.front_end import CheckInterrupted, CheckProblem, interrupted
@@ -16,17 +16,19 @@ from autograder.student.notebook_check.lookup import Target
 
 __all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "check", "hint", "solution"]
 
-_NOTHING: Any = object()
+_NOTHING: Value = object()
 
 
 def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
-    """Show which visible checks of an exercise hold, and for the first that does not: what was found, and why.
+    """Show which visible checks of an exercise pass, and explain the first that fails.
 
-    ``exercise`` is the function itself, ``check(softmax)``, or an exercise's name, ``check("quiz_ch1")``. Without one, the map
-    of the course and how far you are. A call that takes longer than ``seconds`` (10, unless the course says otherwise) is
-    stopped. Raises ``CheckFailed`` when something does not hold yet and ``CheckProblem`` when there is nothing to check.
+    ``exercise`` is the function itself, ``check(softmax)``, or an exercise's name, ``check("quiz_ch1")``. Without it,
+    ``check()`` shows the map of the course and your progress. A call that takes longer than ``seconds`` (10, unless the
+    course sets another limit) is stopped.
+
+    Raises ``CheckFailed`` if a check fails, and ``CheckProblem`` if there is nothing to check.
     """
-    names = sys._getframe(1).f_globals  # noqa: SLF001 - the notebook's names, which nobody hands over
+    names = sys._getframe(1).f_globals  # noqa: SLF001 - the notebook's namespace, which is not passed in
     try:
         if exercise is _NOTHING:
             show_map(names)
@@ -39,14 +41,14 @@ def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
 
 
 def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
-    """Show the next hint of an exercise, or hint ``number`` (from 1); after tries that failed, one that is of more help.
+    """Show the next hint of an exercise, or hint ``number`` (from 1). After several failed attempts, hints are skipped.
 
-    Where none of the hints that are left fits what is wrong, the line of the student's own code to look at comes first.
-    Raises ``CheckProblem`` when there is no such hint.
+    If none of the remaining hints fits the mistake, the line of your code to look at is shown first.
+    Raises ``CheckProblem`` if there is no such hint.
     """
     names = sys._getframe(1).f_globals  # noqa: SLF001 - as in check
     try:
-        give_hint(None if exercise is _NOTHING else exercise, number, names, is_told=exercise is not _NOTHING)
+        give_hint(None if exercise is _NOTHING else exercise, number, names, is_given=exercise is not _NOTHING)
     except CheckProblem as error:
         raise error.with_traceback(None) from None
     except KeyboardInterrupt as error:
@@ -54,12 +56,12 @@ def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
 
 
 def solution(exercise: Target = _NOTHING) -> None:
-    """Show a solution of an exercise to who learns alone, once its hints are read or it is done.
+    """Show a solution of an exercise in a self-study course, after you have read its hints or solved it.
 
-    Raises ``CheckProblem`` before that, and in a course that is marked.
+    Raises ``CheckProblem`` before that, and in a course that is graded.
     """
     names = sys._getframe(1).f_globals  # noqa: SLF001 - as in check
     try:
-        show_solution(None if exercise is _NOTHING else exercise, names, is_told=exercise is not _NOTHING)
+        show_solution(None if exercise is _NOTHING else exercise, names, is_given=exercise is not _NOTHING)
     except CheckProblem as error:
         raise error.with_traceback(None) from None

@@ -1,4 +1,4 @@
-"""``check``: try an exercise on its examples and show a card, or show the course map."""
+"""Implement ``check``: run an exercise on its examples and show a card, or show the course map."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TextIO
+from typing import TextIO
 
 from autograder.base import attempt
+from autograder.base.foreign import Value
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed
 from autograder.judging.functions import FunctionSubject
@@ -34,19 +35,20 @@ from autograder.student.examples import (
     syntax_error_verdict,
 )
 from autograder.student.notebook_check.front_end import CheckProblem, limit_output, show
-from autograder.student.notebook_check.lookup import cell_that_makes, find_chapter, find_exercise, folders_of
+from autograder.student.notebook_check.lookup import cell_that_defines, find_chapter, find_exercise, folders_of
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
 __all__ = [
-    "card_of", "check_exercise", "is_empty", "keeps_notes", "line_width", "load_map", "show_map", "with_unique_names",
+    "card_of", "check_exercise", "is_empty", "line_width", "load_map", "records_progress", "show_map",
+    "with_unique_names",
 ]  # fmt: skip
 
 
 PREFIX = "case_"
 
 
-def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Any]) -> ExerciseVerdict:
-    """``verdict`` with each input of a case that is called as something of the notebook's called ``case_…`` instead."""
+def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Value]) -> ExerciseVerdict:
+    """Return ``verdict`` with the inputs of its cases renamed to ``case_…`` if the notebook uses the same name."""
     checks = tuple(_renamed(check, names) for check in verdict.checks)
     message = verdict.message
     for before, after in zip(verdict.checks, checks, strict=True):
@@ -54,12 +56,12 @@ def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Any]) -> Exe
     return replace(verdict, checks=checks, message=message)
 
 
-def _renamed(check: CheckResult, names: Mapping[str, Any]) -> CheckResult:
+def _renamed(check: CheckResult, names: Mapping[str, Value]) -> CheckResult:
     case = check.example
-    given = [name for line in case.splitlines() if (name := _assigned(line)) and name in names]
+    names_in_use = [name for line in case.splitlines() if (name := _assigned(line)) and name in names]
     reason = check.reason
-    for name in dict.fromkeys(given):
-        # Not as a keyword, not as an attribute, not inside a text: only where the name stands for the value.
+    for name in dict.fromkeys(names_in_use):
+        # Match only uses of the variable: no keywords, attributes or strings.
         place = re.compile(rf"(?<![\w.'\"]){re.escape(name)}(?![\w'\"])(?!=(?!=))")
         case = place.sub(f"{PREFIX}{name}", case)
         reason = re.sub(rf"(?<=[(,= ]){re.escape(name)}(?=[,)\[])", f"{PREFIX}{name}", reason)
@@ -70,39 +72,39 @@ def _renamed(check: CheckResult, names: Mapping[str, Any]) -> CheckResult:
 
 
 def _assigned(line: str) -> str:
-    """The name that a line of a case gives a value to."""
-    found = re.match(r"(?:def ([A-Za-z_]\w*)\(|([A-Za-z_]\w*) = )", line)
-    return (found[1] or found[2]) if found else ""
+    """Return the name that a line of a case defines, or ``""``."""
+    match = re.match(r"(?:def ([A-Za-z_]\w*)\(|([A-Za-z_]\w*) = )", line)
+    return (match[1] or match[2]) if match else ""
 
 
 def load_map(folder: Path, here: Examples | None = None) -> CourseMap:
-    """The map of the course whose chapters lie in ``folder``, one folder each; ``here`` are those of the chapter that is open.
+    """Return the map of the course in ``folder``, which has one folder per chapter. ``here`` are the current chapter's examples.
 
-    A chapter whose examples are not there is on the map too, if another chapter knows of it.
+    A chapter without examples is also on the map if another chapter's examples mention it.
     """
-    found = {examples.chapter: examples for examples in [*_beside(folder), *([here] if here else [])]}
+    chapters = {examples.chapter: examples for examples in [*_examples_in(folder), *([here] if here else [])]}
     progress = read(folder)
-    named = max((examples.chapters for examples in found.values()), key=len, default=())
-    order = [*named, *sorted(chapter for chapter in found if chapter not in named)]
-    course = next((examples.course for examples in found.values() if examples.course), "")
+    named = max((examples.chapters for examples in chapters.values()), key=len, default=())
+    order = [*named, *sorted(chapter for chapter in chapters if chapter not in named)]
+    course = next((examples.course for examples in chapters.values() if examples.course), "")
     return CourseMap(
         course,
-        tuple(_chapter(chapter, found.get(chapter), progress) for chapter in order),
+        tuple(_chapter(chapter, chapters.get(chapter), progress) for chapter in order),
         here.chapter if here else "",
     )
 
 
-def _beside(folder: Path) -> list[Examples]:
-    """The examples of each chapter in ``folder``; in a course's own folder those that it made for its notebooks."""
-    made = folder.parent / ".autograder" / "examples"
-    paths = [folder / EXAMPLES_NAME, *folder.glob(f"*/{EXAMPLES_NAME}"), *made.glob("*.json")]
-    found = []
+def _examples_in(folder: Path) -> list[Examples]:
+    """Return the examples of each chapter in ``folder``, or those generated for a course's source notebooks."""
+    generated = folder.parent / ".autograder" / "examples"
+    paths = [folder / EXAMPLES_NAME, *folder.glob(f"*/{EXAMPLES_NAME}"), *generated.glob("*.json")]
+    loaded = []
     for path in sorted(set(paths)):
         try:
-            found.append(load_examples(path))
-        except ExamplesError:  # said by a check in that chapter
+            loaded.append(load_examples(path))
+        except ExamplesError:  # reported by a check in that chapter
             continue
-    return found
+    return loaded
 
 
 def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> MappedChapter:
@@ -117,62 +119,62 @@ def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> Map
 
 _WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 _UNKNOWN = re.compile(r"name '(\w+)' is not defined")
-WIDEST, NARROWEST = 82, 40  # nbgrader's Validate cuts lines at 87 columns, four of them its own indent
+WIDEST, NARROWEST = 82, 40  # nbgrader's Validate cuts lines at 87 columns, including an indent of four
 
 
-def check_exercise(exercise: Any, names: dict[str, Any], seconds: float | None = None) -> None:
-    """Try ``exercise``, a function or a name, and show its card; raises ``CheckFailed`` where it does not hold yet."""
+def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | None = None) -> None:
+    """Check ``exercise``, a function or a name, and show its card. Raises ``CheckFailed`` unless it passes."""
     examples, folder = find_chapter(names)
-    found = find_exercise(exercise, names, examples, "check")
-    given = {found.name: exercise} if callable(exercise) else {}
-    verdict = _tried(examples, found, names, given, _seconds(examples, seconds))
-    function = given.get(found.name, names.get(found.name))
+    target = find_exercise(exercise, names, examples, "check")
+    given = {target.name: exercise} if callable(exercise) else {}
+    verdict = _judge(examples, target, names, given, _seconds(examples, seconds))
+    function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
-    if found.kind != "answers" and verdict.status != "passed" and not begun:
-        run = [cell for cell in _cells_run(names) if isinstance(cell, str)]
-        verdict = syntax_error_verdict(found) if attempt.is_unreadable(found.name, run) else stub_verdict(found)
-    verdict = with_unique_names(_with_the_cell_to_run(verdict, examples, names), names)
-    trouble = _noted(examples, folder, found, verdict)
-    card = card_of(examples, folder, found, verdict)
+    if target.kind != "answers" and verdict.status != "passed" and not begun:
+        cells = [cell for cell in _executed_cells(names) if isinstance(cell, str)]
+        verdict = syntax_error_verdict(target) if attempt.is_unreadable(target.name, cells) else stub_verdict(target)
+    verdict = with_unique_names(_with_cell_to_run(verdict, examples, names), names)
+    problem = _record(examples, folder, target, verdict)
+    card = card_of(examples, folder, target, verdict)
     text = card_text(card, line_width())
     shown = show(card_html(card), text)
     if verdict.status == "passed" and not shown:
         print(text)  # noqa: T201 - this is the answer
-    if trouble:
-        print(trouble)  # noqa: T201 - said once
+    if problem:
+        print(problem)  # noqa: T201 - shown once
     if verdict.status != "passed":
         raise CheckFailed(summary(card) if shown else text)
 
 
-def show_map(names: dict[str, Any]) -> None:
-    """Show the chapters of the course around here, what is done in them, and what comes next."""
+def show_map(names: dict[str, Value]) -> None:
+    """Show the map of the course that the notebook belongs to."""
     try:
         examples, folder = find_chapter(names)
-        road = load_map(folder_of(folder, examples.chapter), examples)
+        course_map = load_map(folder_of(folder, examples.chapter), examples)
     except CheckProblem:
-        around = [road for folder in folders_of(names) if (road := load_map(folder)).chapters]
-        if not around:
+        maps = [found for folder in folders_of(names) if (found := load_map(folder)).chapters]
+        if not maps:
             raise
-        road = around[0]
-    text = map_text(road, line_width())
-    if not show(map_html(road), text):
+        course_map = maps[0]
+    text = map_text(course_map, line_width())
+    if not show(map_html(course_map), text):
         print(text)  # noqa: T201 - this is the answer
 
 
 def line_width() -> int:
-    """How many columns a card may have: a narrow terminal's own, and elsewhere as many as read well."""
+    """Return the width of a card in columns. It is the terminal's width, within limits that read well."""
     if not sys.stdout.isatty():
         return WIDEST
     return max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
 
 
-def keeps_notes() -> bool:
-    """Whether somebody works here, whose progress is worth a note; nbgrader runs notebooks for other reasons."""
+def records_progress() -> bool:
+    """Return whether to record progress. Not while nbgrader runs the notebook."""
     return not any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"))
 
 
-def is_empty(function: Any) -> bool:
-    """Whether the function is still a stub, its ``raise`` taken out or not."""
+def is_empty(function: Value) -> bool:
+    """Return whether a function or class is still a stub, with or without its ``raise``."""
     if isinstance(function, type):
         methods = [part for part in vars(function).values() if isinstance(part, FunctionType)]
         return bool(methods) and all(map(is_empty, methods))
@@ -183,18 +185,18 @@ def is_empty(function: Any) -> bool:
     return attempt.last_definition_is_blank(getattr(function, "__name__", ""), [source])
 
 
-def _seconds(examples: Examples, wanted: float | None) -> float:
-    if wanted is None:
+def _seconds(examples: Examples, seconds: float | None) -> float:
+    if seconds is None:
         return examples.call_seconds
-    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 < wanted <= 86_400:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 86_400:
         raise CheckProblem(
-            f"seconds is {wanted!r:.40}: it has to be a number above 0, such as check(softmax, seconds=60)."
+            f"seconds is {seconds!r:.40}: it has to be a number above 0, such as check(softmax, seconds=60)."
         )
-    return float(wanted)
+    return float(seconds)
 
 
-def _tried(
-    examples: Examples, found: ExerciseExamples, names: dict[str, Any], given: dict[str, Any], seconds: float
+def _judge(
+    examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
@@ -202,13 +204,13 @@ def _tried(
             "notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called, waited_for=True
         )
         [verdict] = replay(
-            examples.exercises, subject, only=frozenset({found.name}), limits=Limits(call_seconds=seconds)
+            examples.exercises, subject, only=frozenset({exercise.name}), limits=Limits(call_seconds=seconds)
         )
     return verdict
 
 
 def _stuck(stream: TextIO, function: str) -> None:
-    """Said in another thread, while the notebook waits for a call that nothing can end."""
+    """Tell the student that a call cannot be stopped. This runs in another thread while the notebook waits."""
     stream.write(
         f"{function} is in one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
         "end soon: Kernel › Restart Kernel, then run the cells from the top. Your notebook's text stays as it is.\n"
@@ -216,72 +218,74 @@ def _stuck(stream: TextIO, function: str) -> None:
     stream.flush()
 
 
-def card_of(examples: Examples, folder: Path, found: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
-    """The card of an exercise of the notebook in ``folder``, with what progress says of hints and of what comes next."""
+def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
+    """Return the card of an exercise of the notebook in ``folder``, with hints and next exercise according to the progress."""
     home = folder_of(folder, examples.chapter)
-    standing = read(home).of(examples.chapter, found.name)
+    exercise_progress = read(home).of(examples.chapter, exercise.name)
     next_up, last = "", ""
-    others: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple[tuple[str, str], ...] = ()
     if verdict.status == "passed":
-        next_up = _next_up(examples, found, home)
+        next_up = _next_up(examples, exercise, home)
         if not next_up:
-            road = load_map(home, examples)
-            after = road.next((examples.chapter, found.name))
-            last = course_end(road) if road.is_done else ""
+            course_map = load_map(home, examples)
+            after = course_map.next((examples.chapter, exercise.name))
+            last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
                 last = (
                     f"That was the last exercise of this chapter. Next comes `{after[1].name}` in {after[0].chapter}."
                 )
-        others = tuple((way.note, way.source) for way in found.other_ways()) if examples.solutions != "never" else ()
+        if examples.solutions != "never":
+            alternatives = tuple((solution.note, solution.source) for solution in exercise.alternatives())
     return Card(
         verdict,
-        points=found.points,
-        hints_left=max(len(found.hints) - standing.hints, 0),
+        points=exercise.points,
+        hints_left=max(len(exercise.hints) - exercise_progress.hints, 0),
         next_up=next_up,
-        well_formed_only=_well_formed_only(found),
-        hints=found.hints if verdict.status != "passed" else (),
-        other_ways=others,
+        well_formed_only=_well_formed_only(exercise),
+        hints=exercise.hints if verdict.status != "passed" else (),
+        alternatives=alternatives,
         last=last,
-        judged=examples.audience == "self-learners",
+        is_final=examples.audience == "self-learners",
     )
 
 
-def _noted(examples: Examples, folder: Path, found: ExerciseExamples, verdict: ExerciseVerdict) -> str:
-    if verdict.status == "not_attempted" or not keeps_notes():
+def _record(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> str:
+    """Record the result in the progress file, and return a message if that failed."""
+    if verdict.status == "not_attempted" or not records_progress():
         return ""
     home = folder_of(folder, examples.chapter)
-    return record(home, examples.chapter, found.name, passed=verdict.status == "passed")
+    return record(home, examples.chapter, exercise.name, passed=verdict.status == "passed")
 
 
-def _with_the_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Any]) -> ExerciseVerdict:
-    """Where a name is missing that another cell makes, as after a restart of the kernel: which cell that is."""
-    missing = next((found[1] for check in verdict.checks if (found := _UNKNOWN.search(check.reason))), "")
+def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Value]) -> ExerciseVerdict:
+    """If a name is missing, say which cell defines it. This happens after a restart of the kernel."""
+    missing = next((match[1] for check in verdict.checks if (match := _UNKNOWN.search(check.reason))), "")
     if not missing or missing in names:
         return verdict
-    first = cell_that_makes(missing, examples.chapter, names)
+    first = cell_that_defines(missing, examples.chapter, names)
     if not first:
         return verdict
-    said = (
+    advice = (
         f"`{missing}` is made in the cell that begins `{first}`, which was not run since the kernel was started: run it, or all "
         "cells above this one (Run › Run All Above Selected Cell)."
     )
     failed = next(check for check in verdict.checks if _UNKNOWN.search(check.reason))
-    told = replace(failed, reason=f"{failed.reason} {said}", message=f"{failed.message}\n{said}")
-    checks = tuple(told if check is failed else check for check in verdict.checks)
-    return replace(verdict, checks=checks, message=verdict.message.replace(failed.message, told.message))
+    explained = replace(failed, reason=f"{failed.reason} {advice}", message=f"{failed.message}\n{advice}")
+    checks = tuple(explained if check is failed else check for check in verdict.checks)
+    return replace(verdict, checks=checks, message=verdict.message.replace(failed.message, explained.message))
 
 
-def _cells_run(names: Mapping[str, Any]) -> list[Any]:
-    """The cells of this notebook in the order in which they were run, as IPython keeps them; none elsewhere."""
-    run = names.get("In")
-    return run if isinstance(run, list) else []
+def _executed_cells(names: Mapping[str, Value]) -> list[Value]:
+    """Return the executed cells from IPython's history, in order. Empty outside of IPython."""
+    cells = names.get("In")
+    return cells if isinstance(cells, list) else []
 
 
-def _next_up(examples: Examples, found: ExerciseExamples, home: Path) -> str:
-    """The exercise that comes after this one and has not passed yet; one before it when none is left after it."""
+def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
+    """Return the first unfinished exercise after this one, else the first before it, else ``""``."""
     order, progress = list(examples.exercises), read(home)
-    place = order.index(found.name)
-    waiting = [n for n in order if n != found.name and progress.of(examples.chapter, n).status != "done"]
+    place = order.index(exercise.name)
+    waiting = [n for n in order if n != exercise.name and progress.of(examples.chapter, n).status != "done"]
     later = [name for name in waiting if order.index(name) > place]
     return next(iter(later or waiting), "")
 

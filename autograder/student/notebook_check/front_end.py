@@ -1,4 +1,4 @@
-"""Show cards: HTML in a notebook, text in a terminal. Limit what a student's functions print meanwhile."""
+"""Show cards as HTML in a notebook or text in a terminal, and limit the output of students' functions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 
 __all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "show", "shows_html"]
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
-    """``check`` or ``hint`` could not do its work; the text says why and what to do."""
+    """``check`` or ``hint`` could not run. The message says why and what to do."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """A person stopped ``check``; the text says where that was."""
+    """The student interrupted ``check``. The message says where."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
 
-def interrupted(error: BaseException, names: Mapping[str, Any]) -> CheckInterrupted:
-    """What to raise for an interrupt: one sentence, with the line of the notebook's code in which it came."""
+def interrupted(error: BaseException, names: Mapping[str, Value]) -> CheckInterrupted:
+    """Return the exception for an interrupt. Its message names the line of the notebook's code that was running."""
     where = ""
     trace = error.__traceback__
     while trace is not None:
@@ -41,16 +42,16 @@ def interrupted(error: BaseException, names: Mapping[str, Any]) -> CheckInterrup
 
 
 CheckInterrupted.__module__ = "autograder"
-CheckProblem.__module__ = "autograder"  # a terminal's last line then reads "autograder.CheckProblem: There is …"
+CheckProblem.__module__ = "autograder"  # the traceback's last line is then "autograder.CheckProblem: There is …"
 
 
 def shows_html() -> bool:
-    """Whether what is displayed here is shown as HTML: in a notebook that nobody validates or grades."""
+    """Return whether output is displayed as HTML, as in a notebook that is not being validated or graded."""
     return _notebook() is not None
 
 
 def show(html: str, text: str, png: str = "") -> bool:
-    """Display ``html`` in a notebook, beside it ``text`` and a picture in base64; ``False``, and nothing done, where there is none."""
+    """Display ``html`` in a notebook, with ``text`` and a base64 picture as fallbacks. Return False outside of a notebook."""
     shell = _notebook()
     if shell is None:
         return False
@@ -60,11 +61,11 @@ def show(html: str, text: str, png: str = "") -> bool:
     return True
 
 
-def _notebook() -> Any:
-    """IPython's shell when a notebook displays what it publishes; ``None`` in a terminal, a script or a validation."""
+def _notebook() -> Value:
+    """Return IPython's shell if a notebook displays its output, or None in a terminal, a script or a validation."""
     if any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION")):
-        return None  # nobody looks at displays there: only an exception's text is shown
-    # IPython is never imported for this: where it runs, it is loaded already.
+        return None  # displays are not shown there, only exceptions
+    # Do not import IPython for this. If it is running, it is already loaded.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or any(kind.__name__ == "TerminalInteractiveShell" for kind in type(shell).__mro__):
@@ -77,37 +78,37 @@ MAX_LINE = 1000  # characters
 
 
 class _FewLines(io.TextIOBase):
-    """Passes on to ``stream`` at once what is worth reading, and counts the rest."""
+    """A stream that passes the first lines on to ``stream`` and counts the rest."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._ended = 0  # lines that are whole
-        self._width = 0  # characters of the line that is not
-        self._told = 0  # lines of which it was said that they are not shown
+        self._ended = 0  # complete lines
+        self._width = 0  # characters of the current line
+        self._reported = 0  # lines that were reported as not shown
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """That of the stream behind it."""
+        """The encoding of the underlying stream."""
         return self._stream.encoding
 
     def isatty(self) -> bool:
-        """Whether a person sits at the other end."""
+        """Return whether the underlying stream is a terminal."""
         return self._stream.isatty()
 
     def fileno(self) -> int:
-        """The stream's own, for what writes past Python."""
+        """Return the descriptor of the underlying stream, for code that writes to it directly."""
         return self._stream.fileno()
 
     def flush(self) -> None:
-        """Show what was passed on."""
+        """Flush the underlying stream."""
         self._stream.flush()
 
     def writable(self) -> bool:
-        """It is there to be written to."""
+        """Return True."""
         return True
 
     def write(self, text: str) -> int:
-        """Pass on what still fits."""
+        """Write the part of ``text`` that is within the limits."""
         start = 0
         while self._ended < MAX_LINES and start < len(text):
             end = text.find("\n", start)
@@ -123,18 +124,18 @@ class _FewLines(io.TextIOBase):
         return len(text)
 
     def call_ended(self) -> None:
-        """After the call in which it became too much, say how much more it printed: it explains what is not there."""
+        """Report the omitted lines after the first call that exceeded the limit."""
         lines = self._ended + bool(self._width) - MAX_LINES
-        if lines > 0 and not self._told:
-            self._told = lines
+        if lines > 0 and not self._reported:
+            self._reported = lines
             self._stream.write(f"… and {lines:,} more\n")
 
     def close_off(self) -> None:
-        """Say how much was not shown."""
+        """Report all omitted output and flush."""
         self.call_ended()
         lines = self._ended + bool(self._width) - MAX_LINES
-        if lines > self._told:
-            self._stream.write(f"… and {lines - self._told:,} more in the calls after that\n")
+        if lines > self._reported:
+            self._stream.write(f"… and {lines - self._reported:,} more in the calls after that\n")
         elif lines <= 0 and self._width > MAX_LINE:
             self._stream.write(f"{self._more_in_line()}\n")
         self._stream.flush()
@@ -151,9 +152,9 @@ class _FewLines(io.TextIOBase):
 
 @contextmanager
 def limit_output() -> Iterator[Callable[[], None]]:
-    """Show no more than the first lines of what is printed inside, to stdout and to stderr, and say how many there were besides.
+    """Limit what the block prints to stdout and stderr to the first lines, and report how many were omitted.
 
-    What it gives is to be called after each call of the student's functions.
+    Yields a function to call after each call of the student's functions.
     """
     before = sys.stdout, sys.stderr
     shown = _FewLines(sys.stdout)

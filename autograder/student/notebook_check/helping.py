@@ -1,14 +1,15 @@
-"""``hint`` and ``solution``: a little help at a time, and all of it where somebody learns alone."""
+"""Implement ``hint``, which gives a little help at a time, and ``solution`` for self-study."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from autograder.base.foreign import Value
 from autograder.pages import HintCard, hint_html, hint_text
 from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
-from autograder.student.notebook_check.checking import is_empty, keeps_notes, line_width
+from autograder.student.notebook_check.checking import is_empty, line_width, records_progress
 from autograder.student.notebook_check.front_end import CheckProblem, show
 from autograder.student.notebook_check.lookup import find_chapter, find_exercise, usage
 from autograder.student.notebook_check.progress import ExerciseProgress, folder_of, read, record
@@ -18,124 +19,124 @@ if TYPE_CHECKING:
 
 __all__ = ["give_hint", "show_solution"]
 
-BEFORE_A_SOLUTION = 3  # hints that are read before, or all where there are fewer
-_looked_at: dict[tuple[Path, str], str] = {}  # the code that a personal hint was given about, before the written ones
+BEFORE_A_SOLUTION = 3  # hints to read first, or all if there are fewer
+_shown_for: dict[tuple[Path, str], str] = {}  # the code for which a personal hint was already shown
 
 
-def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_told: bool) -> None:
-    """Show hint ``number`` of ``exercise``, or the one that is due."""
-    examples, folder, found = _found(exercise, names, "hint", is_told=is_told)
-    home, total = folder_of(folder, examples.chapter), len(found.hints)
-    standing = read(home).of(examples.chapter, found.name)
-    wanted = _due(standing, total) if number is None else number
+def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, is_given: bool) -> None:
+    """Show hint ``number`` of ``exercise``, or the next one."""
+    examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
+    home, total = folder_of(folder, examples.chapter), len(target.hints)
+    progress = read(home).of(examples.chapter, target.name)
+    wanted = _next_number(progress, total) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
-        raise CheckProblem(f"{found.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
-    trouble = ""
-    at_once = _at_once(folder, found, standing, exercise, names) if number is None and total else ""
-    if at_once:
-        card = HintCard(found.name, 0, total, at_once + _then_written(found, standing))
+        raise CheckProblem(f"{target.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
+    problem = ""
+    first = _first_help(folder, target, progress, exercise, names) if number is None and total else ""
+    if first:
+        card = HintCard(target.name, 0, total, first + _written_next(target, progress))
     elif not total:
-        own = _personal(found, exercise, names)
-        none = f"There are no hints for `{found.name}`: the text above its cell is all."
-        card = HintCard(found.name, 0, 0, own.text if own else none)
+        own = _personal_hint(target, exercise, names)
+        none = f"There are no hints for `{target.name}`: the text above its cell is all."
+        card = HintCard(target.name, 0, 0, own.text if own else none)
     elif wanted > total:
-        own = _personal(found, exercise, names)
-        card = HintCard(found.name, 0, total, own.text if own else _no_more(found, examples))
+        own = _personal_hint(target, exercise, names)
+        card = HintCard(target.name, 0, total, own.text if own else _no_more(target, examples))
     else:
-        skipped = number is None and wanted > standing.hints + 1
-        before = _skipped(found, standing.failed, wanted) if skipped else ""
-        text = before + found.hints[wanted - 1] + _and_then(found, wanted, examples)
-        card = HintCard(found.name, wanted, total, text)
-        trouble = record(home, examples.chapter, found.name, hint=wanted) if keeps_notes() else ""
-    _shown(card)
-    if trouble:
-        print(trouble)  # noqa: T201 - said once
+        skipped = number is None and wanted > progress.hints + 1
+        before = _skip_note(target, progress.failed, wanted) if skipped else ""
+        text = before + target.hints[wanted - 1] + _follow_up(target, wanted, examples)
+        card = HintCard(target.name, wanted, total, text)
+        problem = record(home, examples.chapter, target.name, hint=wanted) if records_progress() else ""
+    _show(card)
+    if problem:
+        print(problem)  # noqa: T201 - shown once
 
 
-def show_solution(exercise: Any, names: dict[str, Any], *, is_told: bool) -> None:
-    """Show a solution of ``exercise``; raises ``CheckProblem`` where it is not time for it, or where marks are given."""
-    examples, folder, found = _found(exercise, names, "solution", is_told=is_told)
+def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -> None:
+    """Show a solution of ``exercise``. Raises ``CheckProblem`` if it is too early or the course is graded."""
+    examples, folder, target = _locate(exercise, names, "solution", is_given=is_given)
     if examples.audience != "self-learners":
         raise CheckProblem(
             f"`solution` is for people who learn by themselves; this chapter belongs to a course that marks it. "
-            f"`{usage(found, 'hint')}` helps here, and whoever teaches the course does."
+            f"`{usage(target, 'hint')}` helps here, and whoever teaches the course does."
         )
-    standing = read(folder_of(folder, examples.chapter)).of(examples.chapter, found.name)
-    needed = min(BEFORE_A_SOLUTION, len(found.hints))
-    if standing.status != "done" and standing.hints < needed:
+    progress = read(folder_of(folder, examples.chapter)).of(examples.chapter, target.name)
+    needed = min(BEFORE_A_SOLUTION, len(target.hints))
+    if progress.status != "done" and progress.hints < needed:
         raise CheckProblem(
-            f"A solution comes after hint {needed}, and you have read {standing.hints or 'none'} so far: "
-            f"`{usage(found, 'hint')}` gives the next one."
+            f"A solution comes after hint {needed}, and you have read {progress.hints or 'none'} so far: "
+            f"`{usage(target, 'hint')}` gives the next one."
         )
-    source = found.solution()
+    source = target.solution()
     if not source:
-        raise CheckProblem(f"No solution of `{found.name}` was handed out with this chapter.")
-    said = "You learn it by writing it: read this once, close it, and write yours from memory."
-    _shown(HintCard(found.name, 0, 0, said, code=source, what="a solution"))
+        raise CheckProblem(f"No solution of `{target.name}` was handed out with this chapter.")
+    note = "You learn it by writing it: read this once, close it, and write yours from memory."
+    _show(HintCard(target.name, 0, 0, note, code=source, what="a solution"))
 
 
-def _shown(card: HintCard) -> None:
+def _show(card: HintCard) -> None:
     text = hint_text(card, line_width())
     if not show(hint_html(card), text):
         print(text)  # noqa: T201 - this is the answer
 
 
-def _found(
-    exercise: Any, names: dict[str, Any], verb: str, *, is_told: bool
+def _locate(
+    exercise: Value, names: dict[str, Value], verb: str, *, is_given: bool
 ) -> tuple[Examples, Path, ExerciseExamples]:
     examples, folder = find_chapter(names)
-    if not is_told:
+    if not is_given:
         known = ", ".join(examples.exercises)
         raise CheckProblem(f"{verb} needs to be told which exercise: write one of {known} between its brackets.")
     return examples, folder, find_exercise(exercise, names, examples, verb)
 
 
-def _due(standing: ExerciseProgress, total: int) -> int:
-    """The hint after the last one that was read; with every second try that failed, one further on."""
-    by_tries = min((standing.failed + 1) // 2, total) if standing.status != "done" else 0
-    return max(standing.hints + 1, by_tries)
+def _next_number(progress: ExerciseProgress, total: int) -> int:
+    """Return the number of the next hint: the one after the last read, or half the number of failed attempts if higher."""
+    by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
+    return max(progress.hints + 1, by_tries)
 
 
-def _skipped(found: ExerciseExamples, failed: int, wanted: int) -> str:
-    first = f'hint("{found.name}", 1)'
+def _skip_note(exercise: ExerciseExamples, failed: int, wanted: int) -> str:
+    first = f'hint("{exercise.name}", 1)'
     return f"You have tried {failed} times, so this is hint {wanted}; `{first}` gives the first.\n\n"
 
 
-def _at_once(
-    folder: Path, found: ExerciseExamples, standing: ExerciseProgress, target: Any, names: dict[str, Any]
+def _first_help(
+    folder: Path, exercise: ExerciseExamples, progress: ExerciseProgress, target: Value, names: dict[str, Value]
 ) -> str:
-    """The personal hint, where none of the hints that are left to read fits; empty where it was given for this very code."""
-    left = found.hints[standing.hints :]
-    own = _personal(found, target, names) if left else None
-    if own is None or own.is_in(left) or _looked_at.get((folder, found.name)) == own.code:
+    """Return the personal hint if no remaining written hint fits, else ``""``. It is shown only once for the same code."""
+    left = exercise.hints[progress.hints :]
+    own = _personal_hint(exercise, target, names) if left else None
+    if own is None or own.is_in(left) or _shown_for.get((folder, exercise.name)) == own.code:
         return ""
-    _looked_at[folder, found.name] = own.code
+    _shown_for[folder, exercise.name] = own.code
     return own.text
 
 
-def _then_written(found: ExerciseExamples, standing: ExerciseProgress) -> str:
-    which = "next" if standing.hints else "first"
-    return f"\n\nStill stuck? `{usage(found, 'hint')}` gives the {which} of the written hints."
+def _written_next(exercise: ExerciseExamples, progress: ExerciseProgress) -> str:
+    which = "next" if progress.hints else "first"
+    return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the {which} of the written hints."
 
 
-def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> PersonalHint | None:
-    """Which line of the student's own code to look at; None where that is not found at once."""
-    from autograder.mistakes.fault_localization.hints import personal_hint  # noqa: PLC0415 - only who asks for a hint waits for it
+def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> PersonalHint | None:
+    """Return a hint with the line of the student's code to look at, or None if it is not found quickly."""
+    from autograder.mistakes.fault_localization.hints import personal_hint  # noqa: PLC0415 - slow to import and only needed for hints
 
-    function = target if callable(target) else names.get(found.name)
-    if found.kind == "answers" or is_empty(function):
+    function = target if callable(target) else names.get(exercise.name)
+    if exercise.kind == "answers" or is_empty(function):
         return None
-    return personal_hint(found.name, function, names, RecordedChecks({found.name: found}))
+    return personal_hint(exercise.name, function, names, RecordedChecks({exercise.name: exercise}))
 
 
-def _and_then(exercise: ExerciseExamples, number: int, examples: Examples) -> str:
+def _follow_up(exercise: ExerciseExamples, number: int, examples: Examples) -> str:
     if number == len(exercise.hints):
         own = f"`{usage(exercise, 'hint')}` looks at your own code next." if exercise.kind != "answers" else ""
         solution = (
             f"`{usage(exercise, 'solution')}` shows how it may be written." if _has_solution(exercise, examples) else ""
         )
-        said = " ".join(filter(None, [own, solution]))
-        return f"\n\nStill stuck? {said}" if said else ""
+        more = " ".join(filter(None, [own, solution]))
+        return f"\n\nStill stuck? {more}" if more else ""
     return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the next one."
 
 

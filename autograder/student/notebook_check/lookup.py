@@ -1,4 +1,4 @@
-"""Find the examples that belong to the current notebook, and the exercise that is meant."""
+"""Find the examples for the current notebook, and the exercise that the student means."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
 from autograder.student.notebook_check.front_end import CheckProblem
 
 __all__ = [
-    "Target", "asks_for", "cell_that_makes", "find_chapter", "find_examples", "find_exercise", "folders_of", "usage",
+    "Target", "asks_for", "cell_that_defines", "find_chapter", "find_exercise", "folders_of", "usage",
 ]  # fmt: skip
 
 
@@ -23,13 +23,13 @@ _MAX_BYTES = 64 * 2**20
 MAX_SHOWN = 60  # characters of a cell's first line
 
 
-def asks_for(chapter: str, names: Mapping[str, Any], exercise: str) -> bool:
-    """Whether the notebook has a graded cell for ``exercise``."""
+def asks_for(chapter: str, names: Mapping[str, Value], exercise: str) -> bool:
+    """Return whether the notebook has a graded cell for ``exercise``."""
     return any(grade_id == f"check_{exercise}" for grade_id, _ in _cells(chapter, names))
 
 
-def cell_that_makes(name: str, chapter: str, names: Mapping[str, Any]) -> str:
-    """The first line of the first cell in which ``name`` is defined, imported or given a value; empty where none is found."""
+def cell_that_defines(name: str, chapter: str, names: Mapping[str, Value]) -> str:
+    """Return the first line of the first cell that defines, imports or assigns ``name``, or ``""``."""
     for _, source in _cells(chapter, names):
         if name in source and name in _names_defined_in(source):
             lines = (line.strip() for line in source.splitlines())
@@ -42,23 +42,23 @@ def _names_defined_in(source: str) -> set[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return set()
-    found: set[str] = set()
+    defined: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            defined.add(node.name)
             continue
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                found.add(inner.id)
+                defined.add(inner.id)
             elif isinstance(inner, ast.alias):
-                found.add((inner.asname or inner.name).partition(".")[0])
-    return found
+                defined.add((inner.asname or inner.name).partition(".")[0])
+    return defined
 
 
-def _cells(chapter: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The grade id and the source of each code cell, as it was saved last; none where the notebook is not found."""
-    said = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", ""), f"{chapter}.ipynb"]
-    for path in (Path(path) for path in said if isinstance(path, str) and path.endswith(".ipynb")):
+def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Yield the grade id and source of each code cell as last saved. Empty if the notebook file is not found."""
+    names_of_files = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", ""), f"{chapter}.ipynb"]
+    for path in (Path(path) for path in names_of_files if isinstance(path, str) and path.endswith(".ipynb")):
         try:
             if path.stat().st_size > _MAX_BYTES:
                 continue
@@ -69,26 +69,24 @@ def _cells(chapter: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if isinstance(cell, dict) and cell.get("cell_type") == "code":
                 source, metadata = cell.get("source", ""), cell.get("metadata")
                 text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-                about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-                yield str(about.get("grade_id", "")) if isinstance(about, dict) else "", text
+                nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+                yield str(nbgrader.get("grade_id", "")) if isinstance(nbgrader, dict) else "", text
         return
 
 
 COURSE_MARK = "course_config.py"
-MAX_WAIT = 300  # seconds; a first run records every visible check of the chapter
+MAX_WAIT = 300  # seconds. The first run records all visible checks of the chapter.
 
-Target = Callable[..., Any] | str
+Target = Callable[..., Value] | str
 _loaded: dict[tuple[str, int], Examples] = {}
-_made: dict[Path, float] = {}
+_generated: dict[Path, float] = {}  # modification time of the newest source, by file of examples
 
 
-def find_examples(names: Mapping[str, Any] | None = None) -> Examples:
-    """The examples beside the notebook, or made from the course around it; raises ``CheckProblem`` where there are none."""
-    return find_chapter(names)[0]
+def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Path]:
+    """Return the examples for the notebook, and its folder.
 
-
-def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path]:
-    """The examples of the notebook at hand, and the folder that it lies in; raises ``CheckProblem`` where there are none."""
+    They are next to the notebook, or are generated if it is in a course folder. Raises ``CheckProblem`` if there are none.
+    """
     folders = folders_of(names or {})
     for folder in folders:
         path = folder / EXAMPLES_NAME
@@ -97,7 +95,7 @@ def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path
     for folder in folders:
         course = next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
-            return _load(_made_examples(course, folder.name)), folder
+            return _load(_generate_examples(course, folder.name)), folder
     raise CheckProblem(
         f"There is no {EXAMPLES_NAME} in {folders[0]}. The checks look for it beside the notebook: keep the two files "
         "together in one folder, as they were handed out, and restart the kernel if the notebook was moved. Your work is safe: "
@@ -105,8 +103,10 @@ def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path
     )
 
 
-def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, verb: str = "check") -> ExerciseExamples:
-    """The exercise that ``target``, a function or a name, stands for; raises ``CheckProblem`` with a suggestion."""
+def find_exercise(
+    target: Value, names: Mapping[str, Value], examples: Examples, verb: str = "check"
+) -> ExerciseExamples:
+    """Return the exercise for ``target``, a function or a name. Raises ``CheckProblem`` with a suggestion if there is none."""
     exercises = examples.exercises
     if isinstance(target, str):
         if target in exercises:
@@ -126,11 +126,11 @@ def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, ver
     raise CheckProblem(_unknown(own or type(target).__name__, names, examples, verb))
 
 
-def folders_of(names: Mapping[str, Any]) -> list[Path]:
-    """Where the notebook may lie: the current folder, or, after an ``os.chdir``, where the front end says it is."""
+def folders_of(names: Mapping[str, Value]) -> list[Path]:
+    """Return the possible folders of the notebook: the current one, and after an ``os.chdir`` the one that the front end reports."""
     named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
-    beside = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
-    return list(dict.fromkeys([Path.cwd(), *(folder for folder in beside if folder.is_dir())]))
+    reported = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
+    return list(dict.fromkeys([Path.cwd(), *(folder for folder in reported if folder.is_dir())]))
 
 
 def _load(path: Path) -> Examples:
@@ -143,35 +143,35 @@ def _load(path: Path) -> Examples:
     return _loaded[key]
 
 
-def _made_examples(course: Path, chapter: str) -> Path:
+def _generate_examples(course: Path, chapter: str) -> Path:
     path = course / ".autograder" / "examples" / f"{chapter}.json"
-    # Not the notebook: its owner saves it every minute, and no example comes from a student's cells.
+    # The notebook does not count: it is saved all the time, and no example depends on it.
     sources = [*(course / "tests" / "chapters").glob("*.py"), *(course / "solutions").rglob("*.py")]
     newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
-    if _made.get(path, -1.0) >= newest or (path.is_file() and path.stat().st_mtime >= newest):
+    if _generated.get(path, -1.0) >= newest or (path.is_file() and path.stat().st_mtime >= newest):
         return path
     command = [sys.executable, "-m", "autograder", "examples", chapter]
     by_hand = f"Run `python -m autograder examples {chapter}` in a terminal, in {course}, to see why."
     if sys.platform == "emscripten":
         raise CheckProblem(f"There is no {EXAMPLES_NAME} beside this notebook, and a browser cannot make one.")
-    import subprocess  # noqa: PLC0415 - a browser has no processes, and everyone else seldom needs one here
+    import subprocess  # noqa: PLC0415 - not available in a browser, and rarely needed elsewhere
 
-    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - the student sees why it takes long
+    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - explains the delay
     try:
-        done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=MAX_WAIT, check=False)
+        process = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=MAX_WAIT, check=False)
     except subprocess.TimeoutExpired:
         raise CheckProblem(f"The examples of {chapter} were not made within {MAX_WAIT} seconds. {by_hand}") from None
     except OSError as error:
         raise CheckProblem(f"The examples of {chapter} could not be made: {error}. {by_hand}") from None
-    if done.returncode != 0 or not path.is_file():
-        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        reason = lines[-1][:300].rstrip(".") if lines else f"the command ended with status {done.returncode}"
+    if process.returncode != 0 or not path.is_file():
+        lines = [line.strip() for line in (process.stderr or process.stdout).splitlines() if line.strip()]
+        reason = lines[-1][:300].rstrip(".") if lines else f"the command ended with status {process.returncode}"
         raise CheckProblem(f"The examples of {chapter} could not be made: {reason}. {by_hand}")
-    _made[path] = newest
+    _generated[path] = newest
     return path
 
 
-def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+def _unknown(name: str, names: Mapping[str, Value], examples: Examples, verb: str) -> str:
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
             right = usage(exercise, verb)
@@ -189,7 +189,7 @@ def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str)
     return f"{where} The exercises here are: {', '.join(known)}."
 
 
-def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples, verb: str) -> str:
     sample = next(iter(examples.exercises.values()), None)
     example = f", for example {usage(sample, verb)}" if sample is not None else ""
     owner = next((name for name in examples.exercises if name in names and names[name] is value), None)
@@ -206,5 +206,5 @@ def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, ve
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:
-    """How to write ``check`` or ``hint`` of an exercise: with the function, or with its name where there is none."""
+    """Return the call of ``check`` or ``hint`` for an exercise, with its function or, if it has none, its name."""
     return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"

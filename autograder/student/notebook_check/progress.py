@@ -1,15 +1,15 @@
-"""How far a student is: which exercises hold, how often ``check`` did not, and how many hints were read.
+"""Record a student's progress: finished exercises, failed checks and hints read.
 
-``check`` and ``hint`` note it in one small file, ``.autograder_progress.json``, in the folder that holds the chapters'
-folders, or beside a notebook that lies by itself. A program that shows progress, such as the map of a course, calls
-``folder_of`` and ``read``. Nothing here raises: where nothing can be written, what was noted is remembered until Python ends.
+``check`` and ``hint`` write it to a small file, ``.autograder_progress.json``. The file is in the folder that contains the
+chapters' folders, or next to a notebook that is not in such a folder. To show progress, as the course map does, call
+``folder_of`` and ``read``. Nothing here raises. If the file cannot be written, progress is kept in memory until Python exits.
 
-    >>> where = folder_of(Path("course/ch1_weighted_averaging"), "ch1_weighted_averaging")
-    >>> read(where).of("ch1_weighted_averaging", "softmax")
-    Standing(status='begun', failed=2, hints=1)
+    >>> folder = folder_of(Path("course/ch1_weighted_averaging"), "ch1_weighted_averaging")
+    >>> read(folder).of("ch1_weighted_averaging", "softmax")
+    ExerciseProgress(status='begun', failed=2, hints=1)
 
-The file is JSON: ``{"format": 1, "chapters": {chapter: {exercise: {"status", "failed", "hints"}}}}``. Deleting it
-begins again from nothing.
+The file is JSON: ``{"format": 1, "chapters": {chapter: {exercise: {"status", "failed", "hints"}}}}``. To reset the
+progress, delete it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from autograder.base.files import FULL, write_atomically
+from autograder.base.foreign import Json
 
 __all__ = ["PROGRESS_NAME", "ExerciseProgress", "Progress", "folder_of", "read", "record"]
 
@@ -32,14 +33,17 @@ PROGRESS_NAME = ".autograder_progress.json"
 FORMAT = 1
 _MAX_BYTES = 2**20
 _MAX_COUNT = 10**6
-_MAX_WAIT = 1.0  # seconds for which another notebook may keep the file to itself
+_MAX_WAIT = 1.0  # seconds to wait for another notebook's lock
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseProgress:
-    """How one exercise stands: whether it was ever right, how many checks were not before that, how many hints were read.
+    """The progress in one exercise.
 
-    ``status`` is ``""`` for an exercise that was not begun.
+    Attributes:
+        status: ``"done"`` once a check has passed, ``""`` if the exercise was not begun.
+        failed: the number of failed checks before that.
+        hints: the number of hints read.
     """
 
     status: Literal["", "begun", "done"] = ""
@@ -49,87 +53,87 @@ class ExerciseProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How every exercise stands that was begun: ``chapters[chapter][exercise]``."""
+    """The progress in all exercises that were begun, as ``chapters[chapter][exercise]``."""
 
     chapters: Mapping[str, Mapping[str, ExerciseProgress]] = field(default_factory=dict)
 
     def of(self, chapter: str, exercise: str) -> ExerciseProgress:
-        """How one exercise stands."""
+        """Return the progress in one exercise."""
         return self.chapters.get(chapter, {}).get(exercise, ExerciseProgress())
 
 
 class _FromALaterReleaseError(Exception):
-    """The file was written by a later release, whose notes are not ours to change."""
+    """The file was written by a later release, so it must not be changed."""
 
 
-_remembered: dict[Path, Progress] = {}  # what could not be written
-_told: set[Path] = set()  # the folders of which a person knows that
+_remembered: dict[Path, Progress] = {}  # progress that could not be written
+_reported: set[Path] = set()  # folders whose problem was already shown
 
 
 def folder_of(notebook_folder: Path, chapter: str) -> Path:
-    """The folder whose progress a notebook in ``notebook_folder`` shares: that of all chapters, where it is named as one."""
-    folder = Path(os.path.abspath(notebook_folder))  # noqa: PTH100 - a link to a chapter lies where the link lies
+    """Return the folder of the progress file: the parent if ``notebook_folder`` is named after its chapter, else itself."""
+    folder = Path(os.path.abspath(notebook_folder))  # noqa: PTH100 - do not resolve a link to a chapter
     return folder.parent if folder.name == chapter else folder
 
 
 def read(folder: Path) -> Progress:
-    """What was noted in ``folder``; nothing where there is no file, or none that can be read."""
+    """Return the progress recorded in ``folder``. Empty if there is no readable file."""
     try:
         written = _read(folder)
     except (OSError, ValueError, RecursionError, _FromALaterReleaseError):
         written = Progress()
-    return _both(written, _remembered.get(folder, Progress()))
+    return _merge(written, _remembered.get(folder, Progress()))
 
 
 def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = None, hint: int = 0) -> str:
-    """Note that a check of ``exercise`` passed or failed, or that its hint of number ``hint`` was read.
+    """Record that a check of ``exercise`` passed or failed, or that hint number ``hint`` was read.
 
-    Gives a sentence for the student where this could not be written, once for each folder, and otherwise ``""``.
+    Returns a message for the student if the file could not be written (once per folder), otherwise ``""``.
     """
-    trouble = ""
-    with _alone(folder):
+    problem = ""
+    with _locked(folder):
         before = Progress()
         try:
             before = _read(folder)
         except _FromALaterReleaseError:
-            trouble = "it was written by a later release of autograder"
+            problem = "it was written by a later release of autograder"
         except (ValueError, RecursionError):
             _set_aside(folder / PROGRESS_NAME)
         except OSError as error:
-            trouble = _reason(error)
-        known = _both(before, _remembered.get(folder, Progress()))
-        after = _with(known, chapter, exercise, _after(known.of(chapter, exercise), passed=passed, hint=hint))
-        if not trouble and after != before:
+            problem = _reason(error)
+        known = _merge(before, _remembered.get(folder, Progress()))
+        after = _with(known, chapter, exercise, _update(known.of(chapter, exercise), passed=passed, hint=hint))
+        if not problem and after != before:
             try:
                 _write(folder / PROGRESS_NAME, after)
                 _remembered.pop(folder, None)
             except OSError as error:
-                trouble = _reason(error)
-    if not trouble:
+                problem = _reason(error)
+    if not problem:
         return ""
     _remembered[folder] = after
-    if folder in _told:
+    if folder in _reported:
         return ""
-    _told.add(folder)
+    _reported.add(folder)
     return (
-        f"How far you are could not be noted in {folder / PROGRESS_NAME}: {trouble}. It is remembered until the kernel "
+        f"How far you are could not be noted in {folder / PROGRESS_NAME}: {problem}. It is remembered until the kernel "
         "is restarted, and everything else works as always."
     )
 
 
-def _after(was: ExerciseProgress, *, passed: bool | None, hint: int) -> ExerciseProgress:
+def _update(was: ExerciseProgress, *, passed: bool | None, hint: int) -> ExerciseProgress:
     if passed:
         return replace(was, status="done", hints=max(was.hints, hint))
     failed = was.failed + (passed is False and was.status != "done")
     return ExerciseProgress(was.status or "begun", min(failed, _MAX_COUNT), max(was.hints, hint))
 
 
-def _with(progress: Progress, chapter: str, exercise: str, standing: ExerciseProgress) -> Progress:
-    return Progress({**progress.chapters, chapter: {**progress.chapters.get(chapter, {}), exercise: standing}})
+def _with(progress: Progress, chapter: str, exercise: str, entry: ExerciseProgress) -> Progress:
+    return Progress({**progress.chapters, chapter: {**progress.chapters.get(chapter, {}), exercise: entry}})
 
 
-def _both(one: Progress, other: Progress) -> Progress:
-    """What either of two knows, and where both know something, the further of the two."""
+def _merge(one: Progress, other: Progress) -> Progress:
+    """Merge two records. For exercises in both, keep the further progress."""
     for chapter, exercises in other.chapters.items():
         for exercise, theirs in exercises.items():
             ours = one.of(chapter, exercise)
@@ -156,32 +160,34 @@ def _read(folder: Path) -> Progress:
         raise ValueError("no notes of progress")  # noqa: TRY004 - as above
     return Progress(
         {
-            chapter: {exercise: _standing(entry) for exercise, entry in exercises.items() if isinstance(entry, dict)}
+            chapter: {exercise: _parse_entry(entry) for exercise, entry in exercises.items() if isinstance(entry, dict)}
             for chapter, exercises in chapters.items()
             if isinstance(exercises, dict)
         }
     )
 
 
-def _standing(entry: Mapping[str, Any]) -> ExerciseProgress:
-    """What an entry says; a part of it that makes no sense counts as nothing."""
+def _parse_entry(entry: Mapping[str, Json]) -> ExerciseProgress:
+    """Parse an entry of the file. Invalid parts are ignored."""
     counts = (entry.get(name) for name in ("failed", "hints"))
     failed, hints = (min(max(n, 0), _MAX_COUNT) if isinstance(n, int) else 0 for n in counts)
     return ExerciseProgress("done" if entry.get("status") == "done" else "begun", failed, hints)
 
 
 def _write(path: Path, progress: Progress) -> None:
-    chapters = {c: {e: asdict(standing) for e, standing in of.items()} for c, of in progress.chapters.items()}
+    chapters = {c: {e: asdict(entry) for e, entry in exercises.items()} for c, exercises in progress.chapters.items()}
     text = json.dumps({"format": FORMAT, "chapters": chapters}, ensure_ascii=False, indent=1) + "\n"
     if sys.platform == "emscripten":
-        path.write_text(text, encoding="utf-8")  # a browser's storage has one writer, and cannot rename over a file
+        path.write_text(
+            text, encoding="utf-8"
+        )  # a browser's storage has a single writer and cannot replace files by renaming
     else:
         write_atomically(path, text.encode())
 
 
 def _set_aside(path: Path) -> None:
-    """Keep a damaged file under another name: a person may find in it what we cannot."""
-    with suppress(OSError):  # writing over it says what is wrong, if anything is
+    """Rename a damaged file, so that it can still be inspected."""
+    with suppress(OSError):  # a later write reports any problem
         path.replace(path.with_name(f"{path.name}.damaged"))
 
 
@@ -192,13 +198,13 @@ def _reason(error: OSError) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait while another notebook notes something in ``folder``, where the system can tell, and not for long."""
-    if sys.platform == "emscripten":  # where one notebook runs at a time, and what is called fcntl is an empty shell
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on ``folder`` if the system supports it. Waits only briefly for other notebooks."""
+    if sys.platform == "emscripten":  # runs one notebook at a time, and its fcntl module does nothing
         yield
         return
     try:
-        import fcntl  # noqa: PLC0415 - neither Windows nor a browser has it
+        import fcntl  # noqa: PLC0415 - not available on Windows or in a browser
 
         handle = os.open(folder, os.O_RDONLY)
     except (ImportError, OSError):

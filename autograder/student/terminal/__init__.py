@@ -1,1 +1,1 @@
-"""A student's terminal: a notebook judged by the examples beside it, the course laid out, and checks at each save."""
+"""Commands for a student's terminal: check a notebook, set up a course, and check at each save."""

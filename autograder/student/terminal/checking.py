@@ -1,4 +1,4 @@
-"""Check a notebook by its recorded examples, in a separate process while the terminal listens to keys."""
+"""Check a notebook by its recorded examples, in a separate process."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from autograder.sandbox.protocol import CodeCell, Limits, SandboxUnavailable, Se
 from autograder.sandbox.worker import Worker, open_worker
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
 
-__all__ = ["PACKAGES", "CheckRun", "Checker", "check_by_examples", "check_cells", "examples_beside"]
+__all__ = ["PACKAGES", "CheckRun", "Checker", "check_by_examples", "check_cells", "examples_for"]
 
 
-PACKAGES = ("numpy", "matplotlib")  # where no course says otherwise
+PACKAGES = ("numpy", "matplotlib")  # the default without a course
 _MAX_FILE = 16 << 20
 
 
 def check_by_examples(
     notebooks: Sequence[Path], only: set[str] | None, confinement: Confinement, on_verdict: Callable[[Verdict], None]
 ) -> list[Verdict]:
-    """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.
+    """Return the verdicts on ``notebooks``, judged by the visible checks in the ``examples.json`` next to each.
 
-    Raises ``CourseError`` where ``only`` names an exercise that no examples have.
+    Raises ``CourseError`` if ``only`` contains an unknown exercise.
     """
     verdicts, packages = [], [name for name in PACKAGES if find_spec(name) is not None]
     with closing(open_worker(Limits(), packages, confinement=confinement)) as worker:
@@ -40,28 +40,28 @@ def check_by_examples(
                 verdict = _check(path, only, worker.open)
             except (CourseError, SandboxUnavailable):
                 raise
-            except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
-                foreseen = isinstance(error, NotebookError | ExamplesError)
-                reason = str(error) if foreseen else crash("Checking this notebook", error)
+            except Exception as error:  # noqa: BLE001 - no notebook may stop the others
+                expected = isinstance(error, NotebookError | ExamplesError)
+                reason = str(error) if expected else crash("Checking this notebook", error)
                 verdict = Verdict.ungradable(str(path), reason)
             verdicts.append(verdict)
             on_verdict(verdict)
     return verdicts
 
 
-def examples_beside(notebook: Path) -> Examples:
-    """The examples that were released with ``notebook``; raises ``ExamplesError`` where they are not beside it."""
-    beside = notebook.parent / EXAMPLES_NAME
-    if not beside.is_file():
+def examples_for(notebook: Path) -> Examples:
+    """Return the examples in the folder of ``notebook``. Raises ``ExamplesError`` if there are none."""
+    path = notebook.parent / EXAMPLES_NAME
+    if not path.is_file():
         raise ExamplesError(
             f"There is no {EXAMPLES_NAME} beside {notebook.name}, so there is nothing to check it by. "
             "Copy the one that was released with the notebook there, or run this inside the course folder."
         )
-    return load_examples(beside)
+    return load_examples(path)
 
 
 def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
-    notebook, examples = read_notebook(path), examples_beside(path)
+    notebook, examples = read_notebook(path), examples_for(path)
     unknown = (only or set()) - set(examples.exercises)
     if unknown:
         known = ", ".join(examples.exercises)
@@ -79,25 +79,25 @@ def check_cells(
     only: Collection[str] | None = None,
     limits: Limits | None = None,
 ) -> Verdict:
-    """The verdict on the notebook at ``path``, of which ``cells`` are run by ``open_cells``, a worker's ``open``, under ``limits``."""
-    files = _files_beside(path, cells)
-    opened = partial(open_cells, cells, budget=TimeBudget(), files=files)
-    subject = _Loose(str(path), opened)
+    """Return the verdict on the notebook at ``path``. Its ``cells`` are run by ``open_cells``, a worker's ``open`` method."""
+    files = _mentioned_files(path, cells)
+    open_session = partial(open_cells, cells, budget=TimeBudget(), files=files)
+    subject = _LooseNotebook(str(path), open_session)
     exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None, limits=limits)
     return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)
 
 
-def _files_beside(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
-    """The files beside the notebook that its code mentions, as grading has them too: a module of its own, a table of numbers."""
+def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
+    """Return the files next to the notebook that its code mentions, such as a module or a data file."""
     code = "\n".join(cell.source for cell in cells)
-    # Not in folders below: a loose notebook may lie in a home folder.
-    beside = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
-    found = [p for p in beside if p.name in code or (p.suffix == ".py" and p.stem in code)]
-    return {p.name: p.read_bytes() for p in found if p.stat().st_size <= _MAX_FILE}
+    # Not in subfolders, because the notebook may be in a home folder.
+    files = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
+    mentioned = [p for p in files if p.name in code or (p.suffix == ".py" and p.stem in code)]
+    return {p.name: p.read_bytes() for p in mentioned if p.stat().st_size <= _MAX_FILE}
 
 
-class _Loose:
-    """A notebook as the judge sees it where no course is there: its cells, run in a jail."""
+class _LooseNotebook:
+    """An individual notebook without a course, whose cells run in a sandbox. A subject for the judge."""
 
     notes: Mapping[str, str] = {}
     blank: frozenset[str] = frozenset()
@@ -108,27 +108,27 @@ class _Loose:
         self._open_cells = open_cells
 
     def open(self, *, memory_mb: int | None = None) -> Session:
-        """A fresh session in which the notebook's cells have been run."""
+        """Return a new session in which the notebook's cells have been run."""
         session = self._open_cells(memory_mb=memory_mb)
         self.sandbox = session.sandbox
         return session
 
     def before_redefined(self, exercise: str) -> None:
-        """What a later cell defines again is what counts: nothing tells here which cells were released."""
+        """Return None: the last definition counts, because it is unknown which cells were released."""
 
 
 @dataclass(frozen=True)
 class CheckRun:
-    """What checking a notebook found: every exercise's outcome, and the code of its cell; or a ``trouble``, in a sentence."""
+    """The result of checking a notebook: the verdict and the code of each exercise, or an ``error`` message."""
 
     examples: Examples | None = None
     exercises: Mapping[str, ExerciseVerdict] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
-    trouble: str = ""
+    error: str = ""
 
 
 class Checker:
-    """Checks one notebook at a time. The code runs as the student does anyway, with limits of time, apart from this process."""
+    """Checks one notebook at a time. The code runs unconfined in a separate process, with time limits."""
 
     def __init__(self) -> None:
         self._worker: Worker | None = None
@@ -137,7 +137,7 @@ class Checker:
         self.busy = False
 
     def begin(self, notebook: Path) -> None:
-        """Check ``notebook`` as it is now; what was still being checked is given up."""
+        """Start to check ``notebook`` as it is now. A check in progress is canceled."""
         self.stop()
         self._number += 1
         self.busy = True
@@ -148,44 +148,44 @@ class Checker:
         threading.Thread(target=self._check, args=arguments, daemon=True).start()
 
     def result(self) -> CheckRun | None:
-        """What was found, once it is; None while there is nothing new."""
+        """Return the result when it is ready, and None otherwise."""
         while True:
             try:
-                number, found = self._results.get_nowait()
+                number, run = self._results.get_nowait()
             except queue.Empty:
                 return None
             if number == self._number:
                 self.stop()
-                return found
+                return run
 
     def stop(self) -> None:
-        """End what still runs, an endless loop too."""
+        """Stop the check in progress, even in an endless loop."""
         if self._worker is not None:
             self._worker.close()
         self._worker, self.busy = None, False
 
     def _check(self, number: int, notebook: Path, worker: Worker, limits: Limits) -> None:
         try:
-            found = _found(notebook, worker, limits)
+            run = _run(notebook, worker, limits)
         except (NotebookError, ExamplesError) as error:
-            found = CheckRun(trouble=str(error))
-        except Exception as error:  # noqa: BLE001 - whatever stands in a notebook, the next save is looked at again
-            found = CheckRun(trouble=crash("Checking this notebook", error))
-        self._results.put((number, found))
+            run = CheckRun(error=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever happens, the next save is checked again
+            run = CheckRun(error=crash("Checking this notebook", error))
+        self._results.put((number, run))
 
 
 def _limits(notebook: Path) -> Limits:
-    """As long for a call as ``check`` in the notebook gives it."""
+    """Return the same time limit for calls as ``check`` uses in the notebook."""
     try:
-        return Limits(call_seconds=examples_beside(notebook).call_seconds)
-    except ExamplesError:  # which is told once it is checked
+        return Limits(call_seconds=examples_for(notebook).call_seconds)
+    except ExamplesError:  # reported by the check itself
         return Limits()
 
 
-def _found(notebook: Path, worker: Worker, limits: Limits) -> CheckRun:
-    examples = examples_beside(notebook)
+def _run(notebook: Path, worker: Worker, limits: Limits) -> CheckRun:
+    examples = examples_for(notebook)
     read = read_notebook(notebook)
-    # What only draws is left out: nobody sees it here, and matplotlib alone takes longer than all checks.
+    # Skip cells that only draw. Nobody sees them here, and importing matplotlib takes longer than all checks.
     cells = [cell for cell in read.code_cells() if not cell.optional]
     verdict = check_cells(notebook, cells, examples, worker.open, limits=limits)
     code = {name: "\n".join(cell.source for cell in read.stubs(name)) for name in examples.exercises}

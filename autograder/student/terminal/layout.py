@@ -7,10 +7,10 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
@@ -21,15 +21,19 @@ __all__ = [
 
 MAP_NAME = "index.ipynb"
 COURSE_NAME = "course.json"
-_RECORD = Path(".autograder", "laid_out.json")  # what start wrote: file → digest
-_RELEASED = Path(".autograder", "released")  # each notebook as it was handed out: what a reset goes back to
+_RECORD = Path(".autograder", "laid_out.json")  # file → digest, as written by start
+_RELEASED = Path(".autograder", "released")  # the released notebooks, for a reset
 
 
 @dataclass(frozen=True)
 class StartResult:
-    """What ``lay_out`` did, as paths relative to the folder.
+    """The changes made by ``set_up_course``, as paths relative to the folder.
 
-    ``added`` was not there, ``renewed`` had not been touched and is newer now, ``kept`` the student has worked on.
+    Attributes:
+        folder: the folder of the course.
+        added: files that were missing.
+        renewed: files that the student had not changed, replaced by newer ones.
+        kept: files that the student has changed.
     """
 
     folder: Path
@@ -39,78 +43,78 @@ class StartResult:
 
 
 def material() -> Path | None:
-    """The course that came with this installation; None where none did."""
+    """Return the folder of the course included in this installation, or None."""
     folder = Path(__file__).parents[2] / "material"
     return folder if (folder / COURSE_NAME).is_file() else None
 
 
-def course_data(folder: Path) -> dict[str, Any]:
-    """What a laid-out course says of itself (``title``, ``id``, ``packages``, ``chapters``); raises ``CourseError``."""
+def course_data(folder: Path) -> dict[str, Json]:
+    """Return the description of a course: ``title``, ``id``, ``packages`` and ``chapters``. Raises ``CourseError`` if invalid."""
     path = folder / COURSE_NAME
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        _ = (found["title"], found["id"], [chapter["id"] for chapter in found["chapters"]])
+        data: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
+        _ = (data["title"], data["id"], [chapter["id"] for chapter in data["chapters"]])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CourseError(
             f"{path} cannot be read ({type(error).__name__}), so nothing is known of the course."
         ) from error
-    data: dict[str, Any] = found
     return data
 
 
 def chapters_of(folder: Path) -> list[Path]:
-    """The notebooks of the course that is laid out in ``folder``, in the order of its chapters, those that are there."""
-    found = [folder / chapter["id"] / f"{chapter['id']}.ipynb" for chapter in course_data(folder)["chapters"]]
-    return [path for path in found if path.is_file()]
+    """Return the existing notebooks of the course in ``folder``, in chapter order."""
+    paths = [folder / chapter["id"] / f"{chapter['id']}.ipynb" for chapter in course_data(folder)["chapters"]]
+    return [path for path in paths if path.is_file()]
 
 
 def set_up_course(source: Path, folder: Path) -> StartResult:
-    """Lay the released course in ``source`` out in ``folder``: what is missing is added, what was changed there is kept.
+    """Copy the released course in ``source`` to ``folder``. Missing files are added, and changed files are kept.
 
-    Beside a notebook that is kept, its own release's files stay too: the examples have to fit it. Raises ``CourseError``
-    where ``folder`` is none or holds another course, and ``OSError`` where it cannot be written.
+    If a notebook is kept, the other files in its folder are kept too, because the examples must match it.
+    Raises ``CourseError`` if ``folder`` is a file or contains another course, and ``OSError`` if it cannot be written.
     """
     data = course_data(source)
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file. Name a folder for the course, or one that is not there yet.")
     if (folder / COURSE_NAME).is_file() and (other := course_data(folder))["id"] != data["id"]:
         raise CourseError(f"{folder} holds another course, {other['title']}. Name another folder.")
-    wrote, done = _record(folder), StartResult(folder)
+    digests, result = _record(folder), StartResult(folder)
     for chapter in ["", *(chapter["id"] for chapter in data["chapters"])]:
-        _lay_out_folder(source, folder, chapter, wrote, done)
-    write_atomically(folder / _RECORD, f"{json.dumps(wrote, indent=1, sort_keys=True)}\n".encode())
-    return done
+        _set_up_chapter(source, folder, chapter, digests, result)
+    write_atomically(folder / _RECORD, f"{json.dumps(digests, indent=1, sort_keys=True)}\n".encode())
+    return result
 
 
 def released_copy(notebook: Path) -> Path | None:
-    """The notebook as it was handed out, of one that lies in a laid-out course or comes with this installation; else None."""
+    """Return the released version of ``notebook``, from its course folder or this installation, or None."""
     chapter = notebook.resolve().parent
-    places = [chapter.parent / _RELEASED, *([brought] if (brought := material()) is not None else [])]
-    found = (place / chapter.name / notebook.name for place in places)
-    return next((path for path in found if path.is_file()), None)
+    folders = [chapter.parent / _RELEASED, *([included] if (included := material()) is not None else [])]
+    paths = (folder / chapter.name / notebook.name for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
 
 
-def _lay_out_folder(source: Path, folder: Path, inner: str, wrote: dict[str, str], done: StartResult) -> None:
-    names = sorted(path.relative_to(source).as_posix() for path in _files(source / inner, deep=bool(inner)))
-    touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, wrote.get(name))}
-    held = any(name.endswith(".ipynb") and inner for name in touched)
+def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str, str], result: StartResult) -> None:
+    """Copy the files of one chapter, or with ``""`` those outside of any chapter."""
+    names = sorted(path.relative_to(source).as_posix() for path in _files(source / chapter, deep=bool(chapter)))
+    touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, digests.get(name))}
+    held = any(name.endswith(".ipynb") and chapter for name in touched)
     for name in names:
         path, data = folder / name, (source / name).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         if not path.exists():
             write_atomically(path, data)
-            done.added.append(name)
+            result.added.append(name)
         elif path.is_file() and _digest(path) == digest:
             touched.discard(name)
         elif name in touched or held:
             if name.endswith(".ipynb") or name in touched:
-                done.kept.append(name)
+                result.kept.append(name)
             continue
         else:
             write_atomically(path, data)
-            done.renewed.append(name)
-        wrote[name] = digest
-        if inner and name.endswith(".ipynb"):
+            result.renewed.append(name)
+        digests[name] = digest
+        if chapter and name.endswith(".ipynb"):
             write_atomically(folder / _RELEASED / name, data)
 
 
@@ -120,7 +124,7 @@ def _files(folder: Path, *, deep: bool) -> list[Path]:
 
 
 def _is_ours(path: Path, digest: str | None) -> bool:
-    """Whether a file is still as ``lay_out`` wrote it."""
+    """Return whether a file is unchanged since ``set_up_course`` wrote it."""
     return digest is not None and path.is_file() and _digest(path) == digest
 
 
@@ -130,22 +134,22 @@ def _digest(path: Path) -> str:
 
 def _record(folder: Path) -> dict[str, str]:
     try:
-        found = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+        digests = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}  # then whatever lies there counts as the student's own
-    return found if isinstance(found, dict) else {}
+        return {}  # then all files count as the student's own
+    return digests if isinstance(digests, dict) else {}
 
 
 def can_reset(notebook: Path) -> bool:
-    """Whether it is known what ``notebook`` was when it was handed out."""
+    """Return whether the released version of ``notebook`` is known."""
     return released_copy(notebook) is not None
 
 
 def reset(notebook: Path, exercise: str | None) -> Path:
-    """Put the released code back into the cell of ``exercise``, or, with None, the whole notebook; gives the copy that is kept.
+    """Restore the released code in the cell of ``exercise``, or with None the whole notebook. Return the path of the backup.
 
-    Raises ``CourseError`` where that is not known or cannot be done, and ``OSError`` where it cannot be written: then
-    nothing was changed.
+    Raises ``CourseError`` if the released code is unknown or cannot be restored, and ``OSError`` if a file cannot be
+    written. In both cases nothing is changed.
     """
     released = released_copy(notebook)
     if released is None:
@@ -155,10 +159,10 @@ def reset(notebook: Path, exercise: str | None) -> Path:
         )
     now, before = read_bytes(notebook), read_bytes(released)
     data = before if exercise is None else _with_stub(now, before, notebook, exercise)
-    kept = _kept(notebook)
-    write_atomically(kept, now)
+    backup = _backup_path(notebook)
+    write_atomically(backup, now)
     write_atomically(notebook, data)
-    return kept
+    return backup
 
 
 def _with_stub(now: bytes, before: bytes, notebook: Path, exercise: str) -> bytes:
@@ -183,8 +187,8 @@ def _is_stub(index: int, cell: object, exercise: str) -> bool:
     return parsed.role == "stub" and parsed.grade_id == exercise
 
 
-def _kept(notebook: Path) -> Path:
-    """A name for the copy that no file has; no notebook's, or the next ``watch`` would find two."""
+def _backup_path(notebook: Path) -> Path:
+    """Return an unused path for a backup. It does not end in .ipynb, or the next ``watch`` would find two notebooks."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     names = (
         f"{notebook.stem}.before-reset-{stamp}{again}.ipynb.bak" for again in ("", *map("-{}".format, range(2, 100)))

@@ -1,4 +1,4 @@
-"""What ``watch`` shows, for a terminal of any width, and the single keys that it reads."""
+"""The screen of ``watch`` for any terminal width, and the keys that it reads."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _SIGNS = {"passed": "✓", "not_attempted": "·"}
 
 
 class ScreenLine(NamedTuple):
-    """A line and how it looks: a style of Rich's, ``""`` for none."""
+    """A line of text with a Rich style, or ``""`` for none."""
 
     text: str
     style: str = ""
 
 
 def width_for(columns: int) -> int:
-    """How wide text is filled in a terminal of so many columns."""
+    """Return the width of wrapped text in a terminal with ``columns`` columns."""
     return max(NARROWEST, min(columns - 1, WIDEST))
 
 
 def head_lines(
     name: str, examples: Examples | None, outcomes: Mapping[str, ExerciseVerdict], note: str, columns: int
 ) -> list[ScreenLine]:
-    """The notebook, how many of its exercises hold, and what is going on."""
-    hold = sum(outcome.status == "passed" for outcome in outcomes.values())
-    far = f"   {hold} of {pluralize(len(examples.exercises), 'exercise')} hold" if examples and outcomes else ""
-    head = f"{name}{far}"
+    """Return the header: the notebook, the number of solved exercises, and the current activity."""
+    solved = sum(outcome.status == "passed" for outcome in outcomes.values())
+    count = f"   {solved} of {pluralize(len(examples.exercises), 'exercise')} hold" if examples and outcomes else ""
+    head = f"{name}{count}"
     gap = width_for(columns) - len(head) - len(note)
     lines = [ScreenLine(head + " " * gap + note if note and gap > 1 else head, "bold")]
     if note and gap <= 1:
@@ -55,7 +55,7 @@ def head_lines(
 
 
 def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
-    """The card of one exercise of this ``kind``, in the words that a notebook has for it; hints have a key here."""
+    """Return the card of one exercise as in a notebook, but without hints, which have their own key."""
     outcome = card.verdict
     if outcome.status == "not_attempted":
         todo = (
@@ -70,42 +70,42 @@ def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
     return [*(ScreenLine(line, "bold") for line in head), *lines[1:]]
 
 
-def hint_lines(found: ExerciseExamples, number: int, columns: int) -> list[ScreenLine]:
-    """A hint of an exercise, from 1; with a number of 0, that there is none."""
-    total = len(found.hints)
+def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[ScreenLine]:
+    """Return hint ``number`` of an exercise, from 1. With 0, say that there are no hints."""
+    total = len(exercise.hints)
     if not number:
-        return text_lines(f"There are no hints for {found.name}: the text above its cell is all.", columns)
-    text = found.hints[number - 1]
-    if number == total and found.kind != "answers":
-        text += f"\n\nThat was the last one. In the notebook, hint({found.name}) looks at your own code next."
-    lines = hint_text(HintCard(found.name, number, total, text), width_for(columns)).splitlines()
+        return text_lines(f"There are no hints for {exercise.name}: the text above its cell is all.", columns)
+    text = exercise.hints[number - 1]
+    if number == total and exercise.kind != "answers":
+        text += f"\n\nThat was the last one. In the notebook, hint({exercise.name}) looks at your own code next."
+    lines = hint_text(HintCard(exercise.name, number, total, text), width_for(columns)).splitlines()
     return [ScreenLine(lines[0], "bold yellow"), *map(ScreenLine, lines[1:])]
 
 
 def list_lines(
     examples: Examples, outcomes: Mapping[str, ExerciseVerdict], focus: str, columns: int
 ) -> list[ScreenLine]:
-    """Every exercise of the chapter, with how it stands; an arrow at the one that is shown."""
+    """Return the list of exercises with their status. An arrow marks the one that is shown."""
     widest = max(map(len, examples.exercises), default=0)
     lines = []
-    for name, found in examples.exercises.items():
+    for name, exercise in examples.exercises.items():
         outcome = outcomes.get(name)
         status = outcome.status if outcome is not None else "not_attempted"
         sign = _SIGNS.get(status, "✗")
         words = {"passed": "holds", "not_attempted": "not begun"}.get(status, "not yet right")
         text = f"{'→' if name == focus else ' '} {sign} {name:<{widest}}   {words}"
-        worth = f", {pluralize(found.points, 'point')}"
-        lines.append(ScreenLine(text + (worth if len(text + worth) < width_for(columns) else ""), _STYLES[sign]))
+        points = f", {pluralize(exercise.points, 'point')}"
+        lines.append(ScreenLine(text + (points if len(text + points) < width_for(columns) else ""), _STYLES[sign]))
     return lines
 
 
 def text_lines(text: str, columns: int, style: str = "") -> list[ScreenLine]:
-    """A sentence or several."""
+    """Return wrapped text."""
     return [ScreenLine(line, style) for line in wrapped(text, "", width=width_for(columns)).splitlines()]
 
 
 def key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[ScreenLine]:
-    """What can be pressed, on as many lines as it takes."""
+    """Return the list of keys."""
     lines, room = [""], width_for(columns)
     for key, does in keys:
         text = f"{key} {does}"
@@ -120,9 +120,9 @@ _ESCAPE = "\x1b"
 
 @contextmanager
 def keys() -> Iterator[Callable[[float], str]]:
-    """Yields a function that waits so many seconds for a key, and gives it as a small letter, or ``""`` where none came.
+    """Yield a function that waits for a key and returns it in lower case, or ``""`` after the given number of seconds.
 
-    The terminal is as it was before once this ends. Ctrl-C is a ``KeyboardInterrupt`` throughout.
+    Afterwards the terminal has its former settings. Ctrl-C raises ``KeyboardInterrupt`` as usual.
     """
     if not (sys.stdin is not None and sys.stdin.isatty()):
         yield _lines()
@@ -135,8 +135,8 @@ def keys() -> Iterator[Callable[[float], str]]:
 
 @contextmanager
 def _cbreak() -> Iterator[bool]:
-    """A terminal that hands over each key at once and does not show it; where it refuses, yields False."""
-    import termios  # noqa: PLC0415 - Windows has neither
+    """Put the terminal into a mode in which keys are read immediately and not echoed. Yield whether that worked."""
+    import termios  # noqa: PLC0415 - not available on Windows
     import tty  # noqa: PLC0415
 
     handle = sys.stdin.fileno()
@@ -149,7 +149,7 @@ def _cbreak() -> Iterator[bool]:
     try:
         yield True
     finally:
-        with contextlib.suppress(termios.error):  # a terminal that was closed
+        with contextlib.suppress(termios.error):  # the terminal was closed
             termios.tcsetattr(handle, termios.TCSADRAIN, before)
 
 
@@ -161,11 +161,11 @@ def _posix(seconds: float) -> str:
     if not ready:
         return ""
     data = os.read(handle, 64)
-    if not data:  # the terminal is gone, and would answer at once for ever
+    if not data:  # the terminal is gone, and select would return immediately forever
         time.sleep(seconds)
         return ""
     text = data.decode("utf-8", "replace")
-    return "" if text.startswith(_ESCAPE) else text[0].lower()  # an arrow or a function key is several letters
+    return "" if text.startswith(_ESCAPE) else text[0].lower()  # arrow and function keys send several characters
 
 
 def _windows(seconds: float) -> str:
@@ -179,14 +179,14 @@ def _windows(seconds: float) -> str:
     key: str = msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
     if key == "\x03":
         raise KeyboardInterrupt
-    if key in {"\0", "\xe0"}:  # an arrow or a function key: its second half follows
+    if key in {"\0", "\xe0"}:  # an arrow or function key, so skip its second half
         msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
         return ""
     return key.lower()
 
 
 def _lines() -> Callable[[float], str]:
-    """The first letters of the lines that come in; once there are no more, none."""
+    """Return a function that reads the first letter of each input line, or ``""`` at the end of the input."""
     waiting: queue.Queue[str] = queue.Queue()
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""``autograder start``: find the course and the notebook that is meant, and open JupyterLab on the course map."""
+"""Implement ``autograder start``: set up the course and open JupyterLab on its map. Also find the notebook to watch."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from autograder.student.terminal.layout import (
 __all__ = ["HandOut", "find_notebook", "next_chapter", "open_lab", "start"]
 
 
-HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) → the students' version of it
+HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) → the folder of the student version
 
-CLONE_MARK = "course_config.py"
-# What nbgrader adds to JupyterLab is for handing in and for instructors: alone, a learner only meets its error messages.
-# Nor is a question about news, which wants the network, the first thing to read.
+COURSE_CONFIG = "course_config.py"
+# nbgrader's JupyterLab extension is for classes, and only shows error messages to a self-learner. The announcements
+# extension would start with a question and use the network.
 _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
 
 
@@ -44,59 +44,63 @@ def start(
     say: Callable[[str], None],
     hand_out: HandOut | None = None,
 ) -> int:
-    """Lay the course out in ``folder`` (by default one named after the course) and open its map; the exit status.
+    """Set up the course in ``folder`` and open its map. Return the exit status.
 
-    ``lab`` holds options for JupyterLab; with None, that stays closed. ``hand_out`` makes the students' version of a course
-    folder, where this installation can; a student's cannot, and takes the course that it brought along.
-    Raises ``CourseError`` where there is no course, or ``folder`` cannot be its place.
+    Args:
+        folder: the target folder, by default one named after the course.
+        lab: options for JupyterLab, or None to not open it.
+        say: prints a message.
+        hand_out: creates the student version of a course folder. None if this installation includes the course instead.
+
+    Raises ``CourseError`` if there is no course or ``folder`` cannot be used.
     """
-    clone = _clone() if hand_out is not None else None
-    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and clone is None:
-        folder = Path.cwd()  # what was laid out here, once more
-    source = hand_out(clone, say) if hand_out is not None and clone is not None else _brought()
+    course_folder = _course_folder() if hand_out is not None else None
+    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and course_folder is None:
+        folder = Path.cwd()  # update the course that is set up here
+    source = hand_out(course_folder, say) if hand_out is not None and course_folder is not None else _included_course()
     data = course_data(source)
-    done = set_up_course(source, folder if folder is not None else (clone or Path.cwd()) / data["id"])
-    _tell(done, data["title"], say)
+    result = set_up_course(source, folder if folder is not None else (course_folder or Path.cwd()) / data["id"])
+    _report(result, data["title"], say)
     missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
     if missing:
         say(f"Its notebooks import {' and '.join(missing)}, not installed here: pip install {' '.join(missing)}")
-    return open_lab(done.folder, lab, say) if lab is not None else 0
+    return open_lab(result.folder, lab, say) if lab is not None else 0
 
 
-def _clone() -> Path | None:
-    """The course folder around here."""
+def _course_folder() -> Path | None:
+    """Return the course folder that contains the current folder, or None."""
     here = Path.cwd().resolve()
-    return next((f for f in (here, *here.parents) if (f / CLONE_MARK).is_file()), None)
+    return next((f for f in (here, *here.parents) if (f / COURSE_CONFIG).is_file()), None)
 
 
-def _brought() -> Path:
-    brought = material()
-    if brought is None:
+def _included_course() -> Path:
+    included = material()
+    if included is None:
         raise CourseError(
             "This installation brings no course along. Run this inside a course folder (one with a course_config.py), "
             'or install a release: pip install "nbautograder[lab]"'
         )
-    return brought
+    return included
 
 
-def _tell(done: StartResult, title: str, say: Callable[[str], None]) -> None:
-    notebooks = [name for name in done.added if name.endswith(".ipynb") and "/" in name]
-    total = len(chapters_of(done.folder))
+def _report(result: StartResult, title: str, say: Callable[[str], None]) -> None:
+    notebooks = [name for name in result.added if name.endswith(".ipynb") and "/" in name]
+    total = len(chapters_of(result.folder))
     if len(notebooks) == total:
-        say(f"{title}: {pluralize(total, 'chapter')} laid out in {done.folder}")
+        say(f"{title}: {pluralize(total, 'chapter')} laid out in {result.folder}")
     else:
-        say(f"{title} lies in {done.folder}")
-        for words, names in (("added, as missing", done.added), ("renewed, as not begun", done.renewed)):
+        say(f"{title} lies in {result.folder}")
+        for words, names in (("added, as missing", result.added), ("renewed, as not begun", result.renewed)):
             if names:
                 say(f"  {words}: {', '.join(names)}")
-        if done.kept:
-            say(f"  kept as they are, with your work: {', '.join(done.kept)}")
-        if not (done.added or done.renewed or done.kept):
+        if result.kept:
+            say(f"  kept as they are, with your work: {', '.join(result.kept)}")
+        if not (result.added or result.renewed or result.kept):
             say("  nothing was missing, and nothing was changed.")
 
 
 def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -> int:
-    """Open the map of the course that lies in ``folder`` in JupyterLab, until that is closed; its exit status."""
+    """Open the map of the course in ``folder`` in JupyterLab and wait until it is closed. Return its exit status."""
     if find_spec("jupyterlab") is None:
         say(
             "JupyterLab is not installed here. Either of these goes on:\n"
@@ -105,7 +109,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
             f"  autograder watch {folder}     checks in this terminal, at each save"
         )
         return 0
-    # Beside the user's own settings, which stay as they are, and for this JupyterLab only.
+    # These settings apply only to this JupyterLab and leave the user's own unchanged.
     settings = (folder / ".autograder" / "jupyter").resolve()
     page = {"disabledExtensions": dict.fromkeys(_HIDDEN, True)}
     write_atomically(settings / "labconfig" / "page_config.json", f"{json.dumps(page, indent=1)}\n".encode())
@@ -117,19 +121,19 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
     try:
         while True:
-            with contextlib.suppress(KeyboardInterrupt):  # JupyterLab hears it too, and asks its own question
+            with contextlib.suppress(KeyboardInterrupt):  # JupyterLab receives it too and asks for confirmation
                 return process.wait()
     finally:
-        if process.poll() is None:  # we are being ended
+        if process.poll() is None:  # this process is exiting
             process.terminate()
 
 
-def find_notebook(asked: Path | None) -> Path:
-    """The notebook to watch, where ``asked`` names it, its folder, the folder of a course, or nothing.
+def find_notebook(path: Path | None) -> Path:
+    """Return the notebook to watch. ``path`` is a notebook, its folder, a course folder, or None for the current folder.
 
-    Raises ``CourseError`` where there is none, or more than one and nothing tells which.
+    Raises ``CourseError`` if there is no notebook or the choice is ambiguous.
     """
-    place = asked if asked is not None else Path.cwd()
+    place = path if path is not None else Path.cwd()
     if place.is_file():
         if place.suffix != ".ipynb":
             raise CourseError(f"{place} is no notebook: name a file that ends in .ipynb.")
@@ -152,17 +156,18 @@ def find_notebook(asked: Path | None) -> Path:
 
 
 def next_chapter(notebook: Path) -> Path | None:
-    """The notebook of the chapter after that of ``notebook``, in a course that was laid out; None at its end or elsewhere."""
-    folder = notebook.resolve().parent.parent
-    if not (folder / COURSE_NAME).is_file():
+    """Return the notebook of the next chapter, or None at the end of the course or outside of one."""
+    folder = notebook.resolve().parent
+    if not (folder.parent / COURSE_NAME).is_file():
         return None
-    chapters = chapters_of(folder)
-    places = [place for place, path in enumerate(chapters) if path.parent.name == notebook.resolve().parent.name]
-    return chapters[places[0] + 1] if places and places[0] + 1 < len(chapters) else None
+    chapters = chapters_of(folder.parent)
+    names = [path.parent.name for path in chapters]
+    following = names.index(folder.name) + 1 if folder.name in names else len(names)
+    return chapters[following] if following < len(names) else None
 
 
 def _first_unfinished(folder: Path) -> Path:
-    """The first chapter with an exercise that is not done; the last one where all are."""
+    """Return the first chapter with an unfinished exercise, or the last chapter if all are finished."""
     chapters = chapters_of(folder)
     if not chapters:
         raise CourseError(f"No chapter lies in {folder.resolve()} any more. Lay them out again: autograder start")
@@ -171,7 +176,7 @@ def _first_unfinished(folder: Path) -> Path:
         try:
             examples = load_examples(path.parent / EXAMPLES_NAME)
         except ExamplesError:
-            return path  # which says what is wrong with them
+            return path  # the check reports the problem
         if any(done.of(examples.chapter, name).status != "done" for name in examples.exercises):
             return path
     return chapters[-1]

@@ -1,4 +1,4 @@
-"""``autograder watch``: the checks of a notebook at each save, redrawn, and a few keys."""
+"""Implement ``autograder watch``: check a notebook at each save, redraw the screen, and handle keys."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from autograder.student.terminal.starting import next_chapter
 
 __all__ = ["Watch", "watch"]
 
-POLL = 0.1  # seconds between two looks at the file
-SETTLE = 2.0  # seconds for which a file that is no notebook may still be in the middle of being saved
-SHOWN_AFTER = 1.0  # seconds of checking from which on the time is told
+POLL = 0.1  # seconds between two checks for a save
+SETTLE = 2.0  # seconds for which an invalid file may still be in the middle of a save
+SHOWN_AFTER = 1.0  # seconds of checking before the elapsed time is shown
 KEYS = [("h", "hint"), ("n", "next exercise"), ("l", "list"), ("r", "reset"), ("q", "quit")]
 
 Stamp = tuple[int, int, int]
 
 
 def watch(notebook: Path) -> int:
-    """Watch ``notebook`` until q, Ctrl-C or the end of the terminal; the exit status."""
+    """Watch ``notebook`` until q, Ctrl-C or the end of the terminal. Return the exit status."""
     console = Console(soft_wrap=True)
     watched = Watch(notebook, console)
     try:
@@ -46,40 +46,40 @@ def watch(notebook: Path) -> int:
 
 
 class Watch:
-    """One notebook that is watched: what was found in it, which exercise is shown, and what stands below it."""
+    """The state of watching one notebook: the last result, the exercise that is shown, and the panel below it."""
 
     def __init__(self, notebook: Path, console: Console) -> None:
         self.notebook = notebook
-        self.found = CheckRun()
-        self.focus = ""  # the exercise that is shown
+        self.result = CheckRun()
+        self.focus = ""  # the name of the exercise that is shown
         self._console = console
         self._checker = Checker()
         self._stamp: Stamp | None = None
         self._began = 0.0
-        self._below: list[ScreenLine] = []  # a hint, the list, an answer to a key
-        self._panel = ""  # what ``_below`` is: "", "hint", "list", "ask"
-        self._noted: dict[str, str] = {}  # exercise → its code when its failure was noted last
-        self._shown = ""  # what the screen shows
+        self._below: list[ScreenLine] = []  # the text below the card, such as the reply to a key
+        self._panel = ""  # the panel that is open: "", "hint", "list" or "ask"
+        self._recorded: dict[str, str] = {}  # exercise → its code when its failure was last recorded
+        self._shown = ""  # the text on the screen
         self._hint = 0
-        self._told = False  # whether what stands below is about the save that is coming
+        self._keep_below = False  # whether to keep the text below after the next save
 
     def begin(self) -> None:
-        """Check it for the first time."""
+        """Check the notebook for the first time."""
         self._stamp = _stamp(self.notebook)
         if self._stamp is None:
             raise CourseError(f"There is no {self.notebook} any more.")
         self._check()
 
     def close(self) -> None:
-        """End what still runs."""
+        """Stop a check in progress."""
         self._checker.stop()
 
     def step(self, key: str) -> bool:
-        """Take a key (``""`` for none), look at the file and at what was found, and draw; False once it is over."""
+        """Handle a key (``""`` for none), check for a save and a result, and redraw. Return False to quit."""
         if key and not self._pressed(key):
             return False
         stamp = _stamp(self.notebook)
-        # Where it is gone for a moment, an editor is about to put the new one in its place.
+        # If the file is missing for a moment, an editor is replacing it.
         if stamp is not None and stamp != self._stamp:
             self._stamp = stamp
             self._check()
@@ -95,39 +95,39 @@ class Watch:
         self._began = time.monotonic()
         self._checker.begin(self.notebook)
 
-    def _take(self, found: CheckRun) -> None:
-        if found.trouble and time.monotonic() - self._began < SETTLE and not _is_whole(self.notebook):
-            self._checker.begin(self.notebook)  # saved half-way: the rest is coming
+    def _take(self, result: CheckRun) -> None:
+        if result.error and time.monotonic() - self._began < SETTLE and not _is_whole(self.notebook):
+            self._checker.begin(self.notebook)  # the save is not complete yet
             return
-        if found.trouble or found.examples is None:
-            self.found = CheckRun(self.found.examples, self.found.exercises, self.found.code, found.trouble)
+        if result.error or result.examples is None:
+            self.result = CheckRun(self.result.examples, self.result.exercises, self.result.code, result.error)
             return
-        before, self.found = self.found.code, found
-        edited = [name for name, code in found.code.items() if before and code != before.get(name)]
-        if self.focus not in found.exercises or (edited and self.focus not in edited):
+        before, self.result = self.result.code, result
+        edited = [name for name, code in result.code.items() if before and code != before.get(name)]
+        if self.focus not in result.exercises or (edited and self.focus not in edited):
             below = self._panel, self._below
-            self._focus(next(iter(edited), "") or self._after("") or next(iter(found.exercises), ""))
+            self._focus(next(iter(edited), "") or self._after("") or next(iter(result.exercises), ""))
             self._panel, self._below = below
-        if edited and not self._told:
+        if edited and not self._keep_below:
             self._show("")
-        self._told = False
-        self._note()
+        self._keep_below = False
+        self._record_progress()
 
-    def _note(self) -> None:
-        """Keep progress, as ``check`` in the notebook does: what holds, and once for each version what does not."""
-        assert self.found.examples is not None  # noqa: S101 - there was a verdict
-        chapter = self.found.examples.chapter
+    def _record_progress(self) -> None:
+        """Record progress as ``check`` does: what passes, and once for each version of the code what fails."""
+        assert self.result.examples is not None  # noqa: S101 - called only after a verdict
+        chapter = self.result.examples.chapter
         folder = progress.folder_of(self.notebook.resolve().parent, chapter)
-        standing = progress.read(folder)
-        for name, outcome in self.found.exercises.items():
-            code = self.found.code.get(name, "")
+        recorded = progress.read(folder)
+        for name, outcome in self.result.exercises.items():
+            code = self.result.code.get(name, "")
             if outcome.status == "passed":
-                if standing.of(chapter, name).status != "done":
+                if recorded.of(chapter, name).status != "done":
                     progress.record(folder, chapter, name, passed=True)
-            elif outcome.status != "not_attempted" and self._noted.get(name) != code:
-                if name in self._noted or standing.of(chapter, name).status == "":
+            elif outcome.status != "not_attempted" and self._recorded.get(name) != code:
+                if name in self._recorded or recorded.of(chapter, name).status == "":
                     progress.record(folder, chapter, name, passed=False)
-                self._noted[name] = code
+                self._recorded[name] = code
 
     # --- keys -------------------------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Watch:
             self._next_hint()
         elif key == "n":
             self._go_on()
-        elif key == "l" and self.found.examples is not None:
+        elif key == "l" and self.result.examples is not None:
             self._show("" if self._panel == "list" else "list")
         elif key == "r":
             self._ask()
@@ -148,20 +148,20 @@ class Watch:
 
     def _next_hint(self) -> None:
         exercise = self._exercise()
-        if exercise is None or self.found.examples is None:
+        if exercise is None or self.result.examples is None:
             return
-        chapter, total = self.found.examples.chapter, len(exercise.hints)
+        chapter, total = self.result.examples.chapter, len(exercise.hints)
         folder = progress.folder_of(self.notebook.resolve().parent, chapter)
         if not self._hint:
             read = progress.read(folder).of(chapter, exercise.name).hints
-            self._hint = min(read, total - 1) if read < total else 0  # all read: from the first again
+            self._hint = min(read, total - 1) if read < total else 0  # all were read, so start again
         self._hint = self._hint % total + 1 if total else 0
         if self._hint:
             progress.record(folder, chapter, exercise.name, hint=self._hint)
         self._show("hint")
 
     def _go_on(self) -> None:
-        if not self.found.exercises:
+        if not self.result.exercises:
             return
         following = self._after(self.focus)
         if following and following != self.focus:
@@ -169,8 +169,8 @@ class Watch:
         elif following:
             self._show("", f"{following} is the only one left in this chapter.")
         elif (onward := next_chapter(self.notebook)) is not None:
-            self.notebook, self.found, self._stamp = onward, CheckRun(), _stamp(onward)
-            self._noted = {}
+            self.notebook, self.result, self._stamp = onward, CheckRun(), _stamp(onward)
+            self._recorded = {}
             self._focus("")
             self._check()
         else:
@@ -178,8 +178,8 @@ class Watch:
 
     def _ask(self) -> None:
         if not can_reset(self.notebook):
-            told = "was not laid out by `autograder start`, so nothing here knows what it was. Fetch it again where you got it."
-            self._show("", f"{self.notebook.name} {told}")
+            reason = "was not laid out by `autograder start`, so nothing here knows what it was. Fetch it again where you got it."
+            self._show("", f"{self.notebook.name} {reason}")
             return
         this = f"y the cell of {self.focus}, " if self.focus else ""
         self._show(
@@ -192,27 +192,27 @@ class Watch:
             self._show("", "Nothing was changed.")
             return
         try:
-            kept = reset(self.notebook, self.focus if key == "y" else None)
+            backup = reset(self.notebook, self.focus if key == "y" else None)
         except (CourseError, NotebookError) as error:
             self._show("", str(error))
         except OSError as error:
             self._show("", disk_error_advice(error) or str(error))
         else:
-            self._told = True
+            self._keep_below = True
             what = self.focus if key == "y" else "The notebook"
             self._show(
                 "",
-                f"{what} is as it was handed out. What you had is in {kept.name}. If an editor has it open, reload it there from disk.",
+                f"{what} is as it was handed out. What you had is in {backup.name}. If an editor has it open, reload it there from disk.",
             )
 
     def _exercise(self) -> ExerciseExamples | None:
-        return self.found.examples.exercises.get(self.focus) if self.found.examples is not None else None
+        return self.result.examples.exercises.get(self.focus) if self.result.examples is not None else None
 
     def _after(self, name: str) -> str:
-        """The first exercise after ``name`` that does not hold yet, else one before it, else ``name`` itself; empty where all hold."""
-        order = list(self.found.exercises)
+        """Return the first unsolved exercise after ``name``, else the first one before it, else ``name``. Empty if all are solved."""
+        order = list(self.result.exercises)
         place = order.index(name) + 1 if name in order else 0
-        return next((n for n in order[place:] + order[:place] if self.found.exercises[n].status != "passed"), "")
+        return next((n for n in order[place:] + order[:place] if self.result.exercises[n].status != "passed"), "")
 
     def _focus(self, name: str) -> None:
         self.focus, self._hint = name, 0
@@ -227,7 +227,7 @@ class Watch:
     def _draw(self, *, checked: bool) -> None:
         live = self._console.is_terminal and not self._console.is_dumb_terminal
         if not live and (not checked or self._checker.busy):
-            return  # in a pipe: once for each check, nothing for the waiting
+            return  # in a pipe, print only after each check
         columns = shutil.get_terminal_size().columns
         lines = self._lines(columns)
         shown = f"{columns}\n" + "\n".join(line.text for line in lines)
@@ -241,25 +241,25 @@ class Watch:
         sys.stdout.flush()
 
     def _lines(self, columns: int) -> list[ScreenLine]:
-        found = self.found
-        lines = screen.head_lines(self.notebook.name, found.examples, found.exercises, self._going_on(), columns)
-        if found.trouble:
-            lines += [*screen.text_lines(found.trouble, columns, "red"), ScreenLine("")]
-        exercise, outcome = self._exercise(), found.exercises.get(self.focus)
-        if self._panel == "list" and found.examples is not None:
-            lines += screen.list_lines(found.examples, found.exercises, self.focus, columns)
+        result = self.result
+        lines = screen.head_lines(self.notebook.name, result.examples, result.exercises, self._activity(), columns)
+        if result.error:
+            lines += [*screen.text_lines(result.error, columns, "red"), ScreenLine("")]
+        exercise, outcome = self._exercise(), result.exercises.get(self.focus)
+        if self._panel == "list" and result.examples is not None:
+            lines += screen.list_lines(result.examples, result.exercises, self.focus, columns)
         elif exercise is not None and outcome is not None:
-            assert found.examples is not None  # noqa: S101 - it has this exercise
-            card = card_of(found.examples, self.notebook.resolve().parent, exercise, outcome)
+            assert result.examples is not None  # noqa: S101 - the exercise comes from them
+            card = card_of(result.examples, self.notebook.resolve().parent, exercise, outcome)
             lines += screen.card_lines(card, exercise.kind, columns)
             if self._panel == "hint":
                 lines += [ScreenLine(""), *screen.hint_lines(exercise, self._hint, columns)]
         for line in self._below:
             lines += [ScreenLine(""), *screen.text_lines(line.text, columns, "yellow")]
-        answers = sys.stdin is not None and sys.stdin.isatty()
-        return [*lines, *(screen.key_lines(KEYS, columns) if answers else [])]
+        interactive = sys.stdin is not None and sys.stdin.isatty()
+        return [*lines, *(screen.key_lines(KEYS, columns) if interactive else [])]
 
-    def _going_on(self) -> str:
+    def _activity(self) -> str:
         if not self._checker.busy:
             return "watching for the next save"
         seconds = int(time.monotonic() - self._began)
@@ -267,12 +267,12 @@ class Watch:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """What changes when a file is saved, in place or by putting another in its place; None where it is not there."""
+    """Return values that change when a file is saved, in place or by replacing it. None if the file is missing."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _is_whole(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The chains of nbgrader's commands: where they come from, what a course may change, and what is said where they are missing."""
+"""The preprocessors of nbgrader's commands: their source, what a course may change, and the message if they are missing."""
 
 import pytest
 from nbgrader.converters import Autograde, GenerateAssignment

@@ -5,7 +5,7 @@ import pytest
 from autograder.base.errors import CourseError
 from autograder.checking import check, exercise, pure
 from autograder.checking.decorators import CheckSpec
-from autograder.misconception import alternative_of, misconception_of
+from autograder.misconception import alternatives_of, misconceptions_of
 
 
 def test_an_exercise_is_read_off_its_class():
@@ -49,10 +49,10 @@ def test_an_exercise_is_read_off_its_class():
     )
 
 
-def test_a_mark_may_be_made_for_each_function():
-    """`misconception_of` and `alternative_of` mark single functions."""
-    assert misconception_of("softmax")(abs_of).__mark__.right is False
-    assert alternative_of("softmax")(abs_of).__mark__ == alternative_of("softmax")
+def test_each_function_may_be_marked_by_a_new_decorator():
+    """`misconceptions_of` and `alternatives_of` also mark single functions."""
+    assert misconceptions_of("softmax")(abs_of).__mark__.right is False
+    assert alternatives_of("softmax")(abs_of).__mark__ == alternatives_of("softmax")
 
 
 def abs_of(x):
@@ -99,8 +99,8 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (misconception_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
-        (alternative_of, "what is different in this right solution"),
+        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
+        (alternatives_of, "what is different in this right solution"),
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):

@@ -293,7 +293,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
     """No notebook becomes ungradable: the run ends with a sentence that names the file, and the same command goes on."""
     hand_in(course, "ada", document(course, **RIGHT))
     full = os.open("/dev/full", os.O_WRONLY)
-    monkeypatch.setattr("autograder.base.files._created", lambda _path: os.dup(full))
+    monkeypatch.setattr("autograder.base.files._create", lambda _path: os.dup(full))
     with pytest.raises(OSError, match="No space left") as error:
         regrade(course, confinement="local")
     assert error.value.errno == errno.ENOSPC

@@ -147,11 +147,11 @@ def boxes(n):
     return [Box(i + 1) for i in range(n)]
 """
 WRONG = '''
-from autograder.misconception import misconception_of
+from autograder.misconception import misconceptions_of
 from solutions.ch1_units import Box
 
 
-@misconception_of("boxes")
+@misconceptions_of("boxes")
 def from_nought(n):
     """You began at 0."""
     return [Box(i) for i in range(n)]

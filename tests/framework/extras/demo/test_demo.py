@@ -84,9 +84,9 @@ def test_a_wrong_solution_that_uses_the_right_one_brings_it_along(course, tmp_pa
     """A misconception of softmax that calls the right softmax does not end up calling itself."""
     module = tmp_path / "wrong_by_use.py"
     module.write_text(
-        "import numpy as np\nfrom autograder.misconception import misconception_of\n\n\n"
+        "import numpy as np\nfrom autograder.misconception import misconceptions_of\n\n\n"
         "def softmax(x):\n    return np.exp(x) / np.exp(x).sum()\n\n\n"
-        "@misconception_of('softmax')\ndef negated(x: np.ndarray) -> np.ndarray:\n    '''You negate.'''\n"
+        "@misconceptions_of('softmax')\ndef negated(x: np.ndarray) -> np.ndarray:\n    '''You negate.'''\n"
         "    return softmax(-x)\n"
     )
     spec = importlib.util.spec_from_file_location("wrong_by_use", module)
@@ -96,7 +96,7 @@ def test_a_wrong_solution_that_uses_the_right_one_brings_it_along(course, tmp_pa
     source = _stub(notebook, "softmax")
     assert source.count("def softmax(x):") == 1
     assert "You negate" not in source
-    assert "misconception_of" not in source
+    assert "misconceptions_of" not in source
     x = np.array([1.0, 2.0])
     np.testing.assert_allclose(_names(notebook)["softmax"](x), loaded.negated(x))
 

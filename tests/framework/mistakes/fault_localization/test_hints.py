@@ -20,7 +20,7 @@ def cell(tmp_path, monkeypatch, capsys):
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
-    monkeypatch.setattr("autograder.student.notebook_check.helping._looked_at", {})
+    monkeypatch.setattr("autograder.student.notebook_check.helping._shown_for", {})
     monkeypatch.setattr(
         "autograder.mistakes.fault_localization.hints.SECONDS", 20.0
     )  # a machine that runs tests may be busy

@@ -20,8 +20,8 @@ def beside_the_notebook(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith(("JPY_", "JUPYTER", "NBGRADER"))]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(progress, "_remembered", {})
-    monkeypatch.setattr(progress, "_told", set())
-    monkeypatch.setattr(helping, "_looked_at", {})
+    monkeypatch.setattr(progress, "_reported", set())
+    monkeypatch.setattr(helping, "_shown_for", {})
     return tmp_path
 
 

@@ -278,7 +278,7 @@ class TestNotAsItShouldBe:
         def refuse(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-        monkeypatch.setattr(files, "_created", refuse)
+        monkeypatch.setattr(files, "_create", refuse)
         first, second = (notebook(f"{RIGHT}\ncheck(softmax)") for _ in range(2))
         assert first.startswith("softmax   3 of 3")
         assert f"could not be noted in {os.getcwd()}/{PROGRESS_NAME}: the disk is full." in first  # noqa: PTH109

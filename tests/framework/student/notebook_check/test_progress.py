@@ -26,7 +26,7 @@ from autograder.student.notebook_check.progress import (
 def _nothing_remembered(monkeypatch):
     """A student's Python that has just begun."""
     monkeypatch.setattr(progress, "_remembered", {})
-    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(progress, "_reported", set())
 
 
 def test_what_is_noted_is_read_again(tmp_path):
@@ -95,7 +95,7 @@ def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, num
         raise OSError(number, os.strerror(number), str(path))
 
     with monkeypatch.context() as broken:
-        broken.setattr(files, "_created", refuse)
+        broken.setattr(files, "_create", refuse)
         said = record(tmp_path, "ch1", "softmax", passed=False)
         assert said == (
             f"How far you are could not be noted in {tmp_path / PROGRESS_NAME}: {reason}. It is remembered until the "

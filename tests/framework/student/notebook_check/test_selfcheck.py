@@ -247,7 +247,7 @@ class TestSelfLearners:
         shutil.copy(ROOT / "course_config.py", course)
         monkeypatch.chdir(course / "source" / self.CHAPTER)
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        monkeypatch.setattr(lookup, "_made", {})
+        monkeypatch.setattr(lookup, "_generated", {})
         return course
 
     @pytest.mark.slow
@@ -258,7 +258,7 @@ class TestSelfLearners:
         assert "softmax " in first
         assert "Preparing" not in notebook("check(softmax)")
         made = clone / ".autograder" / "examples" / f"{self.CHAPTER}.json"
-        lookup._made.clear()
+        lookup._generated.clear()
         assert "Preparing" not in notebook("check(softmax)")
         later = made.stat().st_mtime + 10
         os.utime(clone / "source" / self.CHAPTER / f"{self.CHAPTER}.ipynb", (later, later))
