@@ -63,7 +63,7 @@ def _lines_found(audit: ChapterAudit) -> str:
         f"<p>The line of a mistake was found in {escape(str(audit.places))}.</p>\n"
         + _list(items, "lines found, by exercise")
         + _list(missed, "wrong solutions whose line was not found")
-        + _list(audit.places.untrue, "mutants of which another line was named than the one that was changed")
+        + _list(audit.places.incorrect, "mutants of which another line was named than the one that was changed")
     )
 
 
@@ -72,13 +72,13 @@ def _row(e: ExerciseAudit) -> str:
     cells = (
         f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
         f"{caught} of {e.misconceptions}",
-        f"{caught - len(e.misnamed)}",
-        "–" if e.answers else f"{e.misconceptions - len(e.unseen)} of {e.misconceptions}",
+        f"{caught - len(e.misdiagnosed)}",
+        "–" if e.answers else f"{e.misconceptions - len(e.missed_by_visible)} of {e.misconceptions}",
         f"{e.mutants}" if e.mutants else "–",
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
-        f"{len(e.kinds.visited)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
-        "–" if e.answers else f"{e.by_heart:.0%}",
+        f"{len(e.kinds.covered)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
+        "–" if e.answers else f"{e.hardcoded:.0%}",
     )
     return f"<tr><td><code>{escape(e.name)}</code></td>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>"
 
@@ -87,13 +87,13 @@ def _details(e: ExerciseAudit) -> str:
     kills = [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()]
     lists = {
         "misconceptions that only hidden checks see": [
-            f"{name}: {why or 'no reason given'}" for name, why in e.unseen.items()
+            f"{name}: {why or 'no reason given'}" for name, why in e.missed_by_visible.items()
         ],
         "mutants that no check kills": e.survivors,
         "mutants that only hidden checks kill": e.seen_by_hidden_only,
         "mutants that are right, with the reason": [f"{label}: {why}" for label, why in e.equivalent.items()],
         "which check kills how many": kills,
-        "checks that kill nothing": e.idle,
+        "checks that kill nothing": e.checks_without_kills,
         "wrong on one kind of input only, and alive": e.kinds.survivors,
     }
     return _matrix(e.kinds, e.name) + "".join(_list(items, f"{e.name}: {title}") for title, items in lists.items())
@@ -107,14 +107,14 @@ def _matrix(kinds: CategoryCoverage, name: str) -> str:
     across = list(dict.fromkeys(what for what, _how in split.values()))
     cells: dict[str, dict[str, str]] = {}
     for kind, (what, how) in split.items():
-        mark = "✓" if kind in kinds.visited else '<span class="short">hole</span>'
+        mark = "✓" if kind in kinds.covered else '<span class="short">hole</span>'
         cells.setdefault(how or "itself", {})[what] = mark
     head = "".join(f"<th>{escape(what)}</th>" for what in across)
     rows = ""
     for how, marks in cells.items():
         rows += f"<tr><th>{escape(how)}</th>" + "".join(f"<td>{marks.get(w, '')}</td>" for w in across) + "</tr>"
     return (
-        f"<details><summary>{escape(name)}: kinds of input, {len(kinds.visited)} of {len(kinds.allowed)} visited; "
+        f"<details><summary>{escape(name)}: kinds of input, {len(kinds.covered)} of {len(kinds.allowed)} visited; "
         f"{kinds.mutants - len(kinds.survivors)} of {kinds.mutants} mutants that are wrong on one kind only killed</summary>"
         f'<div class="wide"><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>\n'
     )

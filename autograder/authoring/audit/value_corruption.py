@@ -1,4 +1,4 @@
-"""Corrupt a built-in value or a table in one place, so that the audit can ask whether a check notices."""
+"""Corrupt a built-in value or a table in one place, so that the audit can test whether a check notices."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
 
 def can_corrupt_value(value: Any) -> bool:
-    """Whether ``value`` is a text, a set, a date or such, or empty: where no number can be moved."""
+    """Return whether ``corrupt_value`` supports ``value``: a string, set, date or similar, or an empty container."""
     return isinstance(value, (*PLAIN, Iterated)) or (isinstance(value, list | dict) and not value)
 
 
 def corrupt_value(value: Any, number: int) -> Any:
-    """``value`` with one part changed; which one depends on ``number``. An empty one gets something more."""
+    """Return ``value`` with one part changed. ``number`` selects the part. An empty value gets an item."""
     if isinstance(value, str):
         at = number % len(value) if value else 0
         return f"{value[:at]}{'?' if value[at : at + 1] != '?' else '!'}{value[at + 1 :]}"
@@ -45,7 +45,7 @@ def corrupt_value(value: Any, number: int) -> Any:
 
 
 def corrupt_table(value: Any, share: float, number: int) -> Any:
-    """A table, a Series or an index with one cell changed; which one depends on ``number``. An empty one gets something more."""
+    """Return a DataFrame, Series or Index with one cell changed. ``number`` selects the cell. An empty one gets an item."""
     kind = kind_of_table(value)
     if kind == "Index":
         return value[:-1] if len(value) else value.append(value.__class__([0]))
@@ -69,7 +69,7 @@ def corrupt_table(value: Any, share: float, number: int) -> Any:
 
 
 def _other(item: Any, items: list[Any], share: float) -> Any:
-    """Something else of the kind, further from it than any tolerance."""
+    """Return a different item of the same type, further away than any tolerance."""
     if isinstance(item, bool | np.bool_):
         return not item
     if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN is not itself

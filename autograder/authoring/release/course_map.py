@@ -1,11 +1,11 @@
-"""The map of a course: ``index.ipynb`` and ``course.json``, made of what the chapters' own notebooks say.
+"""Create the course map, ``index.ipynb`` and ``course.json``, from the chapters' notebooks.
 
-A chapter's author writes it into the notebook's metadata, beside ``"chapter"``, all of it optional::
+Authors may add these optional entries to a notebook's metadata, next to ``"chapter"``::
 
     {"autograder": {"chapter": "ch1", "minutes": 60, "deep_minutes": 20, "needs": ["ch0"],
                     "exercises": {"softmax": {"stars": 2, "minutes": 15, "importance": 5}}}}
 
-Titles are the notebooks' first headings, points those of their cells.
+Titles are the notebooks' first headings. Points come from their cells.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 
 __all__ = ["described", "map_of", "write_map"]
 
-STARS, IMPORTANCE = 3, 5  # the most of each
+STARS, IMPORTANCE = 3, 5  # maximum values
 _HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each; `hint(…)` helps where you are stuck."
-# What a sign means, told only where the course has it.
+# The meaning of each sign, shown only if the course uses it.
 _SIGNS = {
     "deep_minutes": "What is marked *Deep* can be skipped: no exercise needs it.",
     "stars": "★ is easy, ★★★ takes thought.",
@@ -39,9 +39,9 @@ _PROGRESS = (
 
 
 def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
-    """Write the map of ``chapters``, which lie in ``folder`` as students get them, beside them.
+    """Write the map of ``chapters`` to ``folder``, which contains the students' versions.
 
-    Raises ``CourseError`` where a notebook's metadata names what is not there.
+    Raises ``CourseError`` if a notebook's metadata is invalid or names a missing chapter or exercise.
     """
     data = described(course, chapters)
     write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
@@ -49,7 +49,7 @@ def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Any]:
-    """The course as data: its title, what its code imports, and for each chapter and exercise what their notebooks say."""
+    """Return the course as data: its title, its packages, and what the notebooks say about each chapter and exercise."""
     return {
         "id": course.course_id,
         "title": course.title or course.course_id,
@@ -107,13 +107,13 @@ def _amounts(noted: Mapping[str, Any], where: str, **most: float) -> dict[str, i
 
 
 def _title(notebook: Notebook) -> str:
-    """The first heading."""
+    """Return the notebook's first heading, or ""."""
     lines = (line for cell in notebook.cells if cell.kind == "markdown" for line in cell.source.splitlines())
     return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
 
 
 def map_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The map as a notebook's JSON; ``data`` is what ``described`` gives."""
+    """Return the map as notebook JSON. ``data`` is the result of ``described``."""
     chapters = data["chapters"]
     minutes = sum(chapter.get("minutes", 0) for chapter in chapters)
     amount = f" {pluralize(len(chapters), 'chapter')}" + (
@@ -162,7 +162,7 @@ def _table(chapter: Mapping[str, Any]) -> str:
 
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, without the columns in which nothing stands."""
+    """Return a Markdown table without empty columns."""
     kept = [i for i, _ in enumerate(heads) if any(row[i] for row in rows)]
     lines = [[heads[i] for i in kept], [":--"] * len(kept), *([row[i] for i in kept] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -174,7 +174,7 @@ def _link(chapter: Mapping[str, Any]) -> str:
 
 
 def _short(title: str) -> str:
-    """What a chapter is called in passing: its number, where its title begins with one."""
+    """Return a chapter's number if its title begins with one, else its title."""
     first = title.partition(" ")[0].strip("·.:")
     return first if first.isdigit() else title.replace("|", "\\|")
 

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The parameters with their defaults; annotations are words for the reader, and may differ."""
+    """Return the parameters with their defaults but without annotations, which may differ."""
     arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
     for node in ast.walk(arguments):
         if isinstance(node, ast.arg):
@@ -44,7 +44,7 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def first_difference(one: str, other: str) -> str:
-    """Where two docstrings first differ, as the end of a sentence."""
+    """Return where two docstrings first differ, as the end of a sentence."""
     if not one:
         return ": the stub has none"
     pairs = zip([*one.splitlines(), ""], [*other.splitlines(), ""], strict=False)
@@ -65,7 +65,7 @@ Methods = dict[str, ast.FunctionDef]
 def class_mistakes(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
 ) -> Iterator[Mistake]:
-    """What is wrong with the stub of a class in ``cell``, whose right solution is ``reference``."""
+    """Yield the mistakes in the stub of a class in ``cell``, compared with ``reference``."""
     name = cell.grade_id or ""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     stub = next((node for node in reversed(classes) if node.name == name), None)
@@ -83,17 +83,17 @@ def class_mistakes(
     right = _definition(reference)
     if right is None:
         return
-    if (text := ast.get_docstring(stub)) != (told := ast.get_docstring(right)) and told:
+    if (text := ast.get_docstring(stub)) != (expected := ast.get_docstring(right)) and expected:
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
-            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', told)}. Make them equal: "
+            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', expected)}. Make them equal: "
             "`autograder stubs` gives the stub the reference's.",
             about=name,
         )
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
         if method.startswith("_") and not method.startswith("__"):
-            continue  # a help of the reference's own
+            continue  # a private helper of the reference
         if method not in ours:
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
@@ -113,7 +113,7 @@ def class_mistakes(
                 f"the stub has a method {method}, and the reference in {where} has none.{near}",
                 about=name,
             )
-    for line, why in wrong_examples(name, text or told or "", reference, course.limits.call_seconds):
+    for line, why in wrong_examples(name, text or expected or "", reference, course.limits.call_seconds):
         first = stub.body[0].lineno if text else None
         yield Mistake(source.place(cell, first + line - 1) if first else where, why, about=name)
 
@@ -137,11 +137,11 @@ def _method(
             f"above {label} stands {', '.join(marks)} in the reference in {where}, and something else in the stub.",
             about=name,
         )
-    text, told = ast.get_docstring(stub), ast.get_docstring(right)
-    if told and text != told:
+    text, expected = ast.get_docstring(stub), ast.get_docstring(right)
+    if expected and text != expected:
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
-            f"the docstring of {label} and that of the reference in {where} differ{first_difference(text or '', told)}. "
+            f"the docstring of {label} and that of the reference in {where} differ{first_difference(text or '', expected)}. "
             "Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
@@ -163,7 +163,7 @@ _NOTHING = object()
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
-    """The code cells that Python cannot read."""
+    """Yield a mistake for each code cell with a syntax error."""
     for cell in source.code:
         if cell.source.strip() and attempt.parsed(cell.source) is None:
             line, why = _syntax(cell.source)
@@ -173,7 +173,7 @@ def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
 
 
 def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
-    """What is wrong with the stubs of the exercises in ``checks``; a stub that is not there is told of with the cells."""
+    """Yield the mistakes in the stubs of the exercises in ``checks``. ``cell_mistakes`` reports missing stubs."""
     blank = blank_exercises(source.notebook, source.notebook)
     for name, spec in checks.specs.items():
         cell = source.notebook.stub(name)
@@ -196,10 +196,10 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
 
 
 def answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Any] | None:
-    """The right answers of an exercise whose answers are variables; None where its reference gives none."""
+    """Return the right answers of a quiz, or None if its reference returns none."""
     try:
         answers = checks.references[spec.name]()
-    except Exception:  # noqa: BLE001 - the dry run tells of it
+    except Exception:  # noqa: BLE001 - the dry run reports it
         return None
     return answers if isinstance(answers, dict) else None
 
@@ -287,7 +287,7 @@ def _answers(
 
 
 def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
-    """Solutions and answers that stand in a cell which is no stub."""
+    """Yield a mistake for each solution or right answer in a cell that is not a stub."""
     variables = {v: spec for spec in checks.specs.values() for v in spec.answers}
     for cell in source.code:
         tree = attempt.parsed(cell.source)
@@ -316,7 +316,10 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
 
 
 def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
-    """The variables that a cell sets: line and value, None for a blank one and no value at all for one that is worked out."""
+    """Return the line and value of each variable that a cell sets.
+
+    The value is None if blank, and ``_NOTHING`` if it is not a literal.
+    """
     found: dict[str, tuple[int, Any]] = {}
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -335,12 +338,12 @@ def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
 def _equal(value: Any, right: Any) -> bool:
     try:
         return bool(value == right)
-    except Exception:  # noqa: BLE001 - an array of several is no single answer
+    except Exception:  # noqa: BLE001 - an array comparison has no single truth value
         return False
 
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
-    """The definition of a function of the course; None for what is defined otherwise, as a quiz is."""
+    """Return the definition of a function of the course, or None if it is not a ``def``, as for a quiz."""
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     except (OSError, TypeError, SyntaxError):

@@ -1,4 +1,4 @@
-"""The whole notebook played before it goes out: solved and blank, graded in the jail as a student's is."""
+"""Run and grade the whole notebook in the sandbox before its release, both solved and blank."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def trial_run(
     checks: ChapterChecks,
     file: CheckFile,
     *,
-    told: Collection[str] = (),
+    reported: Collection[str] = (),
     confinement: Confinement = "auto",
 ) -> list[Mistake]:
-    """What goes wrong where the solved notebook and the blank one are graded; what is ``told`` already is left out.
+    """Grade the solved notebook and the blank one, and return the mistakes.
 
-    The solved one earns full marks, the blank one none, and no cell of the author's fails. Raises ``SandboxUnavailable``
-    where no jail can be had.
+    The solved notebook must earn full marks, the blank one none, and none of the author's cells may fail. Mistakes about
+    names in ``reported`` are left out. Raises ``SandboxUnavailable`` if the sandbox cannot be started.
     """
-    solved, mistakes = _solved(checks, source, told)
+    solved, mistakes = _solved(checks, source, reported)
     course = checks.course
     with open_worker(course.limits, list(course.packages), confinement=confinement) as worker:
         released = Released.of(course, checks.chapter)
@@ -61,7 +61,7 @@ def trial_run(
             submission = _submission(document, course, checks.chapter, released, worker)
             verdicts = {verdict.name: verdict for verdict in judge.judge(submission)}
             submission.finish()
-            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in told]
+            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in reported]
     return mistakes
 
 
@@ -74,10 +74,10 @@ def _submission(
 
 
 def _solved(
-    checks: ChapterChecks, source: SourceNotebook, told: Collection[str]
+    checks: ChapterChecks, source: SourceNotebook, reported: Collection[str]
 ) -> tuple[dict[str, Any] | None, list[Mistake]]:
-    """The source notebook with the references in its stubs; None where that cannot be made."""
-    stubs = {name for name in source.notebook.exercises() if name not in told}
+    """Return the source notebook with the references in its stubs, or None and the mistakes that prevent it."""
+    stubs = {name for name in source.notebook.exercises() if name not in reported}
     code = {name: checks.references[name] for name in checks.specs if name in stubs}
     try:
         return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
@@ -108,7 +108,7 @@ def _solved_mistakes(
     checks: ChapterChecks,
     file: CheckFile,
 ) -> Iterator[Mistake]:
-    """What keeps the solved notebook from full marks, and what of the author's fails in it."""
+    """Yield what keeps the solved notebook from full marks, and the author's cells that fail in it."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
@@ -135,7 +135,7 @@ def _solved_mistakes(
                 f"{why}",
                 about=name,
             )
-    # What each cell is worth has been held against its checks before: here it is what the gradebook would add up.
+    # The points of single cells have been compared before. Compare the total that the gradebook would compute.
     automatic = [cell for cell in source.notebook.cells if cell.role == "check" and not by_hand(source, cell)]
     worth = math.fsum(cell.points or 0.0 for cell in automatic)
     earned = math.fsum(verdict.score for verdict in verdicts.values())
@@ -156,9 +156,9 @@ def _blank_mistakes(
     checks: ChapterChecks,
     file: CheckFile,
 ) -> Iterator[Mistake]:
-    """What a notebook earns in which nothing has been done, and stubs that cannot be run as they are handed out.
+    """Yield the blank stubs that earn points, and the stubs that fail.
 
-    Other cells may lean on what is not there yet, as they do for a student who begins; only one that never ends is told.
+    Other cells may fail because they depend on unsolved exercises. They are reported only if they are stopped.
     """
     for name, verdict in verdicts.items():
         cell = source.notebook.stub(name)
@@ -187,7 +187,7 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, checks:
         what = f"{when}it {_STOPPED.get(outcome.stopped, f'was stopped ({outcome.stopped})')}{seconds}."
         return Mistake(source.place(cell), what, about=about)
     error = outcome.error
-    # A function of another cell may be where it happened; the line is one of this cell only where it says so.
+    # The error may come from another cell's function, so use its line number only if it is this cell's.
     line = error.lineno if error.cell in {"", cell.grade_id or source.name(cell), _numbered(source, cell)} else None
     why = f"{error.type}: {error.message}" if error.message else error.type
     more = ""
@@ -201,7 +201,7 @@ def _numbered(source: SourceNotebook, cell: Cell) -> str:
 
 
 def _is_to_draw(cell: Cell) -> bool:
-    """Whether a cell speaks of a figure; others with that tag only print."""
+    """Return whether a cell uses a plotting name. Other cells with that tag only print."""
     return bool(attempt.identifiers_in(cell.source) & _FIGURES)
 
 

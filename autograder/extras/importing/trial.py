@@ -45,9 +45,9 @@ def looked_through(folder: Path, chapter: str) -> dict[str, Any]:
     course = load_course(folder)
     inspected = inspect_chapter(course, chapter)
     try:
-        mistakes = inspected.rehearsed()
+        mistakes = inspected.with_trial_run()
     except SandboxUnavailable:
-        mistakes = inspected.rehearsed("local")
+        mistakes = inspected.with_trial_run("local")
     return {"mistakes": [str(mistake).replace(f"{folder}/", "") for mistake in mistakes]}
 
 
