@@ -105,7 +105,7 @@ def is_detected(checks: ChapterChecks, exercise: str, function: Function) -> boo
         for check in (c for c in worth if c.purity == planned):
             try:
                 checks.run_check(exercise, check.name, student)
-            except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+            except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
                 return True
     return False
 

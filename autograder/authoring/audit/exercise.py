@@ -452,6 +452,6 @@ def _failing(
             return failing | {c.name for c in spec.checks if c.name not in failing}
         try:
             checks.run_check(spec.name, check.name, StudentProxy(conversation))
-        except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+        except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
             failing.add(check.name)
     return failing
