@@ -12,8 +12,9 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from autograder.base.foreign import Json, Value
 from autograder.course.notebook import Notebook, insert_code, load_source, parse_notebook
 from autograder.misconception import SolutionDecorator, alternatives_of, misconceptions_of
 
@@ -22,22 +23,22 @@ if TYPE_CHECKING:
 
     from autograder.course.course import Course
 
-    Code = Callable[..., Any] | str | Mapping[str, Any]
+    Code = Callable[..., Value] | str | Mapping[str, Value]
 
 N = TypeVar("N", bound=ast.stmt)
 
 __all__ = ["blank_notebook", "cell_source", "reference_code", "solved_notebook", "write_notebook"]
 
 
-def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
+def blank_notebook(course: Course, chapter: str) -> dict[str, Json]:
     """Return the chapter's notebook as students get it: the released one if it exists, else the author's."""
     released = course.root / "release" / chapter / f"{chapter}.ipynb"
     return load_source(released if released.is_file() else course.source(chapter))[0]
 
 
 def solved_notebook(
-    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
     """Return a notebook with ``code[exercise]`` in the stub cell of each given exercise. Other stubs stay blank.
 
     Each value of ``code`` is one of these:
@@ -54,12 +55,12 @@ def solved_notebook(
     return insert_code(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
 
 
-def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Any]) -> str:
+def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Value]) -> str:
     """Return the source of a cell in which a student solves ``exercise`` with ``function``."""
     return _cell_source(exercise, function, parse_notebook(json.dumps(blank_notebook(course, chapter)).encode()), {})
 
 
-def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
+def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Value]]:
     """Return a chapter's references by exercise, in the notebook's order. Manually graded exercises have none."""
     module = course.references(chapter)
     _, released = load_source(course.source(chapter))
@@ -67,7 +68,7 @@ def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]
     return {name: getattr(module, name) for name in released.exercises() if f"check_{name}" in checked}
 
 
-def write_notebook(path: Path, notebook: Mapping[str, Any]) -> Path:
+def write_notebook(path: Path, notebook: Mapping[str, Json]) -> Path:
     """Write a notebook in Jupyter's JSON format, creating folders as needed. Return ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -100,11 +101,11 @@ def _defines_something(source: str) -> bool:
     return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
 
 
-def _assignments(answers: Mapping[str, Any]) -> str:
+def _assignments(answers: Mapping[str, Value]) -> str:
     return "\n".join(f"{variable} = {_literal(value)}" for variable, value in answers.items())
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Value) -> str:
     if hasattr(value, "tolist"):  # write a NumPy scalar as a number
         return f"np.array({value.tolist()!r})" if getattr(value, "ndim", 0) else repr(value.tolist())
     return repr(value)
@@ -138,7 +139,7 @@ class _SourceCollector:
         self.parts: list[str] = []
         self.seen: set[str] = set()
 
-    def function_source(self, function: Callable[..., Any]) -> str:
+    def function_source(self, function: Callable[..., Value]) -> str:
         """Return the source of ``function`` under the exercise's name, after its dependencies."""
         module = sys.modules[function.__module__]
         node = _definition(function)
@@ -150,7 +151,7 @@ class _SourceCollector:
         self.parts.append(ast.unparse(_StudentStyle(renames).visit(node)))
         return "\n\n\n".join(self.parts)
 
-    def answers_source(self, function: Callable[..., Any], variables: Sequence[str]) -> str:
+    def answers_source(self, function: Callable[..., Value], variables: Sequence[str]) -> str:
         """Return source that computes ``variables``: the module's assignments if it has them, else calls of ``function``."""
         module = sys.modules[function.__module__]
         body = _tree(Path(module.__file__ or "")).body
@@ -258,7 +259,7 @@ class _UnqualifiedNames(ast.NodeTransformer):
         return node
 
 
-def _is_chapter_folder(value: Any, module: ModuleType) -> bool:
+def _is_chapter_folder(value: object, module: ModuleType) -> bool:
     """Return whether ``value`` is the folder of the notebook whose solutions are in ``module``."""
     file = Path(module.__file__ or "")
     return isinstance(value, Path) and value.resolve() == (file.parent.parent / "source" / file.stem).resolve()
@@ -270,7 +271,7 @@ def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
     return {name: value for name, value in modules.items() if value.__name__.startswith("solutions.")}
 
 
-def _definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.ClassDef:
+def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDef:
     if isinstance(function, type):
         module = sys.modules[function.__module__]
         for statement in _tree(Path(module.__file__ or "")).body:

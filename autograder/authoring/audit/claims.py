@@ -14,7 +14,8 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+
+from autograder.base.foreign import Value
 
 __all__ = ["constants_of", "replace_constant", "unsupported_numbers"]
 
@@ -62,13 +63,13 @@ def unsupported_numbers(message: str, known: str, constants: Iterable[float] = (
     return unsupported
 
 
-def constants_of(function: Callable[..., Any]) -> set[float]:
+def constants_of(function: Callable[..., Value]) -> set[float]:
     """Return the numeric constants in a function's source."""
     nodes = (node for node in ast.walk(_tree(function)) if isinstance(node, ast.Constant))
     return {float(node.value) for node in nodes if _is_number(node)}  # type: ignore[arg-type]
 
 
-def replace_constant(function: Callable[..., Any], old: float, new: float) -> Callable[..., Any]:
+def replace_constant(function: Callable[..., Value], old: float, new: float) -> Callable[..., Value]:
     """Return ``function`` with the constant ``old`` replaced by ``new``. An int stays an int."""
     tree = _tree(function)
     for node in ast.walk(tree):
@@ -76,11 +77,11 @@ def replace_constant(function: Callable[..., Any], old: float, new: float) -> Ca
             node.value = round(new) if isinstance(node.value, int) else new
     names = dict(vars(sys.modules[function.__module__]) if isinstance(function, type) else function.__globals__)
     exec(compile(tree, "<another constant>", "exec"), names)  # noqa: S102 - the course's own code
-    changed: Callable[..., Any] = names[function.__name__]
+    changed: Callable[..., Value] = names[function.__name__]
     return changed
 
 
-def _tree(function: Callable[..., Any]) -> ast.Module:
+def _tree(function: Callable[..., Value]) -> ast.Module:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:

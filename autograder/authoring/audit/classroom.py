@@ -41,19 +41,19 @@ class AnswerGroup:
 
 def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[AnswerGroup]:
     """Return the groups among one chapter's ``verdicts``, largest first, each with its first student's code."""
-    found: dict[tuple[str, str], list[_Member]] = {}
+    by_key: dict[tuple[str, str], list[_Member]] = {}
     for verdict in verdicts:
         for exercise in verdict.exercises:
             if exercise.alike:
                 place = _place(verdict, exercise)
                 keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
                 # The answers and the place of one mistake lead to the same group.
-                group = next((found[key] for key in keys if key in found), [])
+                group = next((by_key[key] for key in keys if key in by_key), [])
                 group.append(_Member(verdict, exercise, place))
                 for key in keys:
-                    found.setdefault(key, group)
+                    by_key.setdefault(key, group)
     groups = []
-    for members in {id(group): group for group in found.values()}.values():
+    for members in {id(group): group for group in by_key.values()}.values():
         students = tuple(str(m.verdict.student or Path(m.verdict.notebook).name) for m in members)
         first, name = members[0], members[0].exercise.name
         place = next((m.place for m in members if m.place), "")

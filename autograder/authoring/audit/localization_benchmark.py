@@ -6,12 +6,12 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from autograder.authoring.audit.mutants import mutants_of
 from autograder.authoring.simulate import cell_source
+from autograder.base.foreign import Json, Value
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
@@ -81,7 +81,7 @@ class LocalizationStats:
         """The share of the located mutants that was located correctly."""
         return self.correct / self.mutants_located if self.mutants_located else 1.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the counts, the two shares and the labels as JSON data."""
         keys = {"correct": "truly", "incorrect": "untrue"}
         data = {keys.get(name, name): value for name, value in asdict(self).items()}
@@ -117,8 +117,8 @@ def faulty_solutions(
     checks: ChapterChecks, exercise: str, *, mutants: int, named: bool = True
 ) -> Iterable[FaultySolution]:
     """Yield about ``mutants`` mutants of the reference, and with ``named`` the misconceptions."""
-    found = mutants_of(checks.references[exercise], exercise) if mutants else []
-    for m in found[:: max(1, len(found) // max(mutants, 1))]:
+    candidates = mutants_of(checks.references[exercise], exercise) if mutants else []
+    for m in candidates[:: max(1, len(candidates) // max(mutants, 1))]:
         yield FaultySolution("mutant", m.label, m.source, m.lines)
     for known in checks.misconceptions[exercise] if named else ():
         source = cell_source(checks.course, checks.chapter, exercise, known.function)
@@ -129,7 +129,11 @@ def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
     """Return a 1-tuple of where the mistake was found, or of None. Return None if the code is not wrong or does not run."""
-    names: dict[str, Any] = {"np": np, **judge.checks.right_names(), **_around(one, judge.checks.references[exercise])}
+    names: dict[str, Value] = {
+        "np": np,
+        **judge.checks.right_names(),
+        **_around(one, judge.checks.references[exercise]),
+    }
     try:
         exec(compile(one.source, "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
     except Exception:  # noqa: BLE001 - some mistakes make their cell fail
@@ -141,7 +145,7 @@ def place_of(
     return (locator.locate(exercise, [(exercise, one.source)], names),)
 
 
-def _around(one: FaultySolution, reference: Callable[..., Any]) -> Mapping[str, Any]:
+def _around(one: FaultySolution, reference: Callable[..., Value]) -> Mapping[str, Value]:
     """Return the globals of the reference's module for a mutant, and nothing for a misconception."""
     return vars(inspect.getmodule(reference)) if one.kind == "mutant" else {}
 

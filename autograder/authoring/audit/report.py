@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from autograder.authoring.audit.category_coverage import CategoryCoverage
 from autograder.authoring.audit.localization_benchmark import LocalizationStats
 from autograder.authoring.audit.suggestions import Suggestion
+from autograder.base.foreign import Json
 from autograder.base.formatting import join_words, pluralize
 from autograder.course.course import AT_LEAST, TARGETS
 
@@ -106,47 +106,47 @@ class ExerciseAudit:
 
     def faults(self) -> list[str]:
         """Return a message for each fault that would make marks wrong."""
-        found: list[str] = []
+        messages: list[str] = []
         if not self.stub_earns_nothing:
-            found.append("the blank stub is not recognised as not attempted, or earns points.")
+            messages.append("the blank stub is not recognised as not attempted, or earns points.")
         if not self.reference_ok:
-            found.append("the reference solution does not earn full marks.")
-        found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
-        found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
-        return [f"{self.name}: {problem}" for problem in found]
+            messages.append("the reference solution does not earn full marks.")
+        messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
+        messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
+        messages += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
         """Return a message for each missed target that leaves all marks right."""
-        found = [
+        messages = [
             f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misdiagnosed.items()
         ]
-        found += [
+        messages += [
             f"the message of the misconception {n} claims a number that its answers do not show: {s} Take one from the case that "
             "the student sees, or mark it as an example (“for example”, “would”)."
             for n, s in self.claims.items()
         ]
-        found += [
+        messages += [
             f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
             f'with hidden_only={{"{n}": "…"}}.'
             for n, why in self.missed_by_visible.items()
             if not why
         ]
-        found += [
+        messages += [
             f"hidden_only has a reason for {n}, which is no misconception of this exercise that visible checks miss: take it out."
             for n in self.unused_reasons
         ]
-        found += [
+        messages += [
             f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
             "keeps full marks. Let a check ask about one, or rule the kind out in the contract with never={…}."
             for kind in self.kinds.missing
         ]
         if self.hardcoded > targets["by_heart"]:
-            found.append(
+            messages.append(
                 f"one visible answer given to every question earns {self.hardcoded:.0%} of the points; let more "
                 "checks wait for one that it cannot pass, with after=…."
             )
-        return [f"{self.name}: {problem}" for problem in found]
+        return [f"{self.name}: {problem}" for problem in messages]
 
     def missing_requirements(self, at_least: Mapping[str, int] = AT_LEAST) -> list[str]:
         """Return a message for each of the course's requirements that the exercise does not meet."""
@@ -230,36 +230,36 @@ class ChapterAudit:
     def missed_targets(self) -> list[str]:
         """A message for each missed target. A draft may be released with missed targets."""
         hidden, visible = self.targets["hidden"], self.targets["visible"]
-        found = [
+        messages = [
             p for e in self.exercises for p in (*e.missed_targets(self.targets), *e.missing_requirements(self.at_least))
         ]
         if self.killed_kind_only < self.targets["kinds"]:
             names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
-            found.append(
+            messages.append(
                 f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
                 f"input only; the target is {self.targets['kinds']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
-            found.append(
+            messages.append(
                 f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {hidden:.0%}. "
                 f"Still alive: {names}."
             )
         if self.killed_visibly < visible:
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
-            found.append(
+            messages.append(
                 f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {visible:.0%}. "
                 f"Seen by hidden checks only: {names}."
             )
         if self.misconceptions_visible < self.targets["misconceptions_visible"]:
             names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.missed_by_visible)
-            found.append(
+            messages.append(
                 f"{self.chapter}: the visible checks see {self.misconceptions_visible:.1%} of the misconceptions; the target is "
                 f"{self.targets['misconceptions_visible']:.0%}. Seen by hidden checks only: {names}."
             )
-        return found
+        return messages
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the audit as JSON data: the fields, the shares and the problems."""
         return {
             "chapter": self.chapter,
@@ -318,7 +318,7 @@ class ChapterAudit:
         return "\n".join(lines)
 
 
-def _exercise(audit: ExerciseAudit) -> dict[str, Any]:
+def _exercise(audit: ExerciseAudit) -> dict[str, Json]:
     """Return one exercise as JSON data. The keys ``places`` and ``suggestions`` are present only if requested."""
     data = {_JSON_KEYS.get(name, name): value for name, value in asdict(audit).items()}
     whole = {**data, **_shares(audit), "kinds": audit.kinds.to_json()}

@@ -11,9 +11,10 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from types import ModuleType
 
 from autograder.authoring.audit.mutants import Mutant
+from autograder.base.foreign import Json, Value
 from autograder.checking.arrays import paste
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
@@ -60,7 +61,7 @@ class Suggestion:
     survives: bool = False
     ask: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the suggestion as JSON data."""
         return dataclasses.asdict(self)
 
@@ -85,16 +86,16 @@ def suggestions(
         return ()
     name = spec.name
     taken = {m.name for known in checks.misconceptions.values() for m in known} | set(checks.references)
-    found = []
+    surviving = []
     for mutant in survivors[:_MOST]:
         if (one := _written(checks, name, mutant, taken)) is not None:
             ask = _shown_by(checks, name, mutant, further)
-            found.append(dataclasses.replace(one, survives=True, ask=ask))
+            surviving.append(dataclasses.replace(one, survives=True, ask=ask))
     written = ((_written(checks, name, mutant, taken), mutant) for mutant in _unnamed(checks, name, slips))
     offered = [(one, mutant) for one, mutant in written if one is not None]
     wrong = [Misconception(one.name, name, one.name, mutant.function) for one, mutant in offered]
     diagnosed = _diagnosed_correctly(checks, name, wrong)
-    return (*found, *[one for one, _ in offered if one.name in diagnosed][:_MOST])
+    return (*surviving, *[one for one, _ in offered if one.name in diagnosed][:_MOST])
 
 
 def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> str:
@@ -120,8 +121,8 @@ def _together(lines: Iterable[str]) -> list[str]:
     plain: list[str] = []
     modules: dict[str, list[str]] = {}
     for line in lines:
-        before, found, names = line.partition(" import ")
-        if found:
+        before, separator, names = line.partition(" import ")
+        if separator:
             modules.setdefault(before, []).append(names)
         else:
             plain.append(line)
@@ -148,7 +149,7 @@ def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> lis
     calls = [c for c in distinguishing_calls(name, checks.plan(name)) if c.memory_mb is None]
     right = _answers(checks, name, None, calls)
     known = [_answers(checks, name, m.function, calls) for m in checks.misconceptions[name]]
-    found = []
+    unnamed = []
     step = max(1, len(mutants) // _MOST_TRIED)
     for mutant in mutants[::step]:
         if "`self`" in mutant.label:
@@ -158,24 +159,24 @@ def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> lis
             continue
         if not any(_alike(answers, others, calls) for others in known):
             known.append(answers)
-            found.append(mutant)
-        if len(found) >= 2 * _MOST:
+            unnamed.append(mutant)
+        if len(unnamed) >= 2 * _MOST:
             break
-    return found
+    return unnamed
 
 
 def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misconception]) -> set[str]:
     """Return the names of candidates that lose marks and are diagnosed correctly alongside the existing misconceptions."""
     candidates = {**checks.misconceptions, name: [*checks.misconceptions[name], *wrong]}
     judge = Judge(dataclasses.replace(checks, misconceptions=candidates, shrinks=False, _diagnoses={}))
-    found = set()
+    diagnosed = set()
     for one in wrong:
         names = {**checks.right_names(), name: one.function}
         subject = FunctionSubject(name, names, call_seconds=_SECONDS, of_processor=True)
         [verdict] = judge.judge(subject, only=frozenset({name}))
         if verdict.score < verdict.max_score and verdict.misconception == one.name:
-            found.add(one.name)
-    return found
+            diagnosed.add(one.name)
+    return diagnosed
 
 
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
@@ -201,7 +202,7 @@ def _call(call: Call) -> str:
 
 
 def _answers(
-    checks: ChapterChecks, name: str, function: Callable[..., Any] | None, calls: Sequence[Call]
+    checks: ChapterChecks, name: str, function: Callable[..., Value] | None, calls: Sequence[Call]
 ) -> list[Answer]:
     names = checks.right_names()
     if function is not None:
@@ -263,17 +264,17 @@ def _imports(
     own = {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
     own |= {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = dict.fromkeys(n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    found = {}
+    imports = {}
     for name in used:
         if name in own or name == definition.name or name not in vars(module):
             continue
         if name in wrong and wrong[name] is not vars(module)[name]:
             return None
-        found[name] = _import_of(name, module) or f"from {module.__name__} import {name}"
-    return found
+        imports[name] = _import_of(name, module) or f"from {module.__name__} import {name}"
+    return imports
 
 
-def _import_of(name: str, module: Any) -> str:
+def _import_of(name: str, module: ModuleType) -> str:
     """Return the line by which a module imports ``name``. Empty if the module defines the name itself."""
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.Import | ast.ImportFrom):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.plain_text import PLAIN, in_order
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import kind_of_table
@@ -16,12 +16,12 @@ from autograder.sandbox.guest.wire_tables import kind_of_table
 __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
 
-def can_corrupt_value(value: Any) -> bool:
+def can_corrupt_value(value: Value) -> bool:
     """Return whether ``corrupt_value`` supports ``value``: a string, set, date or similar, or an empty container."""
     return isinstance(value, (*PLAIN, Iterated)) or (isinstance(value, list | dict) and not value)
 
 
-def corrupt_value(value: Any, number: int) -> Any:
+def corrupt_value(value: Value, number: int) -> Value:
     """Return ``value`` with one part changed. ``number`` selects the part. An empty value gets an item."""
     if isinstance(value, str):
         at = number % len(value) if value else 0
@@ -44,7 +44,7 @@ def corrupt_value(value: Any, number: int) -> Any:
     return value
 
 
-def corrupt_table(value: Any, share: float, number: int) -> Any:
+def corrupt_table(value: Value, share: float, number: int) -> Value:
     """Return a DataFrame, Series or Index with one cell changed. ``number`` selects the cell. An empty one gets an item."""
     kind = kind_of_table(value)
     if kind == "Index":
@@ -68,7 +68,7 @@ def corrupt_table(value: Any, share: float, number: int) -> Any:
     return other
 
 
-def _other(item: Any, items: list[Any], share: float) -> Any:
+def _other(item: Value, items: list[Value], share: float) -> Value:
     """Return a different item of the same type, further away than any tolerance."""
     if isinstance(item, bool | np.bool_):
         return not item

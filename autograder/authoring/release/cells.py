@@ -132,7 +132,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
 
 
 def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
-    found: set[str] = set()
+    checked: set[str] = set()
     for cell in source.notebook.cells:
         if cell.role != "check" or by_hand(source, cell) or cell.grade_id is None:
             continue
@@ -140,13 +140,13 @@ def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterat
         name = cell.grade_id.removeprefix("check_")
         if name not in specs or not cell.grade_id.startswith("check_"):
             yield _of_no_exercise(source, cell, specs)
-            found.update(called & specs.keys())  # report it only once
+            checked.update(called & specs.keys())  # report it only once
             continue
-        found.add(name)
+        checked.add(name)
         yield from _check(source, cell, specs[name], called)
     stubs = set(source.notebook.exercises())
     for name in specs:
-        if name not in found and name in stubs:
+        if name not in checked and name in stubs:
             yield Mistake(
                 source.label,
                 f"{name} has no check cell, so nobody would get its points. Put a locked, graded code cell called "

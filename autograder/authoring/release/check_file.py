@@ -32,7 +32,7 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
     elsewhere, the numbers would depend on earlier draws.
     """
     sources = _names_of_sources(tree)
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for scope in _scopes(tree):
         calls = [node for node in _inside(scope) if isinstance(node, ast.Call)]
         drawn = [(call, sources.get(ast.unparse(call.func).rpartition(".")[0])) for call in calls]
@@ -48,10 +48,10 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
             text = ast.unparse(call.func)
             if name in _SEEDED_BY_ARGUMENT:
                 if not call.args and not call.keywords:
-                    found[call.lineno] = f"{text}()"
+                    texts[call.lineno] = f"{text}()"
             elif name not in _NO_DRAW and where not in seeded:
-                found[call.lineno] = f"{text}(…)"
-    yield from ((line, _sentence(text)) for line, text in sorted(found.items()))
+                texts[call.lineno] = f"{text}(…)"
+    yield from ((line, _sentence(text)) for line, text in sorted(texts.items()))
 
 
 def _sentence(text: str) -> str:
@@ -226,14 +226,14 @@ class CheckFile:
                     f"{node.name} stands in no class, so grading does not try it: put it into the class of its exercise.",
                 )
         for node in self.classes:
-            found = [s for s in node.body if isinstance(s, ast.FunctionDef)]
-            checks = [s.name for s in found if _is_check(s) or s.name.startswith("test_")]
+            methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
+            checks = [s.name for s in methods if _is_check(s) or s.name.startswith("test_")]
             if checks and not node.decorator_list and node.name not in bases:
                 yield Mistake(
                     self.place(node.lineno),
                     f"{node.name} holds checks and is not marked with @exercise(…), so grading does not try them.",
                 )
-            for method in found:
+            for method in methods:
                 if _is_check(method) and not method.name.startswith("test_"):
                     yield Mistake(
                         self.place(method.lineno),

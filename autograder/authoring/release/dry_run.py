@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
-from typing import Any
 
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import Mistake, place_of_function, relative
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
@@ -64,7 +64,7 @@ def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
 def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
     """Try each check on the reference, and yield the mistakes."""
     first = _TimedReferences(checks)
-    calls_by_check: dict[tuple[str, str], list[Any]] = {}
+    calls_by_check: dict[tuple[str, str], list[tuple[object, ...]]] = {}
     reported: set[str] = set()
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
@@ -110,7 +110,7 @@ def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str,
 
 
 def _changed_calls(
-    checks: ChapterChecks, calls_by_check: Mapping[tuple[str, str], list[Any]], file: CheckFile
+    checks: ChapterChecks, calls_by_check: Mapping[tuple[str, str], list[tuple[object, ...]]], file: CheckFile
 ) -> Iterator[Mistake]:
     """Load the check file again, and yield a mistake for each check whose calls change."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
@@ -136,13 +136,15 @@ class _TimedReferences:
         self.seconds = checks.course.limits.call_seconds
         self.originals = checks.references
         endless: set[str] = set()  # wait for each function only once
-        timed: dict[str, Callable[..., Any]] = {
+        timed: dict[str, Callable[..., Value]] = {
             name: function if isinstance(function, type) else _Timed(name, function, endless, self.seconds)
             for name, function in checks.references.items()
         }
         self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
 
-    def try_check(self, exercise: str, check: CheckSpec, file: CheckFile) -> tuple[Mistake | None, list[Any]]:
+    def try_check(
+        self, exercise: str, check: CheckSpec, file: CheckFile
+    ) -> tuple[Mistake | None, list[tuple[object, ...]]]:
         """Run ``check`` on the reference. Return the mistake, if any, and the keys of the calls."""
         where = file.place_of_check(exercise, check.name)
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
@@ -196,12 +198,12 @@ _STEPS = 3  # the time limit of a check that tests a class, in multiples of the 
 class _Timed:
     """A reference with a time limit. It keeps the function's globals, so that errors are reported with its own line."""
 
-    def __init__(self, name: str, function: Callable[..., Any], endless: set[str], seconds: float) -> None:
+    def __init__(self, name: str, function: Callable[..., Value], endless: set[str], seconds: float) -> None:
         functools.update_wrapper(self, function)
         self.__globals__ = getattr(function, "__globals__", {})
         self._name, self._function, self._endless, self._seconds = name, function, endless, seconds
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
         if self._name in self._endless:
             raise _Endless(self._name)
         try:

@@ -51,13 +51,13 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
     """Yield a mistake for each unlisted package: its first import and the number of other cells."""
     folder = course.source(chapter).parent
-    found: dict[str, list[tuple[Cell, int]]] = {}
+    missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in source.code:
         for line, module in imported(cell.source):
             # Modules next to the notebook are released with it.
             if module not in known and not (folder / f"{module}.py").is_file():
-                found.setdefault(module, []).append((cell, line))
-    for module, places in found.items():
+                missing.setdefault(module, []).append((cell, line))
+    for module, places in missing.items():
         cell, line = places[0]
         others = len({other.index for other, _ in places}) - 1
         besides = f", as {pluralize(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""

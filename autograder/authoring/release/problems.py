@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json, Value
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, Notebook, load_source
 
@@ -54,7 +54,7 @@ class SourceNotebook:
     """A chapter's source notebook with its JSON, and readable names for its cells."""
 
     label: str
-    document: Mapping[str, Any]
+    document: Mapping[str, Json]
     notebook: Notebook
 
     @classmethod
@@ -68,12 +68,12 @@ class SourceNotebook:
         """The code cells, in order."""
         return [cell for cell in self.notebook.cells if cell.kind == "code"]
 
-    def marks(self, cell: Cell) -> Mapping[str, Any]:
+    def marks(self, cell: Cell) -> Mapping[str, Json]:
         """Return a cell's nbgrader metadata, or an empty mapping."""
         raw = self.document["cells"][cell.index]
         metadata = raw.get("metadata") if isinstance(raw, dict) else None
-        found = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-        return found if isinstance(found, dict) else {}
+        marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+        return marks if isinstance(marks, dict) else {}
 
     def name(self, cell: Cell) -> str:
         """Return a cell's readable name: its grade id, or its number as "Restart and run all" counts cells."""
@@ -94,7 +94,7 @@ def relative(course: Course, path: Path | str) -> str:
     return str(path.relative_to(course.root)) if path.is_relative_to(course.root) else str(path)
 
 
-def place_of_function(course: Course, function: Callable[..., Any]) -> str:
+def place_of_function(course: Course, function: Callable[..., Value]) -> str:
     """Return the file and line of a function of the course. Empty if it has none, as for a quiz."""
     if isinstance(function, type):
         try:
@@ -122,10 +122,10 @@ def unfinished_places(course: Course, chapter: str) -> list[Mistake]:
     """Return every place of a chapter that is marked as unfinished, with its exercise if known."""
     folders = [course.root / "solutions" / kind for kind in ("", "misconceptions", "alternatives")]
     files = [folder / f"{chapter}.py" for folder in folders]
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     for path in [*files, course.checks(chapter)]:
-        found += _in_python(course, path)
-    return [*found, *_in_notebook(course, chapter, {place.about for place in found})]
+        mistakes += _in_python(course, path)
+    return [*mistakes, *_in_notebook(course, chapter, {place.about for place in mistakes})]
 
 
 def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
@@ -171,11 +171,11 @@ def _owners(text: str) -> list[tuple[int, int, str]]:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
         return []
-    found = []
+    owners = []
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             marks = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
             named = [mark.args[0].value for mark in marks if isinstance(mark.args[0], ast.Constant)]
             first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-            found.append((first, node.end_lineno or first, str(named[0]) if named else node.name))
-    return found
+            owners.append((first, node.end_lineno or first, str(named[0]) if named else node.name))
+    return owners

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from autograder.authoring.release.cells import by_hand
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import NOT_BLANK, Mistake, SourceNotebook, place_of_function
 from autograder.authoring.simulate import solved_notebook
 from autograder.base import attempt
+from autograder.base.foreign import Json, Value
 from autograder.base.formatting import number, points
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
@@ -66,7 +66,7 @@ def trial_run(
 
 
 def _submission(
-    document: Mapping[str, Any], course: Course, chapter: str, released: Released, worker: Worker
+    document: Mapping[str, Json], course: Course, chapter: str, released: Released, worker: Worker
 ) -> Submission:
     job, output_kb = Job(course.source(chapter), chapter=chapter), course.limits.output_kb
     opened = partial(worker.open, files=released.files)
@@ -75,7 +75,7 @@ def _submission(
 
 def _solved(
     checks: ChapterChecks, source: SourceNotebook, reported: Collection[str]
-) -> tuple[dict[str, Any] | None, list[Mistake]]:
+) -> tuple[dict[str, Json] | None, list[Mistake]]:
     """Return the source notebook with the references in its stubs, or None and the mistakes that prevent it."""
     stubs = {name for name in source.notebook.exercises() if name not in reported}
     code = {name: checks.references[name] for name in checks.specs if name in stubs}
@@ -88,7 +88,7 @@ def _solved(
 
 
 def _cannot_be_carried(
-    name: str, reference: Callable[..., Any], checks: ChapterChecks, source: SourceNotebook
+    name: str, reference: Callable[..., Value], checks: ChapterChecks, source: SourceNotebook
 ) -> Iterator[Mistake]:
     try:
         solved_notebook(checks.course, checks.chapter, {name: reference}, start=source.document)
@@ -122,9 +122,11 @@ def _solved_mistakes(
             and _is_to_draw(cell)
             and not _draws(outcome)
         ):
-            said = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
+            output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
             where = source.place(cell)
-            yield Mistake(where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{said}")
+            yield Mistake(
+                where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
+            )
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
             result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])

@@ -7,7 +7,6 @@ import doctest
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _SHOWN = 120  # characters of a value in messages
 
 
 def wrong_examples(
-    name: str, docstring: str, function: Callable[..., Any], seconds: float
+    name: str, docstring: str, function: Callable[..., Value], seconds: float
 ) -> Iterator[tuple[int, str]]:
     """Yield the line, counted from 1, and a message for each wrong example in ``docstring``.
 
@@ -54,23 +53,25 @@ def wrong_examples(
             yield line, f"the docstring says that {text} is {expected}, and the reference gives {_shown(result)}."
 
 
-def _in_sentences(name: str, docstring: str, function: Callable[..., Any]) -> Iterator[tuple[int, str, list[Any], str]]:
+def _in_sentences(
+    name: str, docstring: str, function: Callable[..., Value]
+) -> Iterator[tuple[int, str, list[Value], str]]:
     """Yield each example in a sentence: its position, its source, its arguments, and the source of the expected value."""
     for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
         inside = _bracketed(docstring, match.end())
-        said = _SAYS.match(docstring, match.end() + len(inside))
+        verb = _SAYS.match(docstring, match.end() + len(inside))
         arguments = _arguments(inside)
-        if inside and said and arguments is not None and (expected := _value(docstring, said.end())):
+        if inside and verb and arguments is not None and (expected := _value(docstring, verb.end())):
             yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
     if _takes_one(function):
         for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d-])", docstring):
             given = _value(docstring, match.end())
-            said = _SAYS.match(docstring, match.end() + len(given))
-            if given and said and said[0].split()[0] != "=" and (expected := _value(docstring, said.end())):
+            verb = _SAYS.match(docstring, match.end() + len(given))
+            if given and verb and verb[0].split()[0] != "=" and (expected := _value(docstring, verb.end())):
                 yield match.start(), f"{name}({given})", [_as_argument(ast.literal_eval(given))], expected
 
 
-def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: float) -> Iterator[tuple[int, str]]:
+def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
     try:
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
@@ -81,11 +82,13 @@ def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: 
     runner = doctest.DocTestRunner(doctest.OutputChecker(), verbose=False, optionflags=options)
     failures: list[tuple[int, str]] = []
 
-    def note(_out: Any, _test: Any, example: doctest.Example, got: str) -> None:
-        said = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
-        failures.append((example.lineno + 1, f"{said}, and the reference gives {_short(got)}."))
+    def note(_out: object, _test: object, example: doctest.Example, got: str) -> None:
+        claim = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
+        failures.append((example.lineno + 1, f"{claim}, and the reference gives {_short(got)}."))
 
-    def note_error(_out: Any, _test: Any, example: doctest.Example, raised: Any) -> None:
+    def note_error(
+        _out: object, _test: object, example: doctest.Example, raised: tuple[type[BaseException], BaseException, object]
+    ) -> None:
         why = f"the reference raises {raised[0].__name__}: {raised[1]}"
         failures.append((example.lineno + 1, f"the docstring's example {example.source.strip()} fails: {why}."))
 
@@ -100,7 +103,7 @@ def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: 
     yield from failures
 
 
-def _arguments(text: str) -> list[Any] | None:
+def _arguments(text: str) -> list[Value] | None:
     """Return the argument values of a call from the text in its brackets, or None if they are not literals."""
     try:
         call = ast.parse(f"f{text}", mode="eval").body
@@ -114,13 +117,13 @@ def _arguments(text: str) -> list[Any] | None:
         return None
 
 
-def _argument(node: ast.expr) -> Any:
+def _argument(node: ast.expr) -> Value:
     if isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.array", "numpy.array"} and len(node.args) == 1:
         return np.array(ast.literal_eval(node.args[0]))
     return _as_argument(ast.literal_eval(node))
 
 
-def _as_argument(value: Any) -> Any:
+def _as_argument(value: Value) -> Value:
     if isinstance(value, list):
         array = np.array(value)
         return array.astype(float) if array.dtype.kind in "iu" else array
@@ -153,7 +156,7 @@ def _bracketed(text: str, start: int) -> str:
     return ""
 
 
-def _takes_one(function: Callable[..., Any]) -> bool:
+def _takes_one(function: Callable[..., Value]) -> bool:
     parameters = inspect.signature(function).parameters.values()
     return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) == 1
 
@@ -180,7 +183,7 @@ def _agrees(result: Value, expected: Value, text: str) -> bool:
     return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     return _short(repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value))
 
 

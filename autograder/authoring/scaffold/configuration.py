@@ -111,10 +111,10 @@ def _chapters(path: Path, text: str) -> list[str] | None:
     loader = _TextLoader(path.name, path=str(path.parent))
     loader.text = text
     try:
-        found = loader.load_config()["Course"]["chapters"]
+        chapters = loader.load_config()["Course"]["chapters"]
     except Exception:  # noqa: BLE001 - whatever a configuration raises
         return None
-    return list(found) if isinstance(found, list) else None
+    return list(chapters) if isinstance(chapters, list) else None
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")

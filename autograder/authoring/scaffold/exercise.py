@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
+from autograder.authoring.release.stubs import Definition, parameters_of
 from autograder.authoring.scaffold import exercise_texts
 from autograder.authoring.scaffold.configuration import (
     require_chapter_name,
@@ -19,7 +19,7 @@ from autograder.authoring.scaffold.configuration import (
     require_points,
     with_chapter,
 )
-from autograder.authoring.scaffold.stubs import Defined, stub_of
+from autograder.authoring.scaffold.stubs import stub_of
 from autograder.authoring.scaffold.writing import (
     check_cell,
     code_cell,
@@ -31,6 +31,7 @@ from autograder.authoring.scaffold.writing import (
     write_all,
 )
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, notebook_of
 
@@ -144,14 +145,14 @@ def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
             )
 
 
-def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defined, str]:
+def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:
     """Return the definition of the reference, a function or a class, and the source around it. Add one if missing."""
     path = files.solutions()
     text = files.text(path)
     tree = _tree(path, text)
     for node in reversed(tree.body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            given = _parameters(node) if isinstance(node, ast.FunctionDef) else ""
+            given = f"({parameters_of(node)})" if isinstance(node, ast.FunctionDef) else ""
             if signature is not None and require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
@@ -164,14 +165,14 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
                 f"{name} in {path}, line {node.lineno}, is no function and no class: stubs are made of these."
             )
     parameters = require_parameters(name, signature) if signature is not None else "(x)"
-    begun = exercise_texts.reference(name, parameters)
+    outline = exercise_texts.reference(name, parameters)
     if text is None:
-        files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{begun}'
+        files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:
-        files.after[path] = _appended(text, begun)
-    [function] = ast.parse(begun).body
+        files.after[path] = _appended(text, outline)
+    [function] = ast.parse(outline).body
     assert isinstance(function, ast.FunctionDef)  # noqa: S101 - the template is a function
-    return function, begun
+    return function, outline
 
 
 def _bound_by(node: ast.stmt) -> set[str]:
@@ -194,16 +195,16 @@ def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
     return POINTS
 
 
-def _checks(files: _Chapter, name: str, node: Defined, points: float) -> None:
+def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None:
     """Add an outline of the check class."""
     path = files.course.checks(files.name)
     text = files.text(path)
-    begun = exercise_texts.check_class(name, node, points)
+    outline = exercise_texts.check_class(name, node, points)
     wanted = {"np": "numpy", "check": _CHECKING, "exercise": _CHECKING, "pure": _CHECKING}
-    _add(files, path, text, '"""The checks, hidden and visible."""', wanted, begun)
+    _add(files, path, text, '"""The checks, hidden and visible."""', wanted, outline)
 
 
-def _misconception(files: _Chapter, name: str, node: Defined) -> None:
+def _misconception(files: _Chapter, name: str, node: Definition) -> None:
     """Add an outline of a first misconception if the exercise has none."""
     path = files.solutions("misconceptions")
     text = files.text(path)
@@ -211,18 +212,18 @@ def _misconception(files: _Chapter, name: str, node: Defined) -> None:
         return
     wanted = {"misconceptions_of": "autograder.misconception"} | ({"np": "numpy"} if text is None else {})
     if isinstance(node, ast.ClassDef):
-        begun = exercise_texts.class_misconception(name)
+        outline = exercise_texts.class_misconception(name)
     else:
-        begun = exercise_texts.misconception(name, _parameters(node))
+        outline = exercise_texts.misconception(name, f"({parameters_of(node)})")
     title = '"""Wrong solutions, one mistake each, with what a student who makes it should read."""'
-    _add(files, path, text, title, wanted, begun)
+    _add(files, path, text, title, wanted, outline)
 
 
-def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], begun: str) -> None:
-    """Append ``begun`` to a file, and add the ``wanted`` imports below the file's own."""
+def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], outline: str) -> None:
+    """Append ``outline`` to a file, and add the ``wanted`` imports below the file's own."""
     tree = _tree(path, text)
     if text is None:
-        files.after[path] = f"{title}\n\n{exercise_texts.import_lines(wanted, frozenset())}\n\n{begun}"
+        files.after[path] = f"{title}\n\n{exercise_texts.import_lines(wanted, frozenset())}\n\n{outline}"
         return
     bound = frozenset(alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names)  # fmt: skip
     lines = exercise_texts.import_lines(wanted, bound)
@@ -234,7 +235,7 @@ def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict
         head = "".join(kept[:last])
         blank = "\n" if opening and not imports else ""
         text = f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{blank}{lines}{''.join(kept[last:])}"
-    files.after[path] = _appended(text, begun)
+    files.after[path] = _appended(text, outline)
 
 
 def _appended(text: str, more: str) -> str:
@@ -279,11 +280,11 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
     return True
 
 
-def _cells(name: str, stub: str, points: float) -> list[dict[str, Any]]:
+def _cells(name: str, stub: str, points: float) -> list[dict[str, Json]]:
     return [prose_cell(f"about_{name}", exercise_texts.task(name)), stub_cell(name, stub), check_cell(name, points)]
 
 
-def _fitting(document: Mapping[str, Any], cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _fitting(document: Mapping[str, Json], cells: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """Return the cells with unique ids, or without ids if the notebook's format has none."""
     taken = {cell.get("id") for cell in document["cells"] if isinstance(cell, dict)}
     if (document.get("nbformat", 4), document.get("nbformat_minor", 0)) < (4, 5):
@@ -305,13 +306,3 @@ def _tree(path: Path, text: str | None) -> ast.Module:
     except (SyntaxError, ValueError) as error:
         line = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
         raise CourseError(f"{path} cannot be added to, as Python cannot read it: {line}. Mend it first.") from error
-
-
-def _parameters(node: ast.FunctionDef) -> str:
-    """Return the parameters in parentheses, without annotations."""
-    plain = ast.parse(ast.unparse(node.args).join(["def f(", "): pass"])).body[0]
-    assert isinstance(plain, ast.FunctionDef)  # noqa: S101 - the source is a function
-    for one in ast.walk(plain.args):
-        if isinstance(one, ast.arg):
-            one.annotation = None
-    return f"({ast.unparse(plain.args)})"

@@ -5,22 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import inspect
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from autograder.authoring.release.stubs import parameters_of
+from autograder.authoring.release.stubs import Definition, definition_of, parameters_of
 from autograder.authoring.scaffold.writing import read, same_formatting, set_source, write_all
 from autograder.base.attempt import parsed
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
 from autograder.judging.loader import load_checks
 
-__all__ = ["Defined", "StubUpdate", "reference_of", "stub_of", "update_stubs"]
+__all__ = ["StubUpdate", "stub_of", "update_stubs"]
 
-Defined = ast.FunctionDef | ast.ClassDef
 _BLANK = "raise NotImplementedError"
 
 
@@ -45,7 +41,7 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
     checks = load_checks(course, chapter)
     for name, spec in checks.specs.items():
         cell = notebook.stub(name)
-        reference = reference_of(checks.references[name])
+        reference = definition_of(checks.references[name])
         if spec.answers or reference is None:
             continue
         if cell is None or cell.kind != "code":
@@ -55,9 +51,9 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
             continue
         source = _updated(name, cell.source, *reference)
         if source is None:
-            begun = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
+            definition = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
             left.append(
-                f"The stub of {name} in {path} is no cell in which Python finds `{begun}`, so it was left as it is. Mend it, "
+                f"The stub of {name} in {path} is no cell in which Python finds `{definition}`, so it was left as it is. Mend it, "
                 "or delete its two cells and let `autograder new-exercise` make them anew."
             )
         elif source != cell.source:
@@ -68,17 +64,7 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
     return StubUpdate(tuple(changed), tuple(left))
 
 
-def reference_of(reference: Callable[..., Any]) -> tuple[Defined, str] | None:
-    """Return the definition of a reference and its source, or None if it is neither a function nor a class."""
-    try:
-        source = textwrap.dedent(inspect.getsource(inspect.unwrap(reference)))
-        body = ast.parse(source).body
-    except (OSError, TypeError, SyntaxError):
-        return None
-    return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
-
-
-def stub_of(node: Defined, source: str) -> str:
+def stub_of(node: Definition, source: str) -> str:
     """Return the source of a blank stub for the definition ``node`` in ``source``."""
     docstring = _docstring(node, source)
     inside = [f"    {docstring}"] if docstring else []
@@ -97,7 +83,7 @@ def _blank_method(node: ast.FunctionDef, source: str) -> str:
     return "\n".join([*marks, _header(node), *docstring, f"    {_BLANK}"])
 
 
-def _docstring(node: Defined, source: str) -> str | None:
+def _docstring(node: Definition, source: str) -> str | None:
     """Return the docstring of a definition as written in ``source``, including quotes. None if it has none."""
     if ast.get_docstring(node, clean=False) is None:
         return None
@@ -114,7 +100,7 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
     ]
 
 
-def _updated(name: str, source: str, node: Defined, reference: str) -> str | None:
+def _updated(name: str, source: str, node: Definition, reference: str) -> str | None:
     """Return a stub cell's source with the reference's headers and docstrings, or None if it does not define ``name``."""
     tree = parsed(source)
     kinds = (ast.ClassDef,) if isinstance(node, ast.ClassDef) else (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -138,7 +124,9 @@ def _updated(name: str, source: str, node: Defined, reference: str) -> str | Non
     return changed
 
 
-def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
+def _with_top(
+    source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, node: Definition, reference: str
+) -> str:
     """Return ``source`` with the header and docstring of ``stub`` replaced by those of ``node`` if they differ."""
     docstring, own = _docstring(node, reference), ast.get_docstring(stub)
     wanted = ast.get_docstring(node) if docstring else None
@@ -146,7 +134,11 @@ def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
     new_docstring = docstring if wanted not in {None, own} else None
     header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
     new_header = None
-    if isinstance(node, ast.FunctionDef) and parameters_of(stub) != parameters_of(node):
+    if (
+        isinstance(node, ast.FunctionDef)
+        and not isinstance(stub, ast.ClassDef)
+        and parameters_of(stub) != parameters_of(node)
+    ):
         new_header = header_of_it
     if new_docstring is None and new_header is None:
         return source
@@ -167,7 +159,7 @@ def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
     return "\n".join([*above, *header, *docstring_lines, *lines[docstring_end:]])
 
 
-def _header_end(source: str, stub: Any) -> int:
+def _header_end(source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
     """Return the number of the line with the colon that ends a definition's header."""
     first: int = stub.lineno
     for last in range(first, stub.body[0].lineno):

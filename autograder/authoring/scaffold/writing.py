@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.course.notebook import document_bytes
 
 __all__ = [
@@ -79,19 +79,19 @@ def _create_folders(folder: Path) -> list[Path]:
     return missing[::-1]
 
 
-def new_notebook(*cells: Mapping[str, Any]) -> dict[str, Any]:
+def new_notebook(*cells: Mapping[str, Json]) -> dict[str, Json]:
     """Return a Python notebook with the given cells."""
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     return {"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def prose_cell(name: str, text: str) -> dict[str, Any]:
+def prose_cell(name: str, text: str) -> dict[str, Json]:
     """Return a Markdown cell."""
     return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": text.splitlines(keepends=True)}
 
 
-def code_cell(name: str, source: str, **marks: object) -> dict[str, Any]:
+def code_cell(name: str, source: str, **marks: object) -> dict[str, Json]:
     """Return a code cell. With ``marks``, it has nbgrader metadata with the grade id ``name``."""
     known = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
     metadata = {"nbgrader": {**known, **marks}} if marks else {}
@@ -101,23 +101,23 @@ def code_cell(name: str, source: str, **marks: object) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def stub_cell(exercise: str, source: str) -> dict[str, Any]:
+def stub_cell(exercise: str, source: str) -> dict[str, Json]:
     """Return the cell that the student fills in."""
     return code_cell(exercise, source, solution=True)
 
 
-def check_cell(exercise: str, points: float) -> dict[str, Any]:
+def check_cell(exercise: str, points: float) -> dict[str, Json]:
     """Return the locked cell below a stub, which checks the exercise."""
     worth = int(points) if points == int(points) else points
     return code_cell(f"check_{exercise}", f"check({exercise})", grade=True, locked=True, points=worth)
 
 
-def set_source(cell: dict[str, Any], source: str) -> None:
+def set_source(cell: dict[str, Json], source: str) -> None:
     """Replace a cell's source, keeping its form: one string or a list of lines."""
     cell["source"] = source.splitlines(keepends=True) if isinstance(cell.get("source"), list) else source
 
 
-def same_formatting(before: str | None, document: Mapping[str, Any]) -> str:
+def same_formatting(before: str | None, document: Mapping[str, Json]) -> str:
     """Return ``document`` as text in the JSON formatting of ``before``, so that a diff shows only real changes."""
     default = _layouts()[0]
     if before is None:
@@ -129,13 +129,13 @@ def same_formatting(before: str | None, document: Mapping[str, Any]) -> str:
     return next((layout for layout in _layouts() if layout(old) == before), default)(document)
 
 
-def _layouts() -> list[Callable[[Mapping[str, Any]], str]]:
+def _layouts() -> list[Callable[[Mapping[str, Json]], str]]:
     """Return functions that format a notebook as common programs do, Jupyter's format first."""
 
-    def dumped(end: str, options: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], str]:
+    def dumped(end: str, options: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], str]:
         return lambda document: json.dumps(document, **options) + end
 
-    indents: list[dict[str, Any]] = [
+    indents: list[dict[str, Json]] = [
         {"indent": 1},
         {"indent": 2},
         {"indent": 4},
