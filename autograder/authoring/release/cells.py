@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from autograder.authoring.release.problems import Mistake, SourceNotebook, did_you_mean, relative
+from autograder.authoring.release.problems import Mistake, SourceNotebook, called_name, calls_in, did_you_mean, relative
 from autograder.base import attempt
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
@@ -223,22 +223,18 @@ def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
                 return
 
 
-def _calls(cell: Cell) -> Iterator[ast.Call]:
-    tree = attempt.parsed(cell.source)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and (
-            (isinstance(node.func, ast.Name) and node.func.id == "check")
-            or (isinstance(node.func, ast.Attribute) and node.func.attr == "check")
-        ):
-            yield node
+def _check_arguments(cell: Cell) -> list[ast.expr]:
+    """Return the first argument of each ``check`` call in a cell."""
+    calls = [call for call in calls_in(cell) if called_name(call) == "check"]
+    return [argument for call in calls for argument in call.args[:1]]
 
 
 def _checked(cell: Cell) -> set[str]:
     """Return the names that a check cell passes to ``check``."""
-    given = [argument for call in _calls(cell) for argument in call.args[:1]]
-    names = {argument.id for argument in given if isinstance(argument, ast.Name)}
-    return names | {str(a.value) for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+    arguments = _check_arguments(cell)
+    names = {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+    return names | {str(a.value) for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str)}
 
 
 def _quoted(cell: Cell, name: str) -> bool:
-    return any(isinstance(a, ast.Constant) and a.value == name for call in _calls(cell) for a in call.args[:1])
+    return any(isinstance(argument, ast.Constant) and argument.value == name for argument in _check_arguments(cell))

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from autograder.authoring.release.problems import Mistake, SourceNotebook
-from autograder.base import attempt
+from autograder.authoring.release.problems import Mistake, SourceNotebook, called_name, calls_in
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, files_beside
@@ -71,7 +70,7 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
 
 def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
     folder = course.source(chapter).parent
-    calls = [(cell, call) for cell in source.code for call in _calls(cell)]
+    calls = [(cell, call) for cell in source.code for call in calls_in(cell)]
     created = {_literal(call) for _, call in calls if _writes(call)}
     for cell, call in calls:
         name = _literal(call)
@@ -101,38 +100,25 @@ def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mis
             )
 
 
-def _calls(cell: Cell) -> Iterator[ast.Call]:
-    tree = attempt.parsed(cell.source)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call):
-            yield node
-
-
 def _reads(call: ast.Call) -> bool:
-    name = _called(call)
+    name = called_name(call)
     if _of_a_path(call):
         return name in _PATH_READERS and not _writes(call)
     return (name in _READERS or name.startswith("read_")) and not _writes(call)
 
 
 def _writes(call: ast.Call) -> bool:
-    name = _called(call)
+    name = called_name(call)
     if name == "open":
         mode = [*call.args[0 if _of_a_path(call) else 1 :], *(k.value for k in call.keywords if k.arg == "mode")][:1]
         return any(isinstance(m, ast.Constant) and set(str(m.value)) & set("wax") for m in mode)
     return name in _WRITERS or name.startswith(("write_", "to_"))
 
 
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
 def _of_a_path(call: ast.Call) -> bool:
     """Return whether ``call`` is a method call on ``Path("…")``."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return isinstance(owner, ast.Call) and _called(owner) in {"Path", "PurePath", "PosixPath"}
+    return isinstance(owner, ast.Call) and called_name(owner) in {"Path", "PurePath", "PosixPath"}
 
 
 def _literal(call: ast.Call) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.base import attempt
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json, Value
 from autograder.course.course import Course
@@ -21,6 +22,8 @@ __all__ = [
     "UNFINISHED",
     "Mistake",
     "SourceNotebook",
+    "called_name",
+    "calls_in",
     "did_you_mean",
     "place_of_function",
     "relative",
@@ -110,6 +113,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a question such as `` Is it x misspelt?`` if ``name`` is similar to one of ``known``, else ""."""
     near = difflib.get_close_matches(name, sorted(set(known) - {name}), 1, _NEAR)
     return f" Is it {near[0]} misspelt?" if near else ""
+
+
+def calls_in(cell: Cell) -> Iterator[ast.Call]:
+    """Yield the calls in a cell's source. Yield nothing if it has a syntax error."""
+    tree = attempt.parsed(cell.source)
+    yield from (node for node in ast.walk(tree or ast.Pass()) if isinstance(node, ast.Call))
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the name of a called function or method, or "" for other expressions."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 MARK = "TODO(author)"  # a bare TODO may be meant for students

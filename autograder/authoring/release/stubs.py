@@ -23,13 +23,7 @@ from autograder.course.course import Course
 from autograder.course.notebook import Cell, blank_exercises
 from autograder.judging.loader import ChapterChecks
 
-__all__ = [
-    "Definition",
-    "definition_of",
-    "parameters_of",
-    "stub_mistakes",
-    "syntax_mistakes",
-]
+__all__ = ["Definition", "definition_of", "parameters_of", "stub_mistakes", "syntax_mistakes"]
 
 Definition = ast.FunctionDef | ast.ClassDef
 

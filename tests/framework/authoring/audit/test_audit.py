@@ -135,6 +135,7 @@ def test_the_command_prints_json_and_nothing_else(course):
     [report] = json.loads(done.stdout)
     assert report["chapter"] == "ch1_units"
     assert {e["name"] for e in report["exercises"]} == {"to_kelvin", "mean_kelvin", "quiz_ch1_units"}
+    assert {"blank_ok", "misnamed", "unseen", "needless", "idle", "by_heart"} <= report["exercises"][0].keys()
     assert done.returncode == (0 if report["ok"] else 1)
 
 
