@@ -1,4 +1,4 @@
-"""Notebooks as students would hand them in, made from solutions, alternatives, misconceptions, or source text."""
+"""Create notebooks as students would submit them, from references, alternatives, misconceptions or source text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from autograder.base.foreign import Json, Value
 from autograder.course.notebook import Notebook, insert_code, load_source, parse_notebook
 from autograder.misconception import SolutionDecorator, alternatives_of, misconceptions_of
 
@@ -22,27 +23,31 @@ if TYPE_CHECKING:
 
     from autograder.course.course import Course
 
-    Code = Callable[..., Any] | str | Mapping[str, Any]
+    Code = Callable[..., Value] | str | Mapping[str, Value]
 
 N = TypeVar("N", bound=ast.stmt)
 
 __all__ = ["blank_notebook", "cell_source", "reference_code", "solved_notebook", "write_notebook"]
 
 
-def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
-    """The chapter's notebook as a student gets it: the released one where there is one, else the author's."""
+def blank_notebook(course: Course, chapter: str) -> dict[str, Json]:
+    """Return the chapter's notebook as students get it: the released one if it exists, else the author's."""
     released = course.root / "release" / chapter / f"{chapter}.ipynb"
     return load_source(released if released.is_file() else course.source(chapter))[0]
 
 
 def solved_notebook(
-    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """A notebook with ``code[exercise]`` in the stub cell of each exercise named; the others stay blank.
+    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
+    """Return a notebook with ``code[exercise]`` in the stub cell of each given exercise. Other stubs stay blank.
 
-    A value is a function (its source is used, under the exercise's name, with what it needs from its module), a
-    function of no arguments that returns ``{variable: answer}`` where the exercise's answers are variables, such a
-    mapping itself, or the text of the cell. Raises ``NotebookError`` where there is no such stub.
+    Each value of ``code`` is one of these:
+
+    - a function: its source is inserted under the exercise's name, with everything that it needs from its module
+    - for a quiz, a function without arguments that returns ``{variable: answer}``, or such a mapping
+    - the source of the cell
+
+    Raises ``NotebookError`` if there is no such stub.
     """
     notebook = start if start is not None else blank_notebook(course, chapter)
     parsed = parse_notebook(json.dumps(notebook).encode())
@@ -50,21 +55,21 @@ def solved_notebook(
     return insert_code(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
 
 
-def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Any]) -> str:
-    """The text of the cell in which a student would have written ``function`` for ``exercise``."""
+def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Value]) -> str:
+    """Return the source of a cell in which a student solves ``exercise`` with ``function``."""
     return _cell_source(exercise, function, parse_notebook(json.dumps(blank_notebook(course, chapter)).encode()), {})
 
 
-def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The reference solution of each exercise of a chapter, in the notebook's order; an answer that a person marks has none."""
+def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Value]]:
+    """Return a chapter's references by exercise, in the notebook's order. Manually graded exercises have none."""
     module = course.references(chapter)
     _, released = load_source(course.source(chapter))
     checked = {cell.grade_id for cell in released.cells if cell.role == "check"}
     return {name: getattr(module, name) for name in released.exercises() if f"check_{name}" in checked}
 
 
-def write_notebook(path: Path, notebook: Mapping[str, Any]) -> Path:
-    """Write a notebook's JSON as Jupyter would, folders included; returns ``path``."""
+def write_notebook(path: Path, notebook: Mapping[str, Json]) -> Path:
+    """Write a notebook in Jupyter's JSON format, creating folders as needed. Return ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
@@ -78,8 +83,12 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
     if _asks_for_answers(exercise, notebook):
         answers = code()
         text = _assignments(answers)
-        return text if _is_literal(text) else _Carrier(exercise, notebook, taken).carry_answers(code, list(answers))
-    return _Carrier(exercise, notebook, taken).carry(code)
+        return (
+            text
+            if _is_literal(text)
+            else _SourceCollector(exercise, notebook, taken).answers_source(code, list(answers))
+        )
+    return _SourceCollector(exercise, notebook, taken).function_source(code)
 
 
 def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
@@ -92,18 +101,18 @@ def _defines_something(source: str) -> bool:
     return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
 
 
-def _assignments(answers: Mapping[str, Any]) -> str:
+def _assignments(answers: Mapping[str, Value]) -> str:
     return "\n".join(f"{variable} = {_literal(value)}" for variable, value in answers.items())
 
 
-def _literal(value: Any) -> str:
-    if hasattr(value, "tolist"):  # NumPy's own: a scalar is written as the number it is
+def _literal(value: Value) -> str:
+    if hasattr(value, "tolist"):  # write a NumPy scalar as a number
         return f"np.array({value.tolist()!r})" if getattr(value, "ndim", 0) else repr(value.tolist())
     return repr(value)
 
 
 def _is_literal(text: str) -> bool:
-    """Whether answers can be read back as they are written: a table, a date or a number that is none cannot."""
+    """Return whether assignments can be executed as written. The reprs of tables, dates and NaN cannot."""
     try:
         names = {
             node.id
@@ -115,44 +124,45 @@ def _is_literal(text: str) -> bool:
     return names <= {"np", *dir(builtins)}
 
 
-class _Carrier:
-    """Gathers the source of one function and of everything in its module that it leans on.
+class _SourceCollector:
+    """Collects the source of one function and of everything in its module that it depends on.
 
-    ``taken`` holds what other cells carry, by name: two helpers of one name must not replace each other.
+    ``taken`` contains the helpers in other cells by name, so that two helpers with the same name do not replace each other.
     """
 
     def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
         self.exercise = exercise
         self.taken = taken
         others = [_bound_in(c.source) for c in notebook.code_cells() if c.name != exercise]
-        # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
+        # Names that the notebook binds anyway, such as np and earlier exercises, are not collected.
         self.there = set(notebook.exercises()).union(*others)
         self.parts: list[str] = []
         self.seen: set[str] = set()
 
-    def carry(self, function: Callable[..., Any]) -> str:
+    def function_source(self, function: Callable[..., Value]) -> str:
+        """Return the source of ``function`` under the exercise's name, after its dependencies."""
         module = sys.modules[function.__module__]
         node = _definition(function)
         renames = {function.__name__: self.exercise}
         if function.__name__ != self.exercise:
-            # A wrong softmax may be written with the right one: that one comes along under another name.
+            # A wrong softmax may call the right one, which then gets another name.
             renames[self.exercise] = f"right_{self.exercise}"
         self._needs(node, module, renames)
-        self.parts.append(ast.unparse(_Plain(renames).visit(node)))
+        self.parts.append(ast.unparse(_StudentStyle(renames).visit(node)))
         return "\n\n\n".join(self.parts)
 
-    def carry_answers(self, function: Callable[..., Any], variables: Sequence[str]) -> str:
-        """The text that works ``variables`` out: the module's own lines where it has them, else a call of ``function``."""
+    def answers_source(self, function: Callable[..., Value], variables: Sequence[str]) -> str:
+        """Return source that computes ``variables``: the module's assignments if it has them, else calls of ``function``."""
         module = sys.modules[function.__module__]
         body = _tree(Path(module.__file__ or "")).body
-        found = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
-        if min(found.values()) < 0:
-            self.carry(function)
+        places = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
+        if min(places.values()) < 0:
+            self.function_source(function)
             return "\n".join([*self.parts, *(f"{v} = {self.exercise}()[{v!r}]" for v in variables)])
         self.there |= set(variables)
-        for place in sorted(set(found.values())):
+        for place in sorted(set(places.values())):
             self._needs(body[place], module, {})
-            self.parts.append(ast.unparse(_Plain({}).visit(copy.deepcopy(body[place]))))
+            self.parts.append(ast.unparse(_StudentStyle({}).visit(copy.deepcopy(body[place]))))
         return "\n".join(self.parts)
 
     def _needs(self, node: ast.stmt, module: ModuleType, renames: dict[str, str]) -> None:
@@ -160,13 +170,13 @@ class _Carrier:
             target = renames.get(name, name)
             if target in self.seen or target == self.exercise or (target in self.there and target == name):
                 continue
-            found = _binding(name, module)
-            if found is None:
-                continue  # a builtin or one of the node's own names
+            binding = _binding(name, module)
+            if binding is None:
+                continue  # a builtin or a local name
             self.seen.add(target)
-            statement, origin = found
+            statement, origin = binding
             if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name != name:
-                # Imported under another name (``as attention``): its own is what the notebook gets to see.
+                # Imported under another name (``as attention``): use its own name in the notebook.
                 target = renames[name] = statement.name
                 if target in self.seen or target in self.there:
                     continue
@@ -175,17 +185,17 @@ class _Carrier:
                 self.parts.append(ast.unparse(statement))
                 continue
             if _is_chapter_folder(vars(origin).get(name), origin):
-                statement = ast.parse(f"{name} = Path()").body[0]  # the files that lie beside the notebook
+                statement = ast.parse(f"{name} = Path()").body[0]  # the files next to the notebook
             self._needs(statement, origin, renames)
-            source = ast.unparse(_Plain(renames).visit(copy.deepcopy(statement)))
+            source = ast.unparse(_StudentStyle(renames).visit(copy.deepcopy(statement)))
             if self.taken.setdefault(target, source) != source:
                 renames[name] = f"{target}_in_{self.exercise}"
-                source = ast.unparse(_Plain(renames).visit(statement))
+                source = ast.unparse(_StudentStyle(renames).visit(statement))
             self.parts.append(source)
 
 
-class _Plain(ast.NodeTransformer):
-    """A definition as a student would write it: no annotations or docstrings, and under other names."""
+class _StudentStyle(ast.NodeTransformer):
+    """Rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
 
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames
@@ -205,7 +215,7 @@ class _Plain(ast.NodeTransformer):
         node.name = self.renames.get(node.name, node.name)
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-        node.body = [*fields.values(), *node.body] or [ast.Pass()]  # the fields of a dataclass are their annotations
+        node.body = [*fields.values(), *node.body] or [ast.Pass()]  # keep the fields of a dataclass
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -222,7 +232,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _unmarked(node: N, module: ModuleType) -> N:
-    """A copy of a definition without the decorators that say which exercise it solves."""
+    """Return a copy of a definition without the decorators that name its exercise."""
 
     def is_mark(decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -233,11 +243,11 @@ def _unmarked(node: N, module: ModuleType) -> N:
     node = copy.deepcopy(node)
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         node.decorator_list = [d for d in node.decorator_list if not is_mark(d)]
-    return _ByName(module).visit(node)  # type: ignore[no-any-return]
+    return _UnqualifiedNames(module).visit(node)  # type: ignore[no-any-return]
 
 
-class _ByName(ast.NodeTransformer):
-    """``right.softmax``, where ``right`` is a module of the course, as ``softmax``: a notebook has no modules of the course."""
+class _UnqualifiedNames(ast.NodeTransformer):
+    """Replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -249,19 +259,19 @@ class _ByName(ast.NodeTransformer):
         return node
 
 
-def _is_chapter_folder(value: Any, module: ModuleType) -> bool:
-    """Whether ``value`` is the folder of the notebook that ``module`` has the solutions of."""
+def _is_chapter_folder(value: object, module: ModuleType) -> bool:
+    """Return whether ``value`` is the folder of the notebook whose solutions are in ``module``."""
     file = Path(module.__file__ or "")
     return isinstance(value, Path) and value.resolve() == (file.parent.parent / "source" / file.stem).resolve()
 
 
 def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
-    """The modules of the course that ``module`` imports whole, by the names that they have there."""
-    named = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
-    return {name: value for name, value in named.items() if value.__name__.startswith("solutions.")}
+    """Return the course modules that ``module`` imports as a whole, by their names there."""
+    modules = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
+    return {name: value for name, value in modules.items() if value.__name__.startswith("solutions.")}
 
 
-def _definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.ClassDef:
+def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDef:
     if isinstance(function, type):
         module = sys.modules[function.__module__]
         for statement in _tree(Path(module.__file__ or "")).body:
@@ -278,9 +288,9 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.ClassDef:
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:
-    """The statement at the top level of ``module`` that binds ``name``, followed through the course's own modules."""
+    """Return the top-level statement that binds ``name`` in ``module`` or in the course module it is imported from."""
     if isinstance(vars(module).get(name), SolutionDecorator):
-        return None  # a function's own variable may be called `right`, as the mark of the alternatives is
+        return None  # a local variable may be called `right`, like the decorator of the alternatives
     for statement in _tree(Path(module.__file__ or "")).body:
         if name not in _bound(statement):
             continue
@@ -311,7 +321,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _used(node: ast.stmt) -> list[str]:
-    plain = _Plain({}).visit(copy.deepcopy(node))  # annotations and marks are not part of what runs
+    plain = _StudentStyle({}).visit(copy.deepcopy(node))  # annotations do not run
     return list(dict.fromkeys(n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
@@ -320,10 +330,10 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=1024)  # a class is made of the same few cells again and again
+@lru_cache(maxsize=1024)  # the notebooks of a class share most cells
 def _bound_in(source: str) -> frozenset[str]:
     try:
         statements = ast.parse(source).body
     except SyntaxError:
-        return frozenset()  # magics and unfinished lines bind nothing that could be relied on
+        return frozenset()  # ignore cells with magics or unfinished lines
     return frozenset(name for statement in statements for name in _bound(statement))

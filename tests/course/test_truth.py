@@ -38,8 +38,8 @@ def test_a_misconception_loses_marks_and_is_named_as_itself(audited, chapter, ex
     """A wrong solution loses marks, the student is told of the mistake that it is, and ``check()`` does not call it well done."""
     found = exercise_of(audited(chapter), exercise)
     assert name not in found.uncaught
-    assert name not in found.unseen
-    assert found.misnamed.get(name) is None, f"told as {found.misnamed[name] or 'nothing'}"
+    assert name not in found.missed_by_visible
+    assert found.misdiagnosed.get(name) is None, f"told as {found.misdiagnosed[name] or 'nothing'}"
 
 
 @pytest.mark.parametrize(("chapter", "exercise", "name"), RIGHT, ids=lambda value: value)
@@ -56,8 +56,8 @@ def test_references_earn_everything_and_empty_effort_little(audited, chapter):
     """
     for exercise in audited(chapter).exercises:
         assert exercise.reference_ok, exercise.name
-        assert exercise.blank_ok, exercise.name
-        assert exercise.by_heart <= 1 / 3, exercise.name
+        assert exercise.stub_earns_nothing, exercise.name
+        assert exercise.hardcoded <= 1 / 3, exercise.name
         assert not exercise.flaky, exercise.name
 
 
@@ -72,7 +72,7 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
         for leant in spec.depends_on:
             assert set(checks.specs[leant].depends_on) <= set(spec.depends_on), name
         found = exercise_of(audited(chapter), name)
-        assert found.lacking(COURSE.at_least) == []
+        assert found.missing_requirements(COURSE.at_least) == []
         if not spec.answers:
             assert any(c.purity for c in spec.checks), name
 

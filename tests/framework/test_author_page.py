@@ -57,8 +57,8 @@ def test_the_exercise_of_the_page_is_whole(course):
     [found] = audit(course, [CHAPTER], mutants=False)
     softmax, quiz = found.exercises
     for exercise in (softmax, quiz):
-        assert (exercise.reference_ok, exercise.blank_ok) == (True, True)
-        assert [exercise.rejected, exercise.uncaught, exercise.misnamed, exercise.flaky] == [{}, (), {}, {}]
+        assert (exercise.reference_ok, exercise.stub_earns_nothing) == (True, True)
+        assert [exercise.rejected, exercise.uncaught, exercise.misdiagnosed, exercise.flaky] == [{}, (), {}, {}]
     assert (softmax.misconceptions, softmax.alternatives) == (1, 1)
     assert (quiz.misconceptions, quiz.alternatives) == (2, 3)
 
@@ -82,7 +82,9 @@ def test_the_tables_and_pictures_of_the_page_are_whole(course):
     with (course.root / "course_config.py").open("a") as config:
         config.write(f'c.Course.chapters += ["{chapter}"]\nc.Course.packages = ["numpy", "pandas", "matplotlib"]\n')
     [found] = audit(load_course(course.root), [chapter], mutants=False)
-    assert [(e.name, e.reference_ok, e.blank_ok) for e in found.exercises] == [(name, True, True) for _, name in stubs]
+    assert [(e.name, e.reference_ok, e.stub_earns_nothing) for e in found.exercises] == [
+        (name, True, True) for _, name in stubs
+    ]
     assert found.exercises[0].kinds.missing == ()
 
 
@@ -134,4 +136,4 @@ def test_the_other_chapters_of_the_page_hold(course, chapter, points):
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     [found] = audit(course, [chapter], mutants=False)
     for exercise in found.exercises:
-        assert (exercise.reference_ok, exercise.blank_ok, exercise.flaky) == (True, True, {}), exercise.name
+        assert (exercise.reference_ok, exercise.stub_earns_nothing, exercise.flaky) == (True, True, {}), exercise.name

@@ -1,4 +1,4 @@
-"""Checks that are themselves checked: what they catch, what they name, what they wrongly refuse."""
+"""Audit a chapter's checks: which mistakes they catch and identify, and which correct solutions they wrongly reject."""
 
 from __future__ import annotations
 

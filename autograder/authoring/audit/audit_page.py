@@ -24,13 +24,13 @@ def _cells(e: ExerciseAudit) -> tuple[str, ...]:
     return (
         f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
         f"{caught} of {e.misconceptions}",
-        f"{caught - len(e.misnamed)}",
-        "–" if e.answers else f"{e.misconceptions - len(e.unseen)} of {e.misconceptions}",
+        f"{caught - len(e.misdiagnosed)}",
+        "–" if e.answers else f"{e.misconceptions - len(e.missed_by_visible)} of {e.misconceptions}",
         f"{e.mutants}" if e.mutants else "–",
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
-        f"{len(e.kinds.visited)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
-        "–" if e.answers else f"{e.by_heart:.0%}",
+        f"{len(e.kinds.covered)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
+        "–" if e.answers else f"{e.hardcoded:.0%}",
     )
 
 
@@ -39,7 +39,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
     return [
         (
             "misconceptions that only hidden checks see",
-            [f"{name}: {why or 'no reason given'}" for name, why in e.unseen.items()],
+            [f"{name}: {why or 'no reason given'}" for name, why in e.missed_by_visible.items()],
         ),
         ("mutants that no check kills", e.survivors),
         ("mutants that only hidden checks kill", e.seen_by_hidden_only),
@@ -48,7 +48,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
             "which check kills how many",
             [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],
         ),
-        ("checks that kill nothing", e.idle),
+        ("checks that kill nothing", e.checks_without_kills),
         ("wrong on one kind of input only, and alive", e.kinds.survivors),
     ]
 
@@ -60,7 +60,7 @@ def _input_table(e: ExerciseAudit) -> tuple[list[str], dict[str, dict[str, bool]
     for kind in e.kinds.allowed:
         what, _, how = kind.partition(": ")
         columns[what] = None
-        rows.setdefault(how or "itself", {})[what] = kind in e.kinds.visited
+        rows.setdefault(how or "itself", {})[what] = kind in e.kinds.covered
     return list(columns), rows
 
 

@@ -1,8 +1,8 @@
-"""Whether a chapter's checks look at every kind of input that the contracts of its exercises allow.
+"""Measure whether a chapter's checks cover every input category that the contracts of its exercises allow.
 
-The reference, its answer spoilt in one entry on one kind of input alone, has to lose marks: then that kind is visited.
-Kind-only mutants are made by machine: they are right but for numbers that a cast, a clip, a threshold or a rounding changes,
-for rows beyond a limit, for other entries of the batch, or for arrays that lie in memory in another way.
+A category is covered if a reference whose result is corrupted in one entry, for inputs of that category only, loses marks.
+Category mutants are generated functions that are wrong for some categories only. They change numbers by a cast, a clip, a
+threshold or rounding, drop rows beyond a limit, ignore other entries of a batch, or depend on an array's memory layout.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class CategoryCoverage:
-    """The kinds of input that an exercise's contract allows, and those that its checks look at.
+    """The input categories that an exercise's contract allows, and the ones that its checks cover.
 
-    ``mutants`` counts kind-only mutants, ``survivors`` names those that keep full marks.
+    ``mutants`` is the number of category mutants. ``survivors`` lists the mutants that keep full marks.
     """
 
     allowed: tuple[str, ...] = ()
-    visited: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
     mutants: int = 0
     survivors: tuple[str, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The kinds at which no check looks."""
-        return tuple(kind for kind in self.allowed if kind not in self.visited)
+        """The allowed categories that no check covers."""
+        return tuple(kind for kind in self.allowed if kind not in self.covered)
 
     def __str__(self) -> str:
-        """A row of the matrix: what is varied, with how many of its kinds are visited; and the kind-only mutants."""
+        """Return the number of covered categories per varied property, and the number of killed category mutants."""
         rows: dict[str, list[bool]] = {}
         for kind in self.allowed:
-            rows.setdefault(kind.partition(": ")[0], []).append(kind in self.visited)
+            rows.setdefault(kind.partition(": ")[0], []).append(kind in self.covered)
         counts = ", ".join(f"{what} {sum(seen)}/{len(seen)}" for what, seen in rows.items())
         killed = self.mutants - len(self.survivors)
         return f"{counts}; wrong on one kind only: {killed}/{self.mutants} killed" if self.mutants else counts
 
     def to_json(self) -> dict[str, Any]:
-        """The matrix as JSON."""
+        """Return the coverage as JSON data."""
         return {
             "allowed": list(self.allowed),
-            "visited": list(self.visited),
+            "visited": list(self.covered),
             "missing": list(self.missing),
             "mutants": self.mutants,
             "survivors": list(self.survivors),
@@ -72,16 +72,16 @@ class CategoryCoverage:
 
 
 def covered_categories(checks: ChapterChecks, exercise: str) -> CategoryCoverage:
-    """Which kinds of input the checks of ``exercise`` look at; nothing where its contract is not declared."""
+    """Return which input categories the checks of ``exercise`` cover. Without a contract the coverage is empty."""
     spec = checks.specs[exercise]
     if spec.takes is None:
         return CategoryCoverage()
     categories = categories_of(spec.takes)
     reader = _Reader(spec.takes, checks.references[exercise])
-    # A probe is given what the function takes, and perhaps more behind it.
+    # A probe gets the function's arguments, and possibly more after them.
     count = len(reader.signature.parameters)
     asked = [reader(c.args[:count], dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
-    # Where answers are judged loosely, a right one may hold any number in some entry: there a few are tried.
+    # If a check tolerates large differences, some entries may hold any number, so try several entries.
     entries = range(1 if spec.takes.corrupt < 1 else _LOOSE_ENTRIES)
     visited = [
         k.name
@@ -93,18 +93,18 @@ def covered_categories(checks: ChapterChecks, exercise: str) -> CategoryCoverage
 
 
 def is_detected(checks: ChapterChecks, exercise: str, function: Function) -> bool:
-    """Whether some check that is worth points fails for ``function``."""
+    """Return whether any check with points fails for ``function``."""
     spec = checks.specs[exercise]
     names = {**checks.right_names(), exercise: function}
     worth = sorted((c for c in spec.checks if c.points), key=lambda c: not c.kinds)
-    # The first check that fails decides: each asks what it needs. Only that for care looks at all that is planned.
+    # One failing check is enough. Only purity checks need all planned calls, so they run last.
     for planned in (False, True):
         session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds, of_processor=True)
         student = StudentProxy(checks.converse(exercise, functools.partial(_itself, session), planned=planned))
         for check in (c for c in worth if c.purity == planned):
             try:
                 checks.run_check(exercise, check.name, student)
-            except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+            except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
                 return True
     return False
 
@@ -115,18 +115,18 @@ def _itself(session: FunctionSession) -> FunctionSession:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads calls of one function as its contract sees them."""
+    """Reads calls of one function as bound calls of its contract."""
 
     contract: Contract
     function: Function
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
-        """The parameters, by which places become names."""
+        """The function's signature, used to name positional arguments."""
         return inspect.signature(self.function)
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call, by name."""
+        """Return the arguments of a call by name."""
         return dict(self.signature.bind(*args, **kwargs).arguments)
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> BoundCall:
@@ -134,7 +134,7 @@ class _Reader:
 
 
 def _spoilt(reader: _Reader, category: InputCategory, entry: int) -> Function:
-    """The reference, which answers wrong in one ``entry`` on one kind of input, and right on every other."""
+    """Return the reference with one corrupted ``entry`` in its result for inputs of one category only."""
 
     @functools.wraps(reader.function)
     def spoilt(*args: Any, **kwargs: Any) -> Any:
@@ -146,7 +146,7 @@ def _spoilt(reader: _Reader, category: InputCategory, entry: int) -> Function:
         share = reader.contract.corrupt
         if _holds_numbers(right):
             return _spoil(right, share, number)
-        # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
+        # A result such as a plot has no entries to corrupt, so corrupt the data that it is drawn from.
         given = reader.bound(args, kwargs)
         for name, value in given.items():
             if family_of(value).is_table:
@@ -167,7 +167,7 @@ def _holds_numbers(value: Any) -> bool:
 
 
 def _spoil(value: Any, share: float, number: int) -> Any:
-    """``value`` with one entry moved by ``share`` of the largest; which one depends on ``number``."""
+    """Return ``value`` with one entry changed by ``share`` of the largest. ``number`` selects the entry."""
     if can_corrupt_value(value):
         return corrupt_value(value, number)
     if isinstance(value, dict) and value:
@@ -194,7 +194,7 @@ def _spoil(value: Any, share: float, number: int) -> Any:
 
 
 def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
-    """The same numbers, one of which has become the largest, or the smallest if it was the largest."""
+    """Return a copy in which one entry becomes the largest, or the smallest if it was the largest."""
     found = array.copy()
     entry = number % found.size
     low, high = float(found.min()), float(found.max())
@@ -203,7 +203,7 @@ def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
 
 
 def category_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:
-    """Functions that are wrong on some kinds of input only: the reference, given inputs that are not quite those that came."""
+    """Yield mutants that are wrong for some input categories only: the reference, called with slightly changed inputs."""
     reader = _Reader(contract, function)
     for path, argument in contract.leaves().items():
         if not isinstance(argument, ArrayArgument):
@@ -295,7 +295,7 @@ _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _snapped(a: np.ndarray) -> np.ndarray:
-    """Numbers with five significant digits."""
+    """Round to five significant digits."""
     with np.errstate(all="ignore"):
         size = 10.0 ** (np.floor(np.log10(np.abs(a))) - 4)
         return np.where(a == 0, 0.0, np.round(a / size) * size) if math.prod(a.shape) else a

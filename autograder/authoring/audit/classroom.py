@@ -1,4 +1,4 @@
-"""Learning from a class: wrong answers that several students gave and no misconception explains, with their code."""
+"""Find wrong answers that several students gave and no misconception explains, with their code."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["AnswerGroup", "undiagnosed_groups"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
-    """Submissions with the same unnamed mistake in one exercise: a candidate for the next misconception.
+    """Submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
 
-    It is the same where the wrong answers are, or where the mistake was found in the same line, numbers aside, and undone by
-    the same kind of edit. ``place`` says that line and kind, empty where it was not found.
+    Mistakes are the same if the wrong answers are equal, or if the same kind of edit fixes the same line, ignoring numbers.
+    ``place`` is that line and kind of edit. It is empty if the line was not found.
     """
 
     exercise: str
@@ -40,20 +40,20 @@ class AnswerGroup:
 
 
 def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[AnswerGroup]:
-    """The groups among ``verdicts`` (of one chapter), the largest first; each with the code of its first student."""
-    found: dict[tuple[str, str], list[_Member]] = {}
+    """Return the groups among one chapter's ``verdicts``, largest first, each with its first student's code."""
+    by_key: dict[tuple[str, str], list[_Member]] = {}
     for verdict in verdicts:
         for exercise in verdict.exercises:
             if exercise.alike:
                 place = _place(verdict, exercise)
                 keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
-                # Of a mistake that is known by its answers and by its place, both lead to one group.
-                group = next((found[key] for key in keys if key in found), [])
+                # The answers and the place of one mistake lead to the same group.
+                group = next((by_key[key] for key in keys if key in by_key), [])
                 group.append(_Member(verdict, exercise, place))
                 for key in keys:
-                    found.setdefault(key, group)
+                    by_key.setdefault(key, group)
     groups = []
-    for members in {id(group): group for group in found.values()}.values():
+    for members in {id(group): group for group in by_key.values()}.values():
         students = tuple(str(m.verdict.student or Path(m.verdict.notebook).name) for m in members)
         first, name = members[0], members[0].exercise.name
         place = next((m.place for m in members if m.place), "")
@@ -72,7 +72,7 @@ class _Member(NamedTuple):
 
 
 def _place(verdict: Verdict, exercise: ExerciseVerdict) -> str:
-    """The kind of the edit that undoes a mistake, and the line as the student wrote it."""
+    """Return the kind of edit that fixes a mistake, and the line as the student wrote it."""
     located = exercise.located
     if located is None:
         return ""

@@ -1,4 +1,4 @@
-"""Measure one exercise: what its checks let through, reject, name and never cover."""
+"""Measure how one exercise's checks judge correct, wrong and mutated solutions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from autograder.values import call_key
 __all__ = ["MeasuredExercise", "vary_calls"]
 
 
-_EACH = 4  # questions made of each that is asked
+_EACH = 4  # variants of each call
 
 
 def vary_calls(calls: Sequence[Call], number: int) -> list[Call]:
-    """Questions like ``calls``, each with one or two of its values changed; others for another ``number``."""
-    chance = random.Random(number)  # noqa: S311 - the same questions at every run
+    """Return variants of ``calls``, each with one or two changed values. ``number`` is the seed."""
+    chance = random.Random(number)  # noqa: S311 - the same calls in every run
     scripts = maximal_scripts(calls)
     asked = [*scripts, *(call for call in calls if not is_script(call))]
     return [_changed(call, chance) for call in asked for _ in range(_EACH)]
@@ -54,7 +54,7 @@ def _changed(call: Call, chance: random.Random) -> Call:
     if not is_script(call):
         return dataclasses.replace(call, args=_in_one(call.args, chance))
     steps, *rest = call.args
-    # Only what is given to a method is a value: which method it is, and on which object, stays.
+    # Change method arguments only, not the method or its object.
     places = [i for i, step in enumerate(steps) if any(kind == "v" for kind, _ in step[3])]
     steps = list(steps)
     for place in chance.sample(places, min(len(places), 1 + chance.randrange(2))):
@@ -70,7 +70,7 @@ def _in_one(values: Sequence[Any], chance: random.Random) -> tuple[Any, ...]:
 
 
 def _other(value: Any, chance: random.Random) -> Any:
-    """A value of the same type near ``value``; the same where none is known."""
+    """Return a different value of the same type near ``value``, or ``value`` itself if the type is not supported."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -108,19 +108,19 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
     ))  # fmt: skip
 
 
-_SECONDS = 1.0  # of the processor, for one call of a mutant
-_MAX_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
-_MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that is asked this many questions:
+_SECONDS = 1.0  # of processor time for one call of a mutant
+_MAX_MUTANTS = 240  # per exercise; a larger set is thinned evenly
+_MAX_COSTLY = 100  # per exercise that uses a probe or makes at least _MANY_QUESTIONS calls
 _MANY_QUESTIONS = 400
-_BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
-_KIND_SETS = 8  # of these sets, with which the check of every kind is tried, or pictures drawn: both are dear
-_KIND_DRAWS = 3  # further sets on each of which a kind-only mutant has to be wrong, to count
-_MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
-_ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
+_BY_HEART = 5  # visible answers, each tried as the answer to every call
+_KIND_SETS = 8  # draws for category checks and for plots, which are expensive
+_KIND_DRAWS = 3  # draws for each of which a category mutant must be wrong in order to count
+_MORE_DRAWS = 6  # draws for which a surviving mutant is compared with the reference,
+_ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers
 
 
 class MeasuredExercise:
-    """One exercise under audit: ``judge`` says what a solution earns and which mistake it makes, ``marks`` only the first."""
+    """One exercise under audit. ``judge`` marks and diagnoses solutions, ``marks`` only marks them."""
 
     def __init__(
         self,
@@ -132,16 +132,22 @@ class MeasuredExercise:
         self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
         self.right = self.checks.right_names()
-        # A solution that ends has as long as a student's, on a busy machine too: only a mutant may not end.
+        # Known solutions get as long as a student's, so that a busy machine fails none of them. Only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
-        # What is asked and rightly answered is the same for every mutant: computed when first needed.
+        # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
         self._survivors: list[Mutant] = []
-        self._slips: list[Mutant] = []  # of the reference, killed by a visible check
+        self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
-    def measured(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
-        """What there is to say of it; ``blank`` says whether its stub is blank, ``mutants`` whether they are tried."""
+    def measure(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
+        """Measure the exercise.
+
+        Args:
+            blank: whether the exercise's stub is blank.
+            mutants: whether to try mutants.
+            draws: the number of other secrets with which correct solutions must pass.
+        """
         name = self.spec.name
         reference = self._grade(self.right, self._patience)
         rejected = {
@@ -152,23 +158,23 @@ class MeasuredExercise:
         wrong = self.checks.misconceptions.get(name, [])
         reasons = dict(self.spec.hidden_only)
         messages = {misconception.name: misconception.message for misconception in wrong}
-        uncaught, misnamed, unseen = [], {}, {}
+        uncaught, misdiagnosed, missed_by_visible = [], {}, {}
         claims: dict[str, str] = {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience)
             if self._told_well_done(misconception.function):
-                unseen[misconception.name] = reasons.get(misconception.name, "")
+                missed_by_visible[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
             elif messages.get(verdict.misconception or "") != misconception.message:
-                # Two ways of writing one mistake may share their message: then the student reads the same.
-                misnamed[misconception.name] = verdict.misconception or ""
+                # Misconceptions with the same message are interchangeable for the student.
+                misdiagnosed[misconception.name] = verdict.misconception or ""
             if not self.spec.answers and (sentences := self._unfounded(misconception, verdict)):
                 claims[misconception.name] = " ".join(sentences)
         result = ExerciseAudit(
             name=name,
             points=self.spec.points,
-            blank_ok=blank and self._stub_earns_nothing(),
+            stub_earns_nothing=blank and self._stub_earns_nothing(),
             reference_ok=reference.status == "passed",
             alternatives=len(self.alternatives),
             misconceptions=len(wrong),
@@ -176,24 +182,24 @@ class MeasuredExercise:
             answers=bool(self.spec.answers),
             rejected=rejected,
             uncaught=tuple(uncaught),
-            misnamed=misnamed,
-            unseen=unseen,
-            needless=tuple(name for name in reasons if name not in unseen),
+            misdiagnosed=misdiagnosed,
+            missed_by_visible=missed_by_visible,
+            unused_reasons=tuple(name for name in reasons if name not in missed_by_visible),
             claims=claims,
             flaky=self._flaky(draws),
-            by_heart=0.0 if self.spec.answers else self._by_heart(),
+            hardcoded=0.0 if self.spec.answers else self._by_heart(),
             kinds=self._kinds(mutants=mutants),
             hints=len(self.spec.hints),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 
     def with_suggestions(self, result: ExerciseAudit) -> ExerciseAudit:
-        """What was measured, with misconceptions that its author may want; a quiz has none to offer."""
+        """Return ``result`` with suggested misconceptions. A quiz has none."""
         found = suggestions(self.checks, self.spec, self._survivors, self._slips, self._further_questions)
         return dataclasses.replace(result, suggestions=found)
 
     def _unfounded(self, misconception: Misconception, verdict: ExerciseVerdict) -> list[str]:
-        """The sentences of its message with numbers that its answers do not show."""
+        """Return the sentences of the misconception's message with numbers that its answers do not show."""
         read = [self.checks.references[self.spec.name].__doc__ or ""]
         read += [text for check in verdict.checks for text in (check.title, check.reason, check.example)]
         found = unsupported_numbers(misconception.message, "\n".join(read))
@@ -203,7 +209,7 @@ class MeasuredExercise:
         return unsupported_numbers(misconception.message, "\n".join(read), fixed)
 
     def _is_fixed(self, misconception: Misconception, number: float) -> bool:
-        """Whether the answers tell this constant of the misconception's function from others near it."""
+        """Return whether replacing this constant by nearby ones changes the misconception's answers."""
         calls = [
             c for c in distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)) if c.memory_mb is None
         ]
@@ -227,7 +233,7 @@ class MeasuredExercise:
         return [("the reference", self.right), *((a.name, self._with(a.function)) for a in alternatives)]
 
     def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
-        """Whether a student who makes this mistake hears from ``check()`` that all is well; of a quiz it says nothing yet."""
+        """Return whether ``check()`` reports success for this mistake. It never does for a quiz."""
         if self.spec.answers:
             return False
         return bool(self._marked(self._with(mistake), self._patience, visible_only=True).status == "passed")
@@ -242,7 +248,7 @@ class MeasuredExercise:
     def _marked(
         self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False
     ) -> ExerciseVerdict:
-        """The verdict without the name of a mistake."""
+        """Return the verdict without a diagnosis."""
         subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
         [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
         return verdict
@@ -255,7 +261,7 @@ class MeasuredExercise:
         return self._marked({**self.right, **blank}).score == 0
 
     def _by_heart(self) -> float:
-        """The largest share of the points that one answer of the reference earns, given to every question."""
+        """Return the largest share of the points that one of the reference's answers earns if returned by every call."""
         visible = tuple(c.name for c in self.spec.checks if c.visible)
         asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
         shares = [0.0]
@@ -279,7 +285,7 @@ class MeasuredExercise:
         return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
 
     def _differs(self, mutant: Mutant) -> bool:
-        """Whether a kind-only mutant is wrong on each of a few further sets of inputs: then it is no accident."""
+        """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""
         other = self._with(mutant.function)
         return all(not self._alike_on(number, "the reference", self.right, other) for number in range(_KIND_DRAWS))
 
@@ -315,15 +321,15 @@ class MeasuredExercise:
             seen_by_hidden_only=tuple(hidden_only),
             equivalent=equivalent,
             kills=killers,
-            idle=tuple(c for c, n in killers.items() if not n),
+            checks_without_kills=tuple(c for c, n in killers.items() if not n),
         )
 
     def _mutants(self) -> list[Mutant]:
         found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
         for alternative in self.alternatives:
             found += mutants_of(alternative.function, alternative.name)
-        # What a probe looks at, such as a picture, costs a hundred times what a product of matrices does; an experiment
-        # with random numbers is asked for again and again.
+        # A probe, for example of a plot, costs a hundred times as much as a matrix product. An experiment with random
+        # numbers takes many calls.
         plan = self.checks.plan(self.spec.name)
         most = _MAX_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MAX_MUTANTS
         if len(found) <= most:
@@ -334,7 +340,7 @@ class MeasuredExercise:
         return own + rest[: max(0, most - len(own))]
 
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
-        """The checks that fail for ``function``, each tried by itself, whether or not it would have waited."""
+        """Return the checks that fail for ``function``, ignoring ``after=`` conditions."""
         return _failing(self.checks, self.spec, self._with(function))
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
@@ -343,8 +349,8 @@ class MeasuredExercise:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
             return "tests that pass what is right and catch every bug are right"
-        # A mutant of an alternative may be as right as the alternative and yet differ from the reference: where answers
-        # are random, a change that alters nothing is known by its leaving the alternative's own answers as they were.
+        # If answers are random, a correct mutant of an alternative may differ from the reference. So compare it with the
+        # alternative's own answers, too.
         origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
         for name, model in self._right_solutions(origins):
             calls = self._calls_answered_alike(name, model, self._with(mutant.function))
@@ -353,9 +359,9 @@ class MeasuredExercise:
         return ""
 
     def _calls_answered_alike(self, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-        """How many further questions ``other`` answered as ``model``, called ``name``, does; 0 where they differ in any.
+        """Return the number of further calls to which ``other`` and ``model``, called ``name``, give the same answers.
 
-        What every secret asks alike is no further question: a mutant that nothing kills answers it, and may be wrong elsewhere.
+        Return 0 if any answer differs. Calls made with every secret do not count, because a surviving mutant passes them.
         """
         known, calls = set(self._planned), 0
         for number in range(_MORE_DRAWS):
@@ -374,14 +380,14 @@ class MeasuredExercise:
             self._answers[name, number] = FunctionSession(model).batch(plan)
         ours = self._answers[name, number]
         session = FunctionSession(other, call_seconds=self._patience, of_processor=True)
-        # One by one: most differ at one of the first questions, and the others need not be asked.
+        # Stop at the first difference, which is usually among the first calls.
         return all(same_answer(answer, session.call(call), call) for answer, call in zip(ours, plan, strict=True))
 
     def _further_questions(self, number: int) -> list[Call]:
         if number not in self._questions:
             secret = hashlib.sha256(f"more {number}".encode()).digest()
             names = tuple(c.name for c in self.spec.checks if not c.visible)
-            # What tells of memory alone is dear to ask: inputs of its size show nothing that others do not.
+            # Calls that only measure memory are expensive, and their large inputs show nothing new.
             asked = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.memory_mb is None]
             found = distinguishing_calls(self.spec.name, asked)
             if not {call_key(call) for call in found} - self._planned:  # no check draws anything
@@ -393,25 +399,24 @@ class MeasuredExercise:
 
     @cached_property
     def _planned(self) -> frozenset[Any]:
-        """What the checks ask of everybody, by its key."""
+        """The keys of the calls that the checks make of every submission."""
         return frozenset(call_key(call) for call in self.checks.plan(self.spec.name))
 
     def _answered(self, calls: Sequence[Call]) -> list[Call]:
-        """Those of ``calls`` that the reference answers: others may not be asked at all."""
+        """Return the ``calls`` for which the reference returns a value. Others may not be allowed at all."""
         answers = FunctionSession(self.right).batch(calls)
         return [call for call, a in zip(calls, answers, strict=False) if a.error is None and not a.stopped]
 
     def _flaky(self, draws: int) -> dict[str, str]:
-        """Checks that refuse a right solution when the course's secret is another one."""
+        """Return the checks that reject a correct solution with another secret, and the name of the solution."""
         found: dict[str, str] = {}
         solutions = self._right_solutions(self.alternatives)
-        pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are dear to draw
+        pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are expensive to draw
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
-            reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
+            reference = ReferenceProxy(self.checks.references)  # which caches the answers for this draw only
             checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
-            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither, and
-            # the solutions have been held to them already.
+            # Another secret changes no visible check, and no hidden check that draws nothing. Both have been tried already.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
@@ -447,6 +452,6 @@ def _failing(
             return failing | {c.name for c in spec.checks if c.name not in failing}
         try:
             checks.run_check(spec.name, check.name, StudentProxy(conversation))
-        except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+        except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
             failing.add(check.name)
     return failing

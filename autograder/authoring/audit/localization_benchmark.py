@@ -1,4 +1,4 @@
-"""How often the line of a mistake is found, and whether it is the line: mutants, and misconceptions with their names withheld."""
+"""Measure fault localization on mutants, and on misconceptions whose names are withheld."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from autograder.authoring.audit.mutants import mutants_of
 from autograder.authoring.simulate import cell_source
+from autograder.base.foreign import Json, Value
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
@@ -24,13 +24,13 @@ __all__ = [
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
-SECONDS = 2.0  # of processor time for each, so that what else the machine does changes little
-MUTANTS = 10  # of each exercise, spread evenly over all of them
+SECONDS = 2.0  # of processor time for each solution, so that a busy machine changes little
+MUTANTS = 10  # per exercise, spread evenly over all of them
 
 
 @dataclass(frozen=True)
 class FaultySolution:
-    """A wrong solution as a student would have written it; ``changed`` are its wrong lines, where they are known."""
+    """A wrong solution as a student would write it. ``changed`` are its wrong lines, if known."""
 
     kind: str
     label: str
@@ -40,23 +40,23 @@ class FaultySolution:
 
 @dataclass(frozen=True)
 class LocalizationStats:
-    """Of how many wrong solutions of an exercise the line was found, no name being known.
+    """The number of wrong solutions of an exercise whose faulty line was found.
 
-    ``truly`` counts the located mutants of which the line that was changed is among those named; ``untrue`` and ``missed``
-    are labels.
+    ``correct`` counts the located mutants whose changed line is among the reported ones. ``incorrect`` and ``missed`` are
+    the labels of mislocated mutants and of solutions that were not located.
     """
 
     mutants: int = 0
     mutants_located: int = 0
-    truly: int = 0
+    correct: int = 0
     misconceptions: int = 0
     misconceptions_located: int = 0
-    untrue: tuple[str, ...] = ()
+    incorrect: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
 
     @classmethod
-    def together(cls, parts: Iterable[LocalizationStats]) -> LocalizationStats:
-        """What was found in several exercises."""
+    def total(cls, parts: Iterable[LocalizationStats]) -> LocalizationStats:
+        """Return the sum of several exercises' counts."""
         whole = cls()
         for part in parts:
             pairs = zip(asdict(whole).items(), asdict(part).values(), strict=True)
@@ -65,18 +65,20 @@ class LocalizationStats:
 
     @property
     def located(self) -> float:
-        """The share of all of them that was located."""
+        """The share of all solutions that was located."""
         total = self.mutants + self.misconceptions
         return (self.mutants_located + self.misconceptions_located) / total if total else 1.0
 
     @property
     def true(self) -> float:
-        """The share of the located mutants that was located truly."""
-        return self.truly / self.mutants_located if self.mutants_located else 1.0
+        """The share of the located mutants that was located correctly."""
+        return self.correct / self.mutants_located if self.mutants_located else 1.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The counts, the two shares, and the labels."""
-        return {**asdict(self), "located": round(self.located, 4), "true": round(self.true, 4)}
+    def to_json(self) -> dict[str, Json]:
+        """Return the counts, the two shares and the labels as JSON data."""
+        keys = {"correct": "truly", "incorrect": "untrue"}
+        data = {keys.get(name, name): value for name, value in asdict(self).items()}
+        return {**data, "located": round(self.located, 4), "true": round(self.true, 4)}
 
     def __str__(self) -> str:
         if not self.mutants + self.misconceptions:
@@ -91,25 +93,25 @@ class LocalizationStats:
 def places_in(
     checks: ChapterChecks, *, mutants: int = MUTANTS, seconds: float = SECONDS
 ) -> dict[str, LocalizationStats]:
-    """What is found in each exercise of a chapter that is answered with a function."""
+    """Measure each exercise of a chapter except quizzes."""
     locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
     judge = Judge(checks)
-    found: dict[str, LocalizationStats] = {}
+    places: dict[str, LocalizationStats] = {}
     for name, spec in checks.specs.items():
         if not spec.answers:
             rows = [
                 (one, place_of(one, name, judge, locator)) for one in faulty_solutions(checks, name, mutants=mutants)
             ]
-            found[name] = LocalizationStats.together(counted(one, *place) for one, place in rows if place is not None)
-    return found
+            places[name] = LocalizationStats.total(counted(one, *place) for one, place in rows if place is not None)
+    return places
 
 
 def faulty_solutions(
     checks: ChapterChecks, exercise: str, *, mutants: int, named: bool = True
 ) -> Iterable[FaultySolution]:
-    """At most so many mutants of the reference, and with ``named`` the misconceptions."""
-    found = mutants_of(checks.references[exercise], exercise) if mutants else []
-    for m in found[:: max(1, len(found) // max(mutants, 1))]:
+    """Yield about ``mutants`` mutants of the reference, and with ``named`` the misconceptions."""
+    candidates = mutants_of(checks.references[exercise], exercise) if mutants else []
+    for m in candidates[:: max(1, len(candidates) // max(mutants, 1))]:
         yield FaultySolution("mutant", m.label, m.source, m.lines)
     for known in checks.misconceptions[exercise] if named else ():
         source = cell_source(checks.course, checks.chapter, exercise, known.function)
@@ -119,11 +121,15 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Where its mistake was found, if it was; None for what is not wrong, or is no code that runs."""
-    names: dict[str, Any] = {"np": np, **judge.checks.right_names(), **_around(one, judge.checks.references[exercise])}
+    """Return a 1-tuple of where the mistake was found, or of None. Return None if the code is not wrong or does not run."""
+    names: dict[str, Value] = {
+        "np": np,
+        **judge.checks.right_names(),
+        **_around(one, judge.checks.references[exercise]),
+    }
     try:
         exec(compile(one.source, "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
-    except Exception:  # noqa: BLE001 - some of the mistakes are such that their cell fails
+    except Exception:  # noqa: BLE001 - some mistakes make their cell fail
         return None
     subject = FunctionSubject(one.label, names, call_seconds=1.0)
     [verdict] = judge.judge(subject, only=frozenset({exercise}))
@@ -132,17 +138,19 @@ def place_of(
     return (locator.locate(exercise, [(exercise, one.source)], names),)
 
 
-def _around(one: FaultySolution, reference: Callable[..., Any]) -> Mapping[str, Any]:
-    """The names that a mutant of a reference finds where that one stands."""
+def _around(one: FaultySolution, reference: Callable[..., Value]) -> Mapping[str, Value]:
+    """Return the globals of the reference's module for a mutant, and nothing for a misconception."""
     return vars(inspect.getmodule(reference)) if one.kind == "mutant" else {}
 
 
 def counted(one: FaultySolution, located: Located | None) -> LocalizationStats:
-    """What one of them adds to the counts."""
+    """Count one faulty solution."""
     lines = {line for _, line in located.places} if located is not None else set()
     missed = (one.label,) if not lines else ()
     if one.kind != "mutant":
         return LocalizationStats(misconceptions=1, misconceptions_located=bool(lines), missed=missed)
-    truly = bool(lines & {*one.changed})
-    untrue = (one.label,) if lines and not truly else ()
-    return LocalizationStats(mutants=1, mutants_located=bool(lines), truly=truly, missed=missed, untrue=untrue)
+    correct = bool(lines & {*one.changed})
+    incorrect = (one.label,) if lines and not correct else ()
+    return LocalizationStats(
+        mutants=1, mutants_located=bool(lines), correct=correct, missed=missed, incorrect=incorrect
+    )

@@ -43,16 +43,16 @@ Result = TypeVar("Result")
 def each_chapter(
     work: Callable[[Course, str], Result], course: Course, chapters: Sequence[str], workers: int
 ) -> Iterator[tuple[str, Result]]:
-    """Each of ``chapters`` with what ``work(course, chapter)`` returns for it, on as many processes as ``workers`` says.
+    """Yield each of ``chapters`` with the result of ``work(course, chapter)``, computed in ``workers`` processes.
 
-    One process takes them in their order; several give each as it ends. ``work`` goes to other processes, which read the course again
-    from its folder. Raises what ``work`` raises.
+    One process keeps the order of the chapters. Several yield each result as soon as it is ready, and each reads the course
+    again from its folder, so ``work`` must be picklable. Raises whatever ``work`` raises.
     """
     if workers <= 1 or len(chapters) <= 1:
         for chapter in chapters:
             yield chapter, work(course, chapter)
         return
-    # The longest first, as far as the length of its texts tells: so no process is left alone with one at the end.
+    # Start with the longest chapters, so that no process works alone on one at the end.
     longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chapters)), context, _begin) as pool:
@@ -60,12 +60,12 @@ def each_chapter(
         try:
             for job in as_completed(jobs):
                 yield jobs[job], job.result()
-        finally:  # where one failed, those that have not begun are not waited for
+        finally:  # if one failed, do not wait for jobs that have not started
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin() -> None:
-    # Ctrl-C reaches every process of the terminal: this one ends at once, and its parent says what there is to say.
+    # Ctrl-C reaches every process of the terminal. End at once, and leave the message to the parent.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -74,13 +74,13 @@ def _elsewhere(work: Callable[[Course, str], Result], root: str, chapter: str) -
 
 
 def _length_of(course: Course, chapter: str) -> int:
-    """How many bytes a chapter's checks and solutions have, whose number decides how long an audit takes."""
+    """Return the size in bytes of a chapter's checks and solutions, as an estimate of how long an audit takes."""
     solutions = course.root / "solutions"
     files = [course.checks(chapter), *solutions.glob(f"{chapter}.py"), *solutions.glob(f"*/{chapter}.py")]
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-DRAWS = 20  # sets of inputs on which alternatives must do well
+DRAWS = 20  # other secrets with which correct solutions must pass
 
 
 def audit(
@@ -93,10 +93,10 @@ def audit(
     locate: bool = False,
     suggest: bool = False,
 ) -> list[ChapterAudit]:
-    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read.
+    """Audit ``chapters`` in ``workers`` processes.
 
-    With ``locate``, the line of the mistake is looked for in mutants and misconceptions too, which takes minutes a chapter; with
-    ``suggest``, mutants that survive or that nothing names are offered as misconceptions.
+    With ``locate``, also measure fault localization, which takes minutes per chapter. With ``suggest``, offer surviving and
+    unnamed mutants as misconceptions. Raises ``CourseError`` if checks cannot be read.
     """
     for chapter in chapters:
         course.require_chapter(chapter)
@@ -106,7 +106,7 @@ def audit(
 
 
 def _in_silence(course: Course, chapter: str, **how: bool | int) -> ChapterAudit:
-    """The audit of a chapter; what its solutions print, over and over, is nothing that an author wants to read."""
+    """Audit a chapter, and discard what its solutions print."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         return _audit(course, chapter, **how)  # type: ignore[arg-type]
 
@@ -115,7 +115,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
-    # Marks alone take a small part of the time that it takes to name the mistake as well.
+    # Marking without diagnosing takes a small part of the time.
     unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
     marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, _diagnoses={}))
     alternatives = known_alternatives(course, chapter)
@@ -124,11 +124,11 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     found = []
     for spec in judge.checks.specs.values():
         exercise = MeasuredExercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
-        result = exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws)
+        result = exercise.measure(blank=spec.name in blank, mutants=mutants, draws=draws)
         found.append(exercise.with_suggestions(result) if suggest else result)
     if locate:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of nonsense, which is what an edited mutant may be
+            warnings.simplefilter("ignore")  # an edited mutant may be nonsense
             places = places_in(judge.checks)
         found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
     seconds = time.monotonic() - begun
@@ -139,22 +139,22 @@ _MADE_BY_PYTHON = frozenset({"__pycache__", ".ipynb_checkpoints"})
 
 
 class CachedAudit:
-    """The place where the audit of one chapter, with these ``options``, is kept."""
+    """The cached audit of one chapter with the given ``options``."""
 
     def __init__(self, course: Course, chapter: str, options: Iterable[object] = ()) -> None:
         self._path = course.state("audit", f"{chapter}.json")
         self._key = _fingerprint(course, chapter, options)
 
     def load(self) -> ChapterAudit | None:
-        """The audit that was kept; None where there is none of just this chapter."""
+        """Return the cached audit, or None if there is none or anything it depends on has changed."""
         try:
             kept = json.loads(self._path.read_bytes())
             return _chapter_audit(kept["audit"]) if kept["key"] == self._key else None
         except (OSError, ValueError, KeyError, TypeError):
-            return None  # missing, cut short or of another version: it is made again
+            return None  # missing, truncated or from another version
 
     def save(self, report: ChapterAudit) -> None:
-        """Keep an audit that found nothing to mend: on a busy machine, a solution may only have been too slow."""
+        """Save an audit without problems. Others are not cached, because a busy machine may have caused a timeout."""
         if report.ok:
             text = json.dumps({"key": self._key, "audit": asdict(report)}, ensure_ascii=False)
             write_atomically(self._path, text.encode())
@@ -162,14 +162,14 @@ class CachedAudit:
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> str:
     digest = hashlib.sha256()
-    # Checks may import what stands beside them, and solutions those of other chapters.
+    # Checks may import neighboring modules, and solutions may import those of other chapters.
     for folder in (course.root / "solutions", course.root / "tests"):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not _MADE_BY_PYTHON & set(path.parts):
                 _add(digest, path, course.root)
     for path in sorted(course.root.glob("*.py")):
         _add(digest, path, course.root)
-    # Data that checks read, such as the weights of a model; a notebook's prose decides nothing.
+    # Include data that checks read, such as model weights. The notebook's prose has no effect.
     for path in sorted(course.source(chapter).parent.rglob("*")):
         if path.is_file() and path.suffix != ".ipynb" and not _MADE_BY_PYTHON & set(path.parts):
             _add(digest, path, course.root)
@@ -190,12 +190,12 @@ def _add(digest: Any, path: Path, root: Path) -> None:
 
 
 def _versions(course: Course) -> list[tuple[str, str]]:
-    """The versions of what computes the answers."""
+    """Return the versions of the packages that affect answers."""
     found = []
     for name in sorted({*course.packages, "numpy", "hypothesis", "pytest", "matplotlib"}):
         try:
             found.append((name, version(name)))
-        except PackageNotFoundError:  # a module may have another name than its distribution
+        except PackageNotFoundError:  # a module and its distribution may have different names
             found.append((name, ""))
     return found
 
@@ -207,7 +207,7 @@ def _chapter_audit(data: dict[str, Any]) -> ChapterAudit:
 
 
 def _made(kind: Any, data: dict[str, Any]) -> Any:
-    """A dataclass from its fields as JSON has them; raises ``TypeError`` where it has others now."""
+    """Return a dataclass from its JSON data. Raises ``TypeError`` if its fields have changed."""
     if data.keys() != {field.name for field in fields(kind)}:
         raise TypeError(kind)
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})

@@ -1,14 +1,14 @@
-"""What an audit found, as data, as a table, and as sentences about what falls short."""
+"""The results of an audit as data, as a table, and as messages about what falls short."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from autograder.authoring.audit.category_coverage import CategoryCoverage
 from autograder.authoring.audit.localization_benchmark import LocalizationStats
 from autograder.authoring.audit.suggestions import Suggestion
+from autograder.base.foreign import Json
 from autograder.base.formatting import join_words, pluralize
 from autograder.course.course import AT_LEAST, TARGETS
 
@@ -17,30 +17,51 @@ __all__ = [
     "ExerciseAudit",
 ]  # fmt: skip
 
-_KINDS = ("allowed", "visited", "missing")
-# Where a course's ``targets`` do not say otherwise.
+_KINDS = {"allowed": "allowed", "visited": "covered", "missing": "missing"}  # JSON key: field
+_JSON_KEYS = {
+    "stub_earns_nothing": "blank_ok",
+    "misdiagnosed": "misnamed",
+    "missed_by_visible": "unseen",
+    "unused_reasons": "needless",
+    "checks_without_kills": "idle",
+    "hardcoded": "by_heart",
+}
+# The defaults of a course's ``targets``.
 HIDDEN_TARGET, VISIBLE_TARGET, BY_HEART_TARGET = TARGETS["hidden"], TARGETS["visible"], TARGETS["by_heart"]
 MISCONCEPTIONS_VISIBLE_TARGET, KINDS_TARGET = TARGETS["misconceptions_visible"], TARGETS["kinds"]
 
 
 @dataclass(frozen=True)
 class ExerciseAudit:
-    """How one exercise's checks did.
+    """The audit of one exercise's checks.
 
-    Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
-    misconceptions (the latter with what they were named), ``unseen`` ones (no visible check sees them; with the author's
-    reason, "" where there is none) and ``needless`` reasons for others, ``claims``, the sentences of messages with numbers
-    that no answer shows, by misconception, ``survivors`` among the mutants (no check kills them),
-    ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
-    ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
-    the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
-    ``places`` says how often the line of a mistake was found, where that was asked for, ``hints`` how many hints there are,
-    ``suggestions`` misconceptions that lack only a sentence, where these were asked for.
+    Attributes:
+        stub_earns_nothing: whether the stub is blank and earns no points.
+        reference_ok: whether the reference earns full marks.
+        alternatives, misconceptions, mutants: how many were tried.
+        answers: whether the exercise is a quiz.
+        rejected: correct alternatives that lose marks, with the first message.
+        uncaught: misconceptions that keep full marks.
+        misdiagnosed: misconceptions reported under another name, with that name.
+        missed_by_visible: misconceptions that no visible check catches, with the author's reason or "".
+        unused_reasons: misconceptions that have such a reason but do not need one.
+        claims: sentences of messages with numbers that no answer shows, by misconception.
+        survivors: mutants that no check kills.
+        seen_by_hidden_only: mutants that only hidden checks kill.
+        equivalent: mutants that are correct, with the reason.
+        kills: the number of wrong solutions and mutants that each check kills.
+        checks_without_kills: checks that kill nothing.
+        flaky: checks that reject a correct solution with other inputs, with the solution.
+        hardcoded: the share of the points for returning one visible answer from every call.
+        kinds: the covered input categories.
+        places: the results of fault localization, if requested.
+        hints: the number of hints.
+        suggestions: misconceptions that lack only a message, if requested.
     """
 
     name: str
     points: float
-    blank_ok: bool
+    stub_earns_nothing: bool
     reference_ok: bool
     alternatives: int
     misconceptions: int
@@ -48,17 +69,17 @@ class ExerciseAudit:
     answers: bool = False
     rejected: dict[str, str] = field(default_factory=dict)
     uncaught: tuple[str, ...] = ()
-    misnamed: dict[str, str] = field(default_factory=dict)
-    unseen: dict[str, str] = field(default_factory=dict)
-    needless: tuple[str, ...] = ()
+    misdiagnosed: dict[str, str] = field(default_factory=dict)
+    missed_by_visible: dict[str, str] = field(default_factory=dict)
+    unused_reasons: tuple[str, ...] = ()
     claims: dict[str, str] = field(default_factory=dict)
     survivors: tuple[str, ...] = ()
     seen_by_hidden_only: tuple[str, ...] = ()
     equivalent: dict[str, str] = field(default_factory=dict)
     kills: dict[str, int] = field(default_factory=dict)
-    idle: tuple[str, ...] = ()
+    checks_without_kills: tuple[str, ...] = ()
     flaky: dict[str, str] = field(default_factory=dict)
-    by_heart: float = 0.0
+    hardcoded: float = 0.0
     kinds: CategoryCoverage = field(default_factory=CategoryCoverage)
     places: LocalizationStats | None = None
     hints: int = 0
@@ -76,83 +97,88 @@ class ExerciseAudit:
 
     @property
     def misconceptions_visible(self) -> float:
-        """The share of the misconceptions that a visible check sees; those of a quiz are told with the marks and not counted."""
+        """The share of the misconceptions that a visible check catches, not counting quizzes."""
         return _seen([self])
 
     def problems(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
-        """What falls short, one sentence each: what would make marks wrong, then what a draft may go out with."""
-        return [*self.faults(), *self.unmet(targets)]
+        """Return a message for each fault and for each missed target."""
+        return [*self.faults(), *self.missed_targets(targets)]
 
     def faults(self) -> list[str]:
-        """What would make a mark wrong, one sentence each."""
-        found: list[str] = []
-        if not self.blank_ok:
-            found.append("the blank stub is not recognised as not attempted, or earns points.")
+        """Return a message for each fault that would make marks wrong."""
+        messages: list[str] = []
+        if not self.stub_earns_nothing:
+            messages.append("the blank stub is not recognised as not attempted, or earns points.")
         if not self.reference_ok:
-            found.append("the reference solution does not earn full marks.")
-        found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
-        found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
-        return [f"{self.name}: {problem}" for problem in found]
+            messages.append("the reference solution does not earn full marks.")
+        messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
+        messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
+        messages += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        return [f"{self.name}: {problem}" for problem in messages]
 
-    def unmet(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
-        """What falls short of the targets and leaves every mark right, one sentence each."""
-        found = [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
-        found += [
+    def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
+        """Return a message for each missed target that leaves all marks right."""
+        messages = [
+            f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misdiagnosed.items()
+        ]
+        messages += [
             f"the message of the misconception {n} claims a number that its answers do not show: {s} Take one from the case that "
             "the student sees, or mark it as an example (“for example”, “would”)."
             for n, s in self.claims.items()
         ]
-        found += [
+        messages += [
             f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
             f'with hidden_only={{"{n}": "…"}}.'
-            for n, why in self.unseen.items()
+            for n, why in self.missed_by_visible.items()
             if not why
         ]
-        found += [
+        messages += [
             f"hidden_only has a reason for {n}, which is no misconception of this exercise that visible checks miss: take it out."
-            for n in self.needless
+            for n in self.unused_reasons
         ]
-        found += [
+        messages += [
             f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
             "keeps full marks. Let a check ask about one, or rule the kind out in the contract with exclude={…}."
             for kind in self.kinds.missing
         ]
-        if self.by_heart > targets["by_heart"]:
-            found.append(
-                f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
+        if self.hardcoded > targets["by_heart"]:
+            messages.append(
+                f"one visible answer given to every question earns {self.hardcoded:.0%} of the points; let more "
                 "checks wait for one that it cannot pass, with after=…."
             )
-        return [f"{self.name}: {problem}" for problem in found]
+        return [f"{self.name}: {problem}" for problem in messages]
 
-    def lacking(self, at_least: Mapping[str, int] = AT_LEAST) -> list[str]:
-        """What the course asks of each exercise and this one does not have, one sentence each."""
-        asked = [name for name in at_least if not (self.answers and name == "alternatives")]
+    def missing_requirements(self, at_least: Mapping[str, int] = AT_LEAST) -> list[str]:
+        """Return a message for each of the course's requirements that the exercise does not meet."""
+        required = [name for name in at_least if not (self.answers and name == "alternatives")]
         return [
             f"{self.name}: it has {pluralize(getattr(self, name), name[:-1])}, and c.Course.at_least asks for {at_least[name]}."
-            for name in asked
+            for name in required
             if getattr(self, name) < at_least[name]
         ]
 
 
 def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> float:
-    """The share of their mutants, together, that some check kills; with ``visibly``, that a visible one does."""
+    """Return the share of all mutants that any check kills, or with ``visibly`` that a visible check kills."""
     total = sum(e.mutants for e in exercises)
     missed = sum(len(e.survivors) + visibly * len(e.seen_by_hidden_only) for e in exercises)
     return 1 - missed / total if total else 1.0
 
 
 def _seen(exercises: Sequence[ExerciseAudit]) -> float:
-    """The share of their misconceptions, together, that a visible check sees; those of answers are not counted."""
+    """Return the share of all misconceptions that a visible check catches, not counting quizzes."""
     total = sum(e.misconceptions for e in exercises if not e.answers)
-    return 1 - sum(len(e.unseen) for e in exercises) / total if total else 1.0
+    return 1 - sum(len(e.missed_by_visible) for e in exercises) / total if total else 1.0
 
 
 @dataclass(frozen=True)
 class ChapterAudit:
-    """The audit of a chapter, held against its course's ``targets``.
+    """The audit of a chapter, compared with its course's ``targets``.
 
-    ``at_least`` says what its course asks of each exercise. ``mistakes`` are sentences about what its author got wrong outside the checks; a ``draft`` was released with targets unmet.
+    Attributes:
+        at_least: what the course requires of each exercise.
+        mistakes: messages about the author's mistakes outside the checks.
+        draft: whether the chapter was released although it misses targets.
     """
 
     chapter: str
@@ -180,59 +206,61 @@ class ChapterAudit:
 
     @property
     def misconceptions_visible(self) -> float:
-        """The share of the chapter's misconceptions that a visible check sees; those of a quiz are not counted."""
+        """The share of the chapter's misconceptions that a visible check catches, not counting quizzes."""
         return _seen(self.exercises)
 
     @property
     def places(self) -> LocalizationStats | None:
-        """How often the line of a mistake was found in the chapter; None where nobody asked for it."""
-        asked = [e.places for e in self.exercises if e.places is not None]
-        return LocalizationStats.together(asked) if asked else None
+        """The results of fault localization in the chapter. None if not requested."""
+        parts = [e.places for e in self.exercises if e.places is not None]
+        return LocalizationStats.total(parts) if parts else None
 
     @property
     def killed_kind_only(self) -> float:
-        """The share of the kind-only mutants that some check kills."""
+        """The share of the category mutants that some check kills."""
         total = sum(e.kinds.mutants for e in self.exercises)
         return 1 - sum(len(e.kinds.survivors) for e in self.exercises) / total if total else 1.0
 
     @property
     def problems(self) -> list[str]:
-        """What an author has to mend, one sentence each: mistakes, marks that would be wrong, targets that are not met."""
-        return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.unmet]
+        """A message for each problem that the author must fix: mistakes, wrong marks and missed targets."""
+        return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.missed_targets]
 
     @property
-    def unmet(self) -> list[str]:
-        """What falls short of the targets, one sentence each: a draft may go out with it."""
+    def missed_targets(self) -> list[str]:
+        """A message for each missed target. A draft may be released with missed targets."""
         hidden, visible = self.targets["hidden"], self.targets["visible"]
-        found = [p for e in self.exercises for p in (*e.unmet(self.targets), *e.lacking(self.at_least))]
+        messages = [
+            p for e in self.exercises for p in (*e.missed_targets(self.targets), *e.missing_requirements(self.at_least))
+        ]
         if self.killed_kind_only < self.targets["kinds"]:
             names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
-            found.append(
+            messages.append(
                 f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
                 f"input only; the target is {self.targets['kinds']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
-            found.append(
+            messages.append(
                 f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {hidden:.0%}. "
                 f"Still alive: {names}."
             )
         if self.killed_visibly < visible:
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
-            found.append(
+            messages.append(
                 f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {visible:.0%}. "
                 f"Seen by hidden checks only: {names}."
             )
         if self.misconceptions_visible < self.targets["misconceptions_visible"]:
-            names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.unseen)
-            found.append(
+            names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.missed_by_visible)
+            messages.append(
                 f"{self.chapter}: the visible checks see {self.misconceptions_visible:.1%} of the misconceptions; the target is "
                 f"{self.targets['misconceptions_visible']:.0%}. Seen by hidden checks only: {names}."
             )
-        return found
+        return messages
 
-    def to_json(self) -> dict[str, Any]:
-        """The audit as JSON: the fields, the shares, and the problems."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the audit as JSON data: the fields, the shares and the problems."""
         return {
             "chapter": self.chapter,
             "ok": self.ok,
@@ -240,7 +268,8 @@ class ChapterAudit:
             "killed_kind_only": round(self.killed_kind_only, 4),
             "problems": self.problems,
             "kinds": {
-                key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, key)] for key in _KINDS
+                key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, name)]
+                for key, name in _KINDS.items()
             },
             "mistakes": list(self.mistakes),
             "exercises": [_exercise(e) for e in self.exercises],
@@ -271,12 +300,15 @@ class ChapterAudit:
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]
-            lines += [f"  another line than the one that was changed: {label}" for label in self.places.untrue]
+            lines += [f"  another line than the one that was changed: {label}" for label in self.places.incorrect]
         for e in self.exercises:
             lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
-            lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
+            lines += [f"  kills nothing: {e.name}.{check}" for check in e.checks_without_kills]
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
-            lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
+            lines += [
+                f"  hidden only: {e.name}.{name}: {why or 'no reason given'}"
+                for name, why in e.missed_by_visible.items()
+            ]
         lines += [f"  ! {problem}" for problem in self.problems]
         bare = [e.name for e in self.exercises if not e.answers and (e.survivors or not e.misconceptions)]
         if bare and not any(e.suggestions for e in self.exercises):
@@ -286,9 +318,10 @@ class ChapterAudit:
         return "\n".join(lines)
 
 
-def _exercise(audit: ExerciseAudit) -> dict[str, Any]:
-    """One exercise as JSON; it has the keys ``places`` and ``suggestions`` only where these were asked for."""
-    whole = {**asdict(audit), **_shares(audit), "kinds": audit.kinds.to_json()}
+def _exercise(audit: ExerciseAudit) -> dict[str, Json]:
+    """Return one exercise as JSON data. The keys ``places`` and ``suggestions`` are present only if requested."""
+    data = {_JSON_KEYS.get(name, name): value for name, value in asdict(audit).items()}
+    whole = {**data, **_shares(audit), "kinds": audit.kinds.to_json()}
     del whole["places"]
     if not audit.suggestions:
         del whole["suggestions"]
@@ -308,12 +341,12 @@ def _row(e: ExerciseAudit) -> list[str]:
     return [
         e.name,
         f"{e.alternatives - len(e.rejected)}/{e.alternatives} accepted",
-        f"{caught}/{e.misconceptions} caught, {caught - len(e.misnamed)} named",
-        "–" if e.answers else f"{e.misconceptions - len(e.unseen)}/{e.misconceptions}",
+        f"{caught}/{e.misconceptions} caught, {caught - len(e.misdiagnosed)} named",
+        "–" if e.answers else f"{e.misconceptions - len(e.missed_by_visible)}/{e.misconceptions}",
         f"{e.mutants}" + (f" (+{len(e.equivalent)} equivalent)" if e.equivalent else ""),
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
         str(len(e.survivors)),
-        "–" if e.answers else f"{e.by_heart:.0%}",
-        f"{len(e.kinds.visited)}/{len(e.kinds.allowed)}" if e.kinds.allowed else "–",
+        "–" if e.answers else f"{e.hardcoded:.0%}",
+        f"{len(e.kinds.covered)}/{len(e.kinds.allowed)}" if e.kinds.allowed else "–",
     ]

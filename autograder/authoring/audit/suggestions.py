@@ -1,4 +1,4 @@
-"""Misconceptions that lack only a sentence: slips that nothing names yet, and mutants that no check sees, as code to paste."""
+"""Suggest misconceptions as code to paste: mutants that nothing names yet, and mutants that no check catches."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from types import ModuleType
 
 from autograder.authoring.audit.mutants import Mutant
+from autograder.base.foreign import Json, Value
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
@@ -26,11 +27,11 @@ from autograder.values import paste
 
 __all__ = ["Suggestion", "pasteable", "suggestions"]
 
-_MOST = 5  # slips of one exercise, and as many survivors: more, nobody reads
-_MOST_TRIED = 60  # mutants whose answers are looked at
-_FURTHER = 3  # sets of further inputs in which one is looked for that shows a survivor
-_SECONDS = 1.0  # of the processor, for one call
-_LONGEST_ASK = 160  # characters of a call that a person would paste
+_MOST = 5  # killed mutants per exercise, and as many survivors
+_MOST_TRIED = 60  # mutants whose answers are compared
+_FURTHER = 3  # draws in which to look for a call that a survivor answers wrongly
+_SECONDS = 1.0  # of processor time for one call
+_LONGEST_ASK = 160  # characters of a call worth pasting
 _WANTED = (
     "TODO(author): say what somebody who writes this did, why it cannot be right, and where to look; never the code."
 )
@@ -43,10 +44,13 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 @dataclasses.dataclass(frozen=True)
 class Suggestion:
-    """A wrong solution of ``exercise`` as a file of misconceptions would have it, but for its sentence.
+    """A wrong solution of ``exercise`` as code for a file of misconceptions, without a message.
 
-    ``change`` says what it changes. Where ``survives``, no check sees it yet, and ``ask`` is a call that would (empty where none is
-    known). ``imports`` are the lines that ``code`` needs, by the name that each binds.
+    Attributes:
+        change: a description of the change.
+        imports: the import lines that ``code`` needs, by the name that each binds.
+        survives: whether no check catches it.
+        ask: a call that would catch a survivor. Empty if none is known.
     """
 
     exercise: str
@@ -57,8 +61,8 @@ class Suggestion:
     survives: bool = False
     ask: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """The suggestion as data."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the suggestion as JSON data."""
         return dataclasses.asdict(self)
 
 
@@ -69,34 +73,33 @@ def suggestions(
     slips: Sequence[Mutant],
     further: Callable[[int], Sequence[Call]],
 ) -> tuple[Suggestion, ...]:
-    """What an author may want to name in an exercise.
+    """Suggest misconceptions for an exercise.
 
     Args:
-        checks: the chapter's.
-        spec: the exercise's.
+        checks: the chapter's checks.
+        spec: the exercise.
         survivors: mutants that no check kills.
-        slips: mutants that a visible check kills. Offered are those whose answers no misconception has, one of each kind of answers,
-            and of these the ones that would be told as themselves.
-        further: more questions about the exercise, by the number of a draw.
+        slips: mutants that a visible check kills. A mutant is suggested if its answers are new and it would be diagnosed correctly.
+        further: returns more calls of the exercise, given the number of a draw.
     """
     if not (survivors or slips):
         return ()
     name = spec.name
     taken = {m.name for known in checks.misconceptions.values() for m in known} | set(checks.references)
-    found = []
+    surviving = []
     for mutant in survivors[:_MOST]:
         if (one := _written(checks, name, mutant, taken)) is not None:
             ask = _shown_by(checks, name, mutant, further)
-            found.append(dataclasses.replace(one, survives=True, ask=ask))
+            surviving.append(dataclasses.replace(one, survives=True, ask=ask))
     written = ((_written(checks, name, mutant, taken), mutant) for mutant in _unnamed(checks, name, slips))
     offered = [(one, mutant) for one, mutant in written if one is not None]
     wrong = [Misconception(one.name, name, one.name, mutant.function) for one, mutant in offered]
-    told = _told_as_themselves(checks, name, wrong)
-    return (*found, *[one for one, _ in offered if one.name in told][:_MOST])
+    diagnosed = _diagnosed_correctly(checks, name, wrong)
+    return (*surviving, *[one for one, _ in offered if one.name in diagnosed][:_MOST])
 
 
 def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> str:
-    """Suggestions as text to paste at the end of the chapter's file of misconceptions, with what has to be imported for it."""
+    """Return suggestions and their imports as text to paste at the end of the chapter's file of misconceptions."""
     there = vars(course.misconceptions(chapter)).keys()
     path = course.root / "solutions" / "misconceptions" / f"{chapter}.py"
     lines = {"misconceptions_of": "from autograder.misconception import misconceptions_of"}
@@ -114,12 +117,12 @@ def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> st
 
 
 def _together(lines: Iterable[str]) -> list[str]:
-    """Import lines in their usual order, what comes from one module in one line."""
+    """Return sorted import lines, with one line per module."""
     plain: list[str] = []
     modules: dict[str, list[str]] = {}
     for line in lines:
-        before, found, names = line.partition(" import ")
-        if found:
+        before, separator, names = line.partition(" import ")
+        if separator:
             modules.setdefault(before, []).append(names)
         else:
             plain.append(line)
@@ -129,54 +132,57 @@ def _together(lines: Iterable[str]) -> list[str]:
 def _explained(one: Suggestion) -> str:
     lines = [f"# {one.change}"]
     if one.survives:
-        told = (
+        advice = (
             f"Let a visible one ask agrees.{one.ask}"
             if one.ask
             else "Let a visible one ask what tells it from a right answer"
         )
-        lines.append(f"# No check sees it yet: whoever writes it keeps full marks. {told}.")
+        lines.append(f"# No check sees it yet: whoever writes it keeps full marks. {advice}.")
     return "\n" + "\n".join([*lines, one.code])
 
 
 def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """The mutants whose answers no misconception has, nor another mutant before; none that raises where the example is worked by hand."""
+    """Return mutants whose answers differ from those of every misconception and earlier mutant.
+
+    Skip mutants that raise on the first call, which is the worked example.
+    """
     calls = [c for c in distinguishing_calls(name, checks.plan(name)) if c.memory_mb is None]
     right = _answers(checks, name, None, calls)
     known = [_answers(checks, name, m.function, calls) for m in checks.misconceptions[name]]
-    found = []
+    unnamed = []
     step = max(1, len(mutants) // _MOST_TRIED)
     for mutant in mutants[::step]:
         if "`self`" in mutant.label:
-            continue  # which nobody writes for something else
+            continue  # nobody confuses `self` with another name
         answers = _answers(checks, name, mutant.function, calls)
         if len(answers) < len(calls) or answers[0].error is not None or _alike(answers, right, calls):
             continue
         if not any(_alike(answers, others, calls) for others in known):
             known.append(answers)
-            found.append(mutant)
-        if len(found) >= 2 * _MOST:
+            unnamed.append(mutant)
+        if len(unnamed) >= 2 * _MOST:
             break
-    return found
+    return unnamed
 
 
-def _told_as_themselves(checks: ChapterChecks, name: str, wrong: Sequence[Misconception]) -> set[str]:
-    """The names of those that lose marks, are seen by a visible check, and are told as what they are, beside all that are known."""
-    together = {**checks.misconceptions, name: [*checks.misconceptions[name], *wrong]}
-    judge = Judge(dataclasses.replace(checks, misconceptions=together, shrinks=False, _diagnoses={}))
-    found = set()
+def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misconception]) -> set[str]:
+    """Return the names of candidates that lose marks and are diagnosed correctly alongside the existing misconceptions."""
+    candidates = {**checks.misconceptions, name: [*checks.misconceptions[name], *wrong]}
+    judge = Judge(dataclasses.replace(checks, misconceptions=candidates, shrinks=False, _diagnoses={}))
+    diagnosed = set()
     for one in wrong:
         names = {**checks.right_names(), name: one.function}
         subject = FunctionSubject(name, names, call_seconds=_SECONDS, of_processor=True)
         [verdict] = judge.judge(subject, only=frozenset({name}))
         if verdict.score < verdict.max_score and verdict.misconception == one.name:
-            found.add(one.name)
-    return found
+            diagnosed.add(one.name)
+    return diagnosed
 
 
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
-    """The shortest of further questions that a survivor answers wrongly, as a call to paste; empty where none is short enough."""
+    """Return the shortest further call that a survivor answers wrongly, as code. Empty if none is short enough."""
     if isinstance(checks.references[name], type):
-        return ""  # objects are asked in several steps
+        return ""  # an object takes several calls
     asks = []
     for number in range(_FURTHER):
         calls = [call for call in further(number) if call.function == name and not call.probe]
@@ -189,14 +195,14 @@ def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callabl
 
 
 def _call(call: Call) -> str:
-    """A call as Python writes it."""
+    """Return a call as Python source."""
     given = [paste("", value)[3:] for value in call.args]
     given += [f"{key}={paste('', value)[3:]}" for key, value in call.kwargs.items()]
     return f"{call.function}({', '.join(given)})"
 
 
 def _answers(
-    checks: ChapterChecks, name: str, function: Callable[..., Any] | None, calls: Sequence[Call]
+    checks: ChapterChecks, name: str, function: Callable[..., Value] | None, calls: Sequence[Call]
 ) -> list[Answer]:
     names = checks.right_names()
     if function is not None:
@@ -212,11 +218,11 @@ def _alike(one: Sequence[Answer], other: Sequence[Answer], calls: Sequence[Call]
 
 
 def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[str]) -> Suggestion | None:
-    """A mutant as a function of a file of misconceptions; None where what it needs cannot be had there."""
+    """Return a mutant as code for a file of misconceptions, or None if a name it needs is taken there."""
     [definition] = ast.parse(mutant.source).body
     origin, change = mutant.label.partition(": ")[::2]
     change = re.sub(r" \((?:line \d+|#\d+)\)", "", change)
-    name = _named(re.sub(r"^\w+: (?=`|if )", "", change))  # of a class, the method is named first
+    name = _named(re.sub(r"^\w+: (?=`|if )", "", change))  # without a class's method name
     if isinstance(definition, ast.ClassDef):
         name = _free("".join(part.capitalize() for part in name.split("_")), taken)
         for part in (definition, *definition.body):
@@ -244,7 +250,10 @@ def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[st
 def _imports(
     checks: ChapterChecks, exercise: str, origin: str, definition: ast.FunctionDef | ast.ClassDef
 ) -> dict[str, str] | None:
-    """The import of each name that a function takes from its module; None where the file of misconceptions means another thing by it."""
+    """Return the import line of each module-level name that a definition uses.
+
+    Return None if such a name means something else in the file of misconceptions.
+    """
     reference = inspect.unwrap(checks.references[exercise])
     module = inspect.getmodule(reference)
     if origin != exercise:
@@ -255,18 +264,18 @@ def _imports(
     own = {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
     own |= {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = dict.fromkeys(n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    found = {}
+    imports = {}
     for name in used:
         if name in own or name == definition.name or name not in vars(module):
             continue
         if name in wrong and wrong[name] is not vars(module)[name]:
             return None
-        found[name] = _import_of(name, module) or f"from {module.__name__} import {name}"
-    return found
+        imports[name] = _import_of(name, module) or f"from {module.__name__} import {name}"
+    return imports
 
 
-def _import_of(name: str, module: Any) -> str:
-    """The line by which a module imports ``name``; empty where it is the module's own."""
+def _import_of(name: str, module: ModuleType) -> str:
+    """Return the line by which a module imports ``name``. Empty if the module defines the name itself."""
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             aliases = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name]
@@ -277,7 +286,7 @@ def _import_of(name: str, module: Any) -> str:
 
 
 def _named(change: str) -> str:
-    """A name for a change, made of what it puts in and takes away: ``sum_for_mean``, ``without_keepdims``."""
+    """Return a name for a change from what it adds and removes, such as ``sum_for_mean`` or ``without_keepdims``."""
     before, arrow, after = change.partition(" → ")
     if not arrow:
         return "_".join(["without", *list(_words(before.removesuffix(" left out")))[:2]])
@@ -288,12 +297,12 @@ def _named(change: str) -> str:
     if not old and not new:
         return "another_number" if before != after and re.fullmatch(r"`-?[\d.e+-]+`", after) else "another_order"
     if new and (gone - come)["minus"] and old == "minus":
-        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # a negative number, or one operator for another
+        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # a negative number or another operator
     return f"{new}_for_{old}" if new and old else f"with_{new}" if new else f"without_{old}"
 
 
 def _words(text: str) -> Iterator[str]:
-    """The names, signs and small whole numbers of a piece of code, names first, each as part of a name."""
+    """Yield the names, operators and small whole numbers in ``text`` as parts of a name, names first."""
     tokens = re.findall(r"[A-Za-z_]\w*|\d+\.?\d*(?:e[-+]?\d+)?|//|\*\*|[<>=!]=|[-+*/%@<>&|]", text.strip("`"))
     names = [token.strip("_").lower() for token in tokens if token[0].isalpha() or token[0] == "_"]
     yield from (name for name in names if name and name not in {"np", "self"})
@@ -312,7 +321,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _double_quoted(source: str) -> str:
-    """Source text with its strings in double quotes, where that changes nothing else in them."""
+    """Return ``source`` with double-quoted strings, except if a string contains quotes or backslashes."""
     lines = source.splitlines(keepends=True)
     for token in reversed(list(tokenize.generate_tokens(io.StringIO(source).readline))):
         text = token.string

@@ -1,14 +1,14 @@
-"""Corrupt a built-in value or a table in one place, so that the audit can ask whether a check notices."""
+"""Corrupt a built-in value or a table in one place, so that the audit can test whether a check notices."""
 
 from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.values import family_of, sorted_members
@@ -16,8 +16,8 @@ from autograder.values import family_of, sorted_members
 __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
 
-def can_corrupt_value(value: Any) -> bool:
-    """Whether ``value`` is a text, a set, a date or such, or empty: where no number can be moved."""
+def can_corrupt_value(value: Value) -> bool:
+    """Return whether ``corrupt_value`` supports ``value``: a string, set, date or similar, or an empty container."""
     return (
         family_of(value).is_exact(value)
         or isinstance(value, Iterated)
@@ -25,8 +25,8 @@ def can_corrupt_value(value: Any) -> bool:
     )
 
 
-def corrupt_value(value: Any, number: int) -> Any:
-    """``value`` with one part changed; which one depends on ``number``. An empty one gets something more."""
+def corrupt_value(value: Value, number: int) -> Value:
+    """Return ``value`` with one part changed. ``number`` selects the part. An empty value gets an item."""
     if isinstance(value, str):
         at = number % len(value) if value else 0
         return f"{value[:at]}{'?' if value[at : at + 1] != '?' else '!'}{value[at + 1 :]}"
@@ -48,8 +48,8 @@ def corrupt_value(value: Any, number: int) -> Any:
     return value
 
 
-def corrupt_table(value: Any, share: float, number: int) -> Any:
-    """A table, a Series or an index with one cell changed; which one depends on ``number``. An empty one gets something more."""
+def corrupt_table(value: Value, share: float, number: int) -> Value:
+    """Return a DataFrame, Series or Index with one cell changed. ``number`` selects the cell. An empty one gets an item."""
     kind = kind_of_table(value)
     if kind == "Index":
         return value[:-1] if len(value) else value.append(value.__class__([0]))
@@ -72,8 +72,8 @@ def corrupt_table(value: Any, share: float, number: int) -> Any:
     return other
 
 
-def _other(item: Any, items: list[Any], share: float) -> Any:
-    """Something else of the kind, further from it than any tolerance."""
+def _other(item: Value, items: list[Value], share: float) -> Value:
+    """Return a different item of the same type, further away than any tolerance."""
     if isinstance(item, bool | np.bool_):
         return not item
     if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN is not itself

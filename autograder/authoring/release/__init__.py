@@ -1,4 +1,4 @@
-"""Releasing a chapter: look for its author's mistakes, prove its checks, let nbgrader make the version that students get."""
+"""Release a chapter: look for the author's mistakes, validate its checks, and generate the students' version with nbgrader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nbgrader's metadata says of a chapter's cells, held against the chapter's checks."""
+"""Compare nbgrader's cell metadata with the chapter's checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from autograder.authoring.release.problems import Mistake, SourceNotebook, did_you_mean, relative
+from autograder.authoring.release.problems import Mistake, SourceNotebook, called_name, calls_in, did_you_mean, relative
 from autograder.base import attempt
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
@@ -24,16 +24,16 @@ from autograder.course.notebook import (
 
 __all__ = ["by_hand", "cell_mistakes", "second_notebook_mistakes"]
 
-_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader takes
+_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader accepts
 
 
 def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, ExerciseSpec] | None) -> Iterator[Mistake]:
-    """What is wrong with the marks of the cells; ``specs`` are the exercises that are checked, None where nobody knows."""
-    named = metadata_of(source.document).get("chapter")
-    if isinstance(named, str) and named != chapter:
+    """Yield mistakes in the cells' metadata. ``specs`` are the checked exercises, or None if the checks cannot be read."""
+    declared = metadata_of(source.document).get("chapter")
+    if isinstance(declared, str) and declared != chapter:
         yield Mistake(
             source.label,
-            f'its metadata says that it is the notebook of {named}. Write {{"autograder": {{"chapter": "{chapter}"}}}} '
+            f'its metadata says that it is the notebook of {declared}. Write {{"autograder": {{"chapter": "{chapter}"}}}} '
             "there: what students hand in is known by it.",
         )
     yield from _ids(source)
@@ -44,7 +44,7 @@ def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, Exer
 
 
 def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
-    """Graded cells in another notebook of the chapter's folder: it is handed out, too, and nothing in it would be marked."""
+    """Yield a mistake for each other notebook in the chapter's folder with graded cells, which would never be graded."""
     for other in map(Path, other_notebooks(str(course.source(chapter)))):
         try:
             document = load_document(read_bytes(other), other)
@@ -65,7 +65,7 @@ def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
 
 
 def by_hand(source: SourceNotebook, cell: Cell) -> bool:
-    """Whether a person marks the cell: nbgrader's answers in words, and its tasks."""
+    """Return whether the cell is graded manually, as nbgrader's written answers and tasks are."""
     marks = source.marks(cell)
     return bool(marks.get("task") or (marks.get("solution") and marks.get("grade")))
 
@@ -132,7 +132,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
 
 
 def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
-    found: set[str] = set()
+    checked: set[str] = set()
     for cell in source.notebook.cells:
         if cell.role != "check" or by_hand(source, cell) or cell.grade_id is None:
             continue
@@ -140,13 +140,13 @@ def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterat
         name = cell.grade_id.removeprefix("check_")
         if name not in specs or not cell.grade_id.startswith("check_"):
             yield _of_no_exercise(source, cell, specs)
-            found.update(called & specs.keys())  # said once is enough
+            checked.update(called & specs.keys())  # report it only once
             continue
-        found.add(name)
+        checked.add(name)
         yield from _check(source, cell, specs[name], called)
     stubs = set(source.notebook.exercises())
     for name in specs:
-        if name not in found and name in stubs:
+        if name not in checked and name in stubs:
             yield Mistake(
                 source.label,
                 f"{name} has no check cell, so nobody would get its points. Put a locked, graded code cell called "
@@ -202,7 +202,7 @@ def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, Exer
 
 
 def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
-    """The first check cell above which nothing imports what it calls."""
+    """Yield a mistake for the first check cell that calls ``check`` before any cell imports it."""
     known: set[str] = set()
     for cell in source.code:
         tree = attempt.parsed(cell.source)
@@ -223,22 +223,18 @@ def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
                 return
 
 
-def _calls(cell: Cell) -> Iterator[ast.Call]:
-    tree = attempt.parsed(cell.source)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and (
-            (isinstance(node.func, ast.Name) and node.func.id == "check")
-            or (isinstance(node.func, ast.Attribute) and node.func.attr == "check")
-        ):
-            yield node
+def _check_arguments(cell: Cell) -> list[ast.expr]:
+    """Return the first argument of each ``check`` call in a cell."""
+    calls = [call for call in calls_in(cell) if called_name(call) == "check"]
+    return [argument for call in calls for argument in call.args[:1]]
 
 
 def _checked(cell: Cell) -> set[str]:
-    """The names that a check cell hands to ``check``."""
-    given = [argument for call in _calls(cell) for argument in call.args[:1]]
-    names = {argument.id for argument in given if isinstance(argument, ast.Name)}
-    return names | {str(a.value) for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+    """Return the names that a check cell passes to ``check``."""
+    arguments = _check_arguments(cell)
+    names = {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+    return names | {str(a.value) for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str)}
 
 
 def _quoted(cell: Cell, name: str) -> bool:
-    return any(isinstance(a, ast.Constant) and a.value == name for call in _calls(cell) for a in call.args[:1])
+    return any(isinstance(argument, ast.Constant) and argument.value == name for argument in _check_arguments(cell))

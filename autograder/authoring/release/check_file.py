@@ -26,13 +26,13 @@ _NO_DRAW = frozenset({
 
 
 def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The line of each random number that has no seed, and a sentence.
+    """Yield the line of each unseeded random number, and a message.
 
-    A draw from the global state of NumPy or of ``random`` is let pass in a function that seeds that state itself: what a
-    seed elsewhere makes of it hangs on what was drawn before.
+    A draw from the global state of NumPy or ``random`` is accepted if the same function seeds that state. After a seed
+    elsewhere, the numbers would depend on earlier draws.
     """
     sources = _names_of_sources(tree)
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for scope in _scopes(tree):
         calls = [node for node in _inside(scope) if isinstance(node, ast.Call)]
         drawn = [(call, sources.get(ast.unparse(call.func).rpartition(".")[0])) for call in calls]
@@ -48,10 +48,10 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
             text = ast.unparse(call.func)
             if name in _SEEDED_BY_ARGUMENT:
                 if not call.args and not call.keywords:
-                    found[call.lineno] = f"{text}()"
+                    texts[call.lineno] = f"{text}()"
             elif name not in _NO_DRAW and where not in seeded:
-                found[call.lineno] = f"{text}(…)"
-    yield from ((line, _sentence(text)) for line, text in sorted(found.items()))
+                texts[call.lineno] = f"{text}(…)"
+    yield from ((line, _sentence(text)) for line, text in sorted(texts.items()))
 
 
 def _sentence(text: str) -> str:
@@ -62,7 +62,7 @@ def _sentence(text: str) -> str:
 
 
 def _names_of_sources(tree: ast.Module) -> dict[str, str]:
-    """By which names NumPy's and Python's random numbers are called: ``np.random``, or a function that was imported."""
+    """Return the names in the file that refer to NumPy's and Python's random modules or functions, with their full names."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -88,7 +88,7 @@ def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """What runs when ``scope`` does, without what the functions in it do."""
+    """Yield the nodes in ``scope``, except for the bodies of nested functions."""
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop()
@@ -107,10 +107,10 @@ _MARKS = frozenset({"check", "visible", "points", "given", "after"})
 
 
 class CheckFile:
-    """The text of a check file: its classes, and on which lines they stand."""
+    """A parsed check file: its classes and the lines they are on."""
 
     def __init__(self, course: Course, chapter: str) -> None:
-        """A file that Python cannot read has no classes: loading it tells what is wrong."""
+        """Parse the file. A file with a syntax error has no classes. Loading it reports the error."""
         self.course, self.chapter = course, chapter
         self.path = course.checks(chapter)
         self.label = relative(course, self.path)
@@ -119,15 +119,15 @@ class CheckFile:
         self.exercises = [(name, node) for node in self.classes if (name := _exercise(node))]
 
     def place(self, line: int | None = None) -> str:
-        """The file, or a line of it."""
+        """Return the file's name, with the line if given."""
         return f"{self.label}, line {line}" if line else self.label
 
     def place_of(self, exercise: str) -> str:
-        """Where the class of an exercise stands."""
+        """Return the location of an exercise's class."""
         return self.place(next((node.lineno for name, node in self.exercises if name == exercise), None))
 
     def place_of_check(self, exercise: str, check: str) -> str:
-        """Where a check stands, with its name."""
+        """Return a check's location and name."""
         for name, node in self.exercises:
             if name == exercise:
                 lines = [s.lineno for s in node.body if check in _bound(s)]
@@ -135,7 +135,7 @@ class CheckFile:
         return f"{self.label}, {exercise}.{check}"
 
     def mistakes(self) -> Iterator[Mistake]:
-        """What can be told from the text alone."""
+        """Yield the mistakes that are visible in the text alone."""
         yield from self._twice()
         yield from self._overlooked()
         for tree, path in self._files():
@@ -143,7 +143,7 @@ class CheckFile:
                 yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
 
     def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
-        """Where what it says does not fit the solutions or the other chapters."""
+        """Yield conflicts with the solutions and with other chapters."""
         names = list(checks.specs)
         for place, spec in enumerate(checks.specs.values()):
             if not spec.checks:
@@ -178,12 +178,12 @@ class CheckFile:
         yield from self._in_two_chapters(names)
 
     def _files(self) -> Iterator[tuple[ast.Module, Path]]:
-        """The file and the modules beside it that it imports, which belong to its checks."""
+        """Yield the file and the modules in its folder that it imports."""
         yield self.tree, self.path
         for node in self.tree.body:
-            named = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            for path in (self.path.with_name(f"{name}.py") for name in named):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for path in (self.path.with_name(f"{name}.py") for name in modules):
                 if path.is_file():
                     yield _tree(path), path
 
@@ -226,14 +226,14 @@ class CheckFile:
                     f"{node.name} stands in no class, so grading does not try it: put it into the class of its exercise.",
                 )
         for node in self.classes:
-            found = [s for s in node.body if isinstance(s, ast.FunctionDef)]
-            checks = [s.name for s in found if _is_check(s) or s.name.startswith("test_")]
+            methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
+            checks = [s.name for s in methods if _is_check(s) or s.name.startswith("test_")]
             if checks and not node.decorator_list and node.name not in bases:
                 yield Mistake(
                     self.place(node.lineno),
                     f"{node.name} holds checks and is not marked with @exercise(…), so grading does not try them.",
                 )
-            for method in found:
+            for method in methods:
                 if _is_check(method) and not method.name.startswith("test_"):
                     yield Mistake(
                         self.place(method.lineno),
@@ -248,7 +248,7 @@ class CheckFile:
             try:
                 there = set(load_source(self.course.source(other))[1].exercises())
             except CourseError:
-                continue  # that chapter's own release says so
+                continue  # reported when that chapter is released
             for name in names:
                 if name in there:
                     yield Mistake(
@@ -266,7 +266,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _exercise(node: ast.ClassDef) -> str:
-    """The exercise that ``@exercise("…", …)`` names above a class."""
+    """Return the exercise named by a class's ``@exercise("…", …)`` decorator."""
     for mark in node.decorator_list:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "exercise":
             named = [*mark.args[:1], *(k.value for k in mark.keywords if k.arg == "name")]

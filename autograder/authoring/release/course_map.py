@@ -1,11 +1,11 @@
-"""The map of a course: ``index.ipynb`` and ``course.json``, made of what the chapters' own notebooks say.
+"""Create the course map, ``index.ipynb`` and ``course.json``, from the chapters' notebooks.
 
-A chapter's author writes it into the notebook's metadata, beside ``"chapter"``, all of it optional::
+Authors may add these optional entries to a notebook's metadata, next to ``"chapter"``::
 
     {"autograder": {"chapter": "ch1", "minutes": 60, "deep_minutes": 20, "needs": ["ch0"],
                     "exercises": {"softmax": {"stars": 2, "minutes": 15, "importance": 5}}}}
 
-Titles are the notebooks' first headings, points those of their cells.
+Titles are the notebooks' first headings. Points come from their cells.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
 from autograder.course.course import Course
 from autograder.course.notebook import Notebook, load_source, metadata_of
@@ -25,9 +25,9 @@ from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 
 __all__ = ["described", "map_of", "write_map"]
 
-STARS, IMPORTANCE = 3, 5  # the most of each
+STARS, IMPORTANCE = 3, 5  # maximum values
 _HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each; `hint(…)` helps where you are stuck."
-# What a sign means, told only where the course has it.
+# The meaning of each sign, shown only if the course uses it.
 _SIGNS = {
     "deep_minutes": "What is marked *Deep* can be skipped: no exercise needs it.",
     "stars": "★ is easy, ★★★ takes thought.",
@@ -39,17 +39,17 @@ _PROGRESS = (
 
 
 def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
-    """Write the map of ``chapters``, which lie in ``folder`` as students get them, beside them.
+    """Write the map of ``chapters`` to ``folder``, which contains the students' versions.
 
-    Raises ``CourseError`` where a notebook's metadata names what is not there.
+    Raises ``CourseError`` if a notebook's metadata is invalid or names a missing chapter or exercise.
     """
     data = described(course, chapters)
     write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
     write_atomically(folder / MAP_NAME, f"{json.dumps(map_of(data), ensure_ascii=False, indent=1)}\n".encode())
 
 
-def described(course: Course, chapters: Sequence[str]) -> dict[str, Any]:
-    """The course as data: its title, what its code imports, and for each chapter and exercise what their notebooks say."""
+def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:
+    """Return the course as data: its title, its packages, and what the notebooks say about each chapter and exercise."""
     return {
         "id": course.course_id,
         "title": course.title or course.course_id,
@@ -58,10 +58,10 @@ def described(course: Course, chapters: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _chapter(course: Course, chapter: str) -> dict[str, Any]:
+def _chapter(course: Course, chapter: str) -> dict[str, Json]:
     document, notebook = load_source(course.source(chapter))
-    noted = metadata_of(document)
-    needs, exercises = noted.get("needs", []), noted.get("exercises", {})
+    metadata = metadata_of(document)
+    needs, exercises = metadata.get("needs", []), metadata.get("exercises", {})
     where = f"The metadata of {course.source(chapter)}"
     if not isinstance(needs, list) or not isinstance(exercises, Mapping):
         raise CourseError(f'{where}: "needs" has to be a list of chapters, and "exercises" an object of exercises.')
@@ -70,50 +70,50 @@ def _chapter(course: Course, chapter: str) -> dict[str, Any]:
         raise CourseError(
             f'{where}: "needs" names {", ".join(unknown)}, no chapter before this one in c.Course.chapters.'
         )
-    if lost := sorted(set(exercises) - set(notebook.exercises())):
-        raise CourseError(f'{where}: "exercises" names {", ".join(lost)}, which the notebook does not have.')
-    found = {
+    if unknown := sorted(set(exercises) - set(notebook.exercises())):
+        raise CourseError(f'{where}: "exercises" names {", ".join(unknown)}, which the notebook does not have.')
+    data = {
         "id": chapter,
         "title": _title(notebook) or chapter,
         "needs": list(needs),
-        **_amounts(noted, where, minutes=math.inf, deep_minutes=math.inf),
+        **_amounts(metadata, where, minutes=math.inf, deep_minutes=math.inf),
     }
     return {
-        **found,
+        **data,
         "exercises": [_exercise(notebook, name, exercises.get(name, {}), where) for name in notebook.exercises()],
     }
 
 
-def _exercise(notebook: Notebook, name: str, noted: Any, where: str) -> dict[str, Any]:
-    if not isinstance(noted, Mapping):
+def _exercise(notebook: Notebook, name: str, metadata: Json, where: str) -> dict[str, Json]:
+    if not isinstance(metadata, Mapping):
         raise CourseError(f'{where}: what "exercises" says of {name} has to be an object.')
     graded = next((c for c in notebook.cells if c.role == "check" and c.grade_id == f"check_{name}"), None)
     points = graded.points if graded is not None and graded.points is not None else 0.0
-    amounts = _amounts(noted, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
+    amounts = _amounts(metadata, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
     return {"name": name, "points": points, **amounts}
 
 
-def _amounts(noted: Mapping[str, Any], where: str, **most: float) -> dict[str, int]:
-    found = {}
+def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[str, int]:
+    amounts = {}
     for key, largest in most.items():
-        value = noted.get(key)
+        value = metadata.get(key)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= largest:
             upto = f" to {number(largest)}" if math.isfinite(largest) else " on"
             raise CourseError(f'{where}: "{key}" is {value!r}, and has to be a whole number from 1{upto}.')
-        found[key] = value
-    return found
+        amounts[key] = value
+    return amounts
 
 
 def _title(notebook: Notebook) -> str:
-    """The first heading."""
+    """Return the notebook's first heading, or ""."""
     lines = (line for cell in notebook.cells if cell.kind == "markdown" for line in cell.source.splitlines())
     return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
 
 
-def map_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The map as a notebook's JSON; ``data`` is what ``described`` gives."""
+def map_of(data: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the map as notebook JSON. ``data`` is the result of ``described``."""
     chapters = data["chapters"]
     minutes = sum(chapter.get("minutes", 0) for chapter in chapters)
     amount = f" {pluralize(len(chapters), 'chapter')}" + (
@@ -134,12 +134,12 @@ def map_of(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cell(kind: str, name: str, source: str) -> dict[str, Any]:
-    extra: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+def _cell(kind: str, name: str, source: str) -> dict[str, Json]:
+    extra: dict[str, Json] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "id": name, "metadata": {}, **extra, "source": source}
 
 
-def _overview(chapters: Sequence[Mapping[str, Any]]) -> str:
+def _overview(chapters: Sequence[Mapping[str, Json]]) -> str:
     titles = {chapter["id"]: chapter["title"] for chapter in chapters}
     rows = []
     for chapter in chapters:
@@ -151,7 +151,7 @@ def _overview(chapters: Sequence[Mapping[str, Any]]) -> str:
     return _rows(["chapter", "after", "time", "with *Deep*", "exercises", "points"], rows)
 
 
-def _table(chapter: Mapping[str, Any]) -> str:
+def _table(chapter: Mapping[str, Json]) -> str:
     rows = []
     for exercise in chapter["exercises"]:
         importance = exercise.get("importance", 0)
@@ -162,19 +162,19 @@ def _table(chapter: Mapping[str, Any]) -> str:
 
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, without the columns in which nothing stands."""
-    kept = [i for i, _ in enumerate(heads) if any(row[i] for row in rows)]
-    lines = [[heads[i] for i in kept], [":--"] * len(kept), *([row[i] for i in kept] for row in rows)]
+    """Return a Markdown table without empty columns."""
+    columns = [i for i, _ in enumerate(heads) if any(row[i] for row in rows)]
+    lines = [[heads[i] for i in columns], [":--"] * len(columns), *([row[i] for i in columns] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _link(chapter: Mapping[str, Any]) -> str:
+def _link(chapter: Mapping[str, Json]) -> str:
     title = chapter["title"].replace("[", "\\[").replace("]", "\\]").replace("|", "\\|")
     return f"[{title}]({chapter['id']}/{chapter['id']}.ipynb)"
 
 
 def _short(title: str) -> str:
-    """What a chapter is called in passing: its number, where its title begins with one."""
+    """Return a chapter's number if its title begins with one, else its title."""
     first = title.partition(" ")[0].strip("·.:")
     return first if first.isdigit() else title.replace("|", "\\|")
 

@@ -1,4 +1,4 @@
-"""The references put to their own checks, in this process: whether they come back, pass, and are asked the same each time."""
+"""Run the references through their own checks in this process: they must return, pass, and get the same calls each time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
-from typing import Any
 
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import Mistake, place_of_function, relative
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
@@ -29,11 +29,11 @@ _MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
 
 
 class _Endless(BaseException):
-    """A reference has not come back in time; no ``except Exception`` of a check catches it."""
+    """Raised if a reference does not return in time. No ``except Exception`` in a check catches it."""
 
 
 class _Counted(io.TextIOBase):
-    """Takes what is printed, and keeps only how much it was."""
+    """A text stream that discards its text and counts the characters."""
 
     def __init__(self) -> None:
         self.characters = 0
@@ -45,7 +45,7 @@ class _Counted(io.TextIOBase):
 
 
 def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
-    """The checks of a chapter; raises ``CourseError`` too where importing them or the solutions does not come back."""
+    """Load a chapter's checks. Raises ``CourseError``, also if importing the checks or solutions takes too long."""
     try:
         with time_limit(_MODULE_SECONDS), _quiet():
             return load_checks(course, chapter)
@@ -62,22 +62,21 @@ def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
 
 
 def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
-    """What goes wrong where each check is tried on the reference; nothing where all is well."""
-    first, printed = _Rehearsed(checks), 0
-    asked: dict[tuple[str, str], list[Any]] = {}
-    told: set[str] = set()
+    """Try each check on the reference, and yield the mistakes."""
+    first = _TimedReferences(checks)
+    calls_by_check: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    reported: set[str] = set()
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
             with _quiet() as output:
-                mistake, calls = first.tried(exercise, check, file)
-            printed = max(printed, output.characters)
-            if mistake is not None and mistake.about not in told:
-                told.add(mistake.about)
+                mistake, calls = first.try_check(exercise, check, file)
+            if mistake is not None and mistake.about not in reported:
+                reported.add(mistake.about)
                 yield mistake
             if mistake is None:
-                asked[exercise, check.name] = calls
-            if output.characters > checks.course.limits.output_kb << 10 and exercise not in told:
-                told.add(exercise)
+                calls_by_check[exercise, check.name] = calls
+            if output.characters > checks.course.limits.output_kb << 10 and exercise not in reported:
+                reported.add(exercise)
                 where = place_of_function(checks.course, checks.references[exercise])
                 yield Mistake(
                     where or file.place_of(exercise),
@@ -85,12 +84,12 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                     "print a line or two.",
                     about=exercise,
                 )
-        if exercise not in told and (mistake := first.tried_together(exercise, spec, file)):
-            told.add(exercise)
+        if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
+            reported.add(exercise)
             yield mistake
-    if told:
+    if reported:
         return
-    yield from _asked_otherwise(checks, asked, file)
+    yield from _changed_calls(checks, calls_by_check, file)
     try:
         with _quiet():
             recorded(checks)
@@ -99,26 +98,26 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
 
 
 def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
-    """Of each check, by exercise and name, why the reference does not pass it; empty where it does."""
-    first = _Rehearsed(checks)
-    found = {}
+    """Return why the reference fails each check, by exercise and check. Empty if it passes."""
+    references = _TimedReferences(checks)
+    failures = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
             with _quiet():
-                mistake, _ = first.tried(exercise, check, file)
-            found[exercise, check.name] = mistake.what if mistake is not None else ""
-    return found
+                mistake, _ = references.try_check(exercise, check, file)
+            failures[exercise, check.name] = mistake.what if mistake is not None else ""
+    return failures
 
 
-def _asked_otherwise(
-    checks: ChapterChecks, asked: Mapping[tuple[str, str], list[Any]], file: CheckFile
+def _changed_calls(
+    checks: ChapterChecks, calls_by_check: Mapping[tuple[str, str], list[tuple[object, ...]]], file: CheckFile
 ) -> Iterator[Mistake]:
-    """The checks whose inputs are others when their file is read again."""
-    again = _Rehearsed(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in asked.items():
+    """Load the check file again, and yield a mistake for each check whose calls change."""
+    again = _TimedReferences(load_checks(checks.course, checks.chapter))
+    for (exercise, name), calls in calls_by_check.items():
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
-            mistake, others = again.tried(exercise, check, file)
+            mistake, others = again.try_check(exercise, check, file)
         if mistake is None and others == calls:
             continue
         yield Mistake(
@@ -129,24 +128,26 @@ def _asked_otherwise(
         )
 
 
-class _Rehearsed:
-    """The checks of a chapter with references that are given up where they do not come back."""
+class _TimedReferences:
+    """A chapter's checks, with a time limit for each call of a reference."""
 
     def __init__(self, checks: ChapterChecks) -> None:
         self.course = checks.course
         self.seconds = checks.course.limits.call_seconds
         self.originals = checks.references
-        endless: set[str] = set()  # each is waited for once
-        timed: dict[str, Callable[..., Any]] = {
+        endless: set[str] = set()  # wait for each function only once
+        timed: dict[str, Callable[..., Value]] = {
             name: function if isinstance(function, type) else _Timed(name, function, endless, self.seconds)
             for name, function in checks.references.items()
         }
         self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
 
-    def tried(self, exercise: str, check: CheckSpec, file: CheckFile) -> tuple[Mistake | None, list[Any]]:
-        """What was wrong as the reference was put to ``check``, and what was asked of it."""
+    def try_check(
+        self, exercise: str, check: CheckSpec, file: CheckFile
+    ) -> tuple[Mistake | None, list[tuple[object, ...]]]:
+        """Run ``check`` on the reference. Return the mistake, if any, and the keys of the calls."""
         where = file.place_of_check(exercise, check.name)
-        is_class = isinstance(self.originals[exercise], type)  # no single call of which is timed
+        is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
                 calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
@@ -170,8 +171,8 @@ class _Rehearsed:
             return Mistake(where, self._why(error), about=exercise), []
         return None, [call_key(call) for call in calls]
 
-    def tried_together(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
-        """What is wrong where all checks of an exercise ask one reference, as they do of a student: the check for care sees it."""
+    def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
+        """Run all checks of an exercise on one reference, as for a student. Return what the purity check finds."""
         try:
             with _quiet():
                 self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
@@ -191,18 +192,18 @@ class _Rehearsed:
         return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
 
 
-_STEPS = 3  # times the seconds of a call, for a check that asks a class
+_STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 
 
 class _Timed:
-    """A reference that is given up where it does not come back; an error in it is told with its own line."""
+    """A reference with a time limit. It keeps the function's globals, so that errors are reported with its own line."""
 
-    def __init__(self, name: str, function: Callable[..., Any], endless: set[str], seconds: float) -> None:
+    def __init__(self, name: str, function: Callable[..., Value], endless: set[str], seconds: float) -> None:
         functools.update_wrapper(self, function)
         self.__globals__ = getattr(function, "__globals__", {})
         self._name, self._function, self._endless, self._seconds = name, function, endless, seconds
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
         if self._name in self._endless:
             raise _Endless(self._name)
         try:
@@ -215,7 +216,7 @@ class _Timed:
 
 @contextmanager
 def _quiet() -> Iterator[_Counted]:
-    """Take what is printed, and give nothing to read: a solution that asks a person would wait for ever."""
+    """Capture output and provide an empty stdin, because a solution that waits for input would never return."""
     output, stdin = _Counted(), sys.stdin
     sys.stdin = io.StringIO()
     try:

@@ -1,4 +1,4 @@
-"""A chapter looked through before it is released: every mistake of its author's that is found, at once."""
+"""Inspect a chapter before its release, and report all of the author's mistakes at once."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ __all__ = ["Inspection", "inspect_chapter"]
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was found in a chapter without running its notebook.
+    """The mistakes found in a chapter without running its notebook.
 
-    ``checks`` is None where the references cannot be put to them, ``source`` where the notebook cannot be read. ``endless``
-    says that some reference does not come back, ``unfinished`` that something is still to be written.
+    Attributes:
+        file: the parsed check file.
+        source: the notebook, or None if it cannot be read.
+        checks: the checks, or None if they cannot be loaded or the references do not pass them.
+        mistakes: the mistakes.
+        endless: whether a reference does not return.
+        unfinished: whether something is still to be written.
     """
 
     file: CheckFile
@@ -36,27 +41,27 @@ class Inspection:
     endless: bool = False
     unfinished: bool = False
 
-    def rehearsed(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
-        """The mistakes, and those that show where the notebook is run, solved and blank, and graded.
+    def with_trial_run(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
+        """Run and grade the notebook, solved and blank. Return the mistakes, including these runs' mistakes.
 
-        Raises ``SandboxUnavailable`` where no jail can be had.
+        Raises ``SandboxUnavailable`` if the sandbox cannot be started.
         """
-        told = {mistake.about for mistake in self.mistakes if mistake.about and not mistake.about.startswith(NOT_BLANK)}
-        if self.source is None or self.checks is None or PACKAGES in told:
+        reported = {m.about for m in self.mistakes if m.about and not m.about.startswith(NOT_BLANK)}
+        if self.source is None or self.checks is None or PACKAGES in reported:
             return self.mistakes
-        found = trial_run(self.source, self.checks, self.file, told=told, confinement=confinement)
-        solved = {mistake.about for mistake in found if mistake.about.startswith(NOT_BLANK)}
+        mistakes = trial_run(self.source, self.checks, self.file, reported=reported, confinement=confinement)
+        solved = {mistake.about for mistake in mistakes if mistake.about.startswith(NOT_BLANK)}
         before = [mistake for mistake in self.mistakes if mistake.about not in solved]
-        return _each_once(_from_the_course(self.file.course, [*before, *found]))
+        return _each_once(_with_relative_paths(self.file.course, [*before, *mistakes]))
 
 
 def inspect_chapter(course: Course, chapter: str) -> Inspection:
-    """Hold a chapter's notebook, stubs, checks and solutions against each other; nothing is written.
+    """Compare a chapter's notebook, stubs, checks and solutions. Nothing is written.
 
-    Raises ``CourseError`` where the course has no such chapter.
+    Raises ``CourseError`` if the course has no such chapter.
     """
     if chapter not in course.chapters:
-        course.require_chapter(chapter)  # which says so
+        course.require_chapter(chapter)
     mistakes: list[Mistake] = []
     if course.chapters.count(chapter) > 1:
         mistakes.append(Mistake("course_config.py", f"{chapter} stands twice in c.Course.chapters."))
@@ -88,20 +93,20 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
     todo = unfinished_places(course, chapter)
     begun = {place.about for place in todo} - {""}
     mistakes = [*todo, *(mistake for mistake in mistakes if not _follows(mistake, begun))]
-    told = _each_once(_from_the_course(course, mistakes))
-    endless = any(NOT_BACK in mistake.what for mistake in told)
-    return Inspection(file, source, usable, told, endless=endless, unfinished=bool(todo))
+    reported = _each_once(_with_relative_paths(course, mistakes))
+    endless = any(NOT_BACK in mistake.what for mistake in reported)
+    return Inspection(file, source, usable, reported, endless=endless, unfinished=bool(todo))
 
 
 def _follows(mistake: Mistake, begun: set[str]) -> bool:
-    """Whether a mistake is about an exercise that is only begun, and so may come of what is not written yet."""
+    """Return whether a mistake is about an unfinished exercise, and so may be a consequence."""
     if mistake.about or mistake.where:
         return mistake.about in begun
     return bool(begun & set(re.findall(r"\w+", mistake.what)))
 
 
 def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:
-    """What keeps the map from being drawn once the chapter is released: told before its checks are proven, which takes minutes."""
+    """Return the mistake that would prevent writing the course map, before validation spends minutes on the checks."""
     try:
         described(course, [chapter])
     except CourseError as error:
@@ -120,8 +125,8 @@ def _missing(course: Course, chapter: str) -> str:
     return ""
 
 
-def _from_the_course(course: Course, mistakes: list[Mistake]) -> list[Mistake]:
-    """The same, with the course's files named as they are found from its folder."""
+def _with_relative_paths(course: Course, mistakes: list[Mistake]) -> list[Mistake]:
+    """Return the mistakes with paths relative to the course folder."""
     root = f"{course.root}/"
     return [Mistake(m.where.replace(root, ""), m.what.replace(root, ""), m.about) for m in mistakes]
 

@@ -1,4 +1,4 @@
-"""What a chapter's notebook needs where it is run: packages, and files that it reads."""
+"""Check the packages and data files that a chapter's notebook needs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from autograder.authoring.release.problems import Mistake, SourceNotebook
-from autograder.base import attempt
+from autograder.authoring.release.problems import Mistake, SourceNotebook, called_name, calls_in
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, files_beside
@@ -16,15 +15,15 @@ from autograder.sandbox.packages import PackageMissing
 
 __all__ = ["PACKAGES", "need_mistakes"]
 
-PACKAGES = "packages"  # what a mistake about c.Course.packages is about
+PACKAGES = "packages"  # the value of Mistake.about for c.Course.packages
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
-_LARGEST_MB = 64  # of all that lies beside a notebook: each submission's jail gets a copy of what it reads
+_LARGEST_MB = 64  # of all files next to a notebook, because each submission's sandbox gets a copy
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
 _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
 
 
 def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
-    """Imports of what the course does not list, and files that are read and not there."""
+    """Yield a mistake for each import that the course does not list, and for each missing file."""
     try:
         there = modules_of(course)
     except PackageMissing as error:
@@ -49,15 +48,15 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
-    """Each package that is missing, once: where it is first imported, and in how many cells besides."""
+    """Yield a mistake for each unlisted package: its first import and the number of other cells."""
     folder = course.source(chapter).parent
-    found: dict[str, list[tuple[Cell, int]]] = {}
+    missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in source.code:
         for line, module in imported(cell.source):
-            # A module that lies beside the notebook is handed out with it.
+            # Modules next to the notebook are released with it.
             if module not in known and not (folder / f"{module}.py").is_file():
-                found.setdefault(module, []).append((cell, line))
-    for module, places in found.items():
+                missing.setdefault(module, []).append((cell, line))
+    for module, places in missing.items():
         cell, line = places[0]
         others = len({other.index for other, _ in places}) - 1
         besides = f", as {pluralize(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""
@@ -71,11 +70,11 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
 
 def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
     folder = course.source(chapter).parent
-    calls = [(cell, call) for cell in source.code for call in _calls(cell)]
-    made = {_literal(call) for _, call in calls if _writes(call)}
+    calls = [(cell, call) for cell in source.code for call in calls_in(cell)]
+    created = {_literal(call) for _, call in calls if _writes(call)}
     for cell, call in calls:
         name = _literal(call)
-        if not name or not _reads(call) or name in made or "://" in name:
+        if not name or not _reads(call) or name in created or "://" in name:
             continue
         where, about = source.place(cell, call.lineno), cell.grade_id or source.name(cell)
         if PurePosixPath(name).is_absolute() or name.startswith("~"):
@@ -101,38 +100,25 @@ def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mis
             )
 
 
-def _calls(cell: Cell) -> Iterator[ast.Call]:
-    tree = attempt.parsed(cell.source)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call):
-            yield node
-
-
 def _reads(call: ast.Call) -> bool:
-    name = _called(call)
+    name = called_name(call)
     if _of_a_path(call):
         return name in _PATH_READERS and not _writes(call)
     return (name in _READERS or name.startswith("read_")) and not _writes(call)
 
 
 def _writes(call: ast.Call) -> bool:
-    name = _called(call)
+    name = called_name(call)
     if name == "open":
         mode = [*call.args[0 if _of_a_path(call) else 1 :], *(k.value for k in call.keywords if k.arg == "mode")][:1]
         return any(isinstance(m, ast.Constant) and set(str(m.value)) & set("wax") for m in mode)
     return name in _WRITERS or name.startswith(("write_", "to_"))
 
 
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
 def _of_a_path(call: ast.Call) -> bool:
-    """Whether it is a method of ``Path("…")``."""
+    """Return whether ``call`` is a method call on ``Path("…")``."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return isinstance(owner, ast.Call) and _called(owner) in {"Path", "PurePath", "PosixPath"}
+    return isinstance(owner, ast.Call) and called_name(owner) in {"Path", "PurePath", "PosixPath"}
 
 
 def _literal(call: ast.Call) -> str:

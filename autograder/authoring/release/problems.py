@@ -9,27 +9,39 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from autograder.base import attempt
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json, Value
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, Notebook, load_source
 
 __all__ = [
-    "MARK", "NOT_BLANK", "UNFINISHED", "Mistake", "SourceNotebook", "did_you_mean", "place_of_function", "relative",
+    "MARK",
+    "NOT_BLANK",
+    "UNFINISHED",
+    "Mistake",
+    "SourceNotebook",
+    "called_name",
+    "calls_in",
+    "did_you_mean",
+    "place_of_function",
+    "relative",
     "unfinished_places",
 ]  # fmt: skip
 
 
-NOT_BLANK = "not blank:"  # before the exercise that a mistake is about: the stub that earns points is told of instead
-_NEAR = 0.7  # the likeness of two names, of 1, from which one may be the other misspelt
+NOT_BLANK = (
+    "not blank:"  # prefix of Mistake.about if a stub is not blank; dropped if the trial run reports the stub's points
+)
+_NEAR = 0.7  # similarity from which one name may be a misspelling of another
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong, and where: a file and a line of it, or a cell of the notebook.
+    """A mistake and its location: a file and line, or a cell of the notebook.
 
-    ``about`` names the exercise, or the file, that the mistake belongs to: what follows from it is not told again.
+    ``about`` is the exercise or file with the mistake. Follow-on mistakes about it are not reported.
     """
 
     where: str
@@ -42,15 +54,15 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SourceNotebook:
-    """A chapter's own notebook with its JSON, and words for the places in it."""
+    """A chapter's source notebook with its JSON, and readable names for its cells."""
 
     label: str
-    document: Mapping[str, Any]
+    document: Mapping[str, Json]
     notebook: Notebook
 
     @classmethod
     def of(cls, course: Course, chapter: str) -> SourceNotebook:
-        """The notebook of ``chapter``; raises ``CourseError`` where it cannot be used."""
+        """Load the notebook of ``chapter``. Raises ``CourseError`` if it cannot be used."""
         path = course.source(chapter)
         return cls(relative(course, path), *load_source(path))
 
@@ -59,15 +71,15 @@ class SourceNotebook:
         """The code cells, in order."""
         return [cell for cell in self.notebook.cells if cell.kind == "code"]
 
-    def marks(self, cell: Cell) -> Mapping[str, Any]:
-        """What nbgrader's metadata says of a cell; empty where it says nothing."""
+    def marks(self, cell: Cell) -> Mapping[str, Json]:
+        """Return a cell's nbgrader metadata, or an empty mapping."""
         raw = self.document["cells"][cell.index]
         metadata = raw.get("metadata") if isinstance(raw, dict) else None
-        found = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-        return found if isinstance(found, dict) else {}
+        marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+        return marks if isinstance(marks, dict) else {}
 
     def name(self, cell: Cell) -> str:
-        """What to call a cell: its grade id, or its number, as "Restart and run all" counts them."""
+        """Return a cell's readable name: its grade id, or its number as "Restart and run all" counts cells."""
         if cell.grade_id:
             return f"cell {cell.grade_id}"
         if cell.kind != "code":
@@ -75,18 +87,18 @@ class SourceNotebook:
         return f"code cell {1 + sum(other.index < cell.index for other in self.code)}"
 
     def place(self, cell: Cell, line: int | None = None) -> str:
-        """Where a cell stands, or a line of it, from 1."""
+        """Return the location of a cell, or of one of its lines, counted from 1."""
         return f"{self.label}, {self.name(cell)}" + (f", line {line}" if line else "")
 
 
 def relative(course: Course, path: Path | str) -> str:
-    """A file of the course as it is found from the course's folder."""
+    """Return a path relative to the course folder if it is inside."""
     path = Path(path)
     return str(path.relative_to(course.root)) if path.is_relative_to(course.root) else str(path)
 
 
-def place_of_function(course: Course, function: Callable[..., Any]) -> str:
-    """The file and line of a function of the course; empty where it has none, as a quiz has."""
+def place_of_function(course: Course, function: Callable[..., Value]) -> str:
+    """Return the file and line of a function of the course. Empty if it has none, as for a quiz."""
     if isinstance(function, type):
         try:
             path, (_, line) = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)
@@ -98,25 +110,38 @@ def place_of_function(course: Course, function: Callable[..., Any]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` Is it x misspelt?`` where ``name`` is close to one of ``known``; empty where it is close to none."""
+    """Return a question such as `` Is it x misspelt?`` if ``name`` is similar to one of ``known``, else ""."""
     near = difflib.get_close_matches(name, sorted(set(known) - {name}), 1, _NEAR)
     return f" Is it {near[0]} misspelt?" if near else ""
 
 
-MARK = "TODO(author)"  # a plain TODO may be meant for students
-UNFINISHED = ": still to be written: "  # between the place and what is to be written there
+def calls_in(cell: Cell) -> Iterator[ast.Call]:
+    """Yield the calls in a cell's source. Yield nothing if it has a syntax error."""
+    tree = attempt.parsed(cell.source)
+    yield from (node for node in ast.walk(tree or ast.Pass()) if isinstance(node, ast.Call))
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the name of a called function or method, or "" for other expressions."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+MARK = "TODO(author)"  # a bare TODO may be meant for students
+UNFINISHED = ": still to be written: "  # between the location and the description
 _WHAT = UNFINISHED.removeprefix(": ")
 _SAID = re.compile(rf"{re.escape(MARK)}:?[ \t]*(.*)")
 
 
 def unfinished_places(course: Course, chapter: str) -> list[Mistake]:
-    """Every place of a chapter that is marked as still to be written; about the exercise that it belongs to, where one is known."""
+    """Return every place of a chapter that is marked as unfinished, with its exercise if known."""
     folders = [course.root / "solutions" / kind for kind in ("", "misconceptions", "alternatives")]
     files = [folder / f"{chapter}.py" for folder in folders]
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     for path in [*files, course.checks(chapter)]:
-        found += _in_python(course, path)
-    return [*found, *_in_notebook(course, chapter, {place.about for place in found})]
+        mistakes += _in_python(course, path)
+    return [*mistakes, *_in_notebook(course, chapter, {place.about for place in mistakes})]
 
 
 def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
@@ -137,19 +162,19 @@ def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator
     try:
         source = SourceNotebook(relative(course, path), *load_source(path))
     except CourseError:
-        return  # which is told of by itself
+        return  # reported separately
     for cell in source.notebook.cells:
         for number, what in _marked(cell.source):
             exercise = (cell.grade_id or "") if cell.role == "stub" else ""
             if exercise in unfinished:
-                break  # its text is that of the reference, which is told of
+                break  # its text comes from the reference, which is already reported
             if exercise:
                 what = f"the docstring. `autograder stubs {chapter}` takes it from the reference."  # noqa: PLW2901
             yield Mistake(source.place(cell, number), f"{_WHAT}{what}", about=exercise)
 
 
 def _marked(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of ``text`` that are marked, with what is said there, quotes and brackets around it aside."""
+    """Yield the marked lines of ``text`` and their descriptions, without closing quotes and brackets."""
     for number, line in enumerate(text.splitlines(), start=1):
         for match in _SAID.finditer(line):
             what = match[1].strip().rstrip("\"')").rstrip()
@@ -157,16 +182,16 @@ def _marked(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _owners(text: str) -> list[tuple[int, int, str]]:
-    """The lines of each function and check class, with the exercise that it is about."""
+    """Return the line range and the exercise of each function and check class."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
         return []
-    found = []
+    owners = []
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             marks = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
             named = [mark.args[0].value for mark in marks if isinstance(mark.args[0], ast.Constant)]
             first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-            found.append((first, node.end_lineno or first, str(named[0]) if named else node.name))
-    return found
+            owners.append((first, node.end_lineno or first, str(named[0]) if named else node.name))
+    return owners

@@ -30,7 +30,7 @@ __all__ = ["ReleaseError", "generate", "hand_out", "handout", "release", "releas
 
 
 class ReleaseError(Exception):
-    """A chapter is not fit to be released; the text says what was found and what to do."""
+    """Raised if a chapter cannot be released. The message says what is wrong and what to do."""
 
 
 def release(
@@ -43,74 +43,82 @@ def release(
     workers: int = 1,
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Release ``chapters``: look through them, rehearse, audit, record examples, then ``nbgrader generate_assignment``.
+    """Validate and release ``chapters``.
 
-    With ``draft`` a chapter goes out that misses targets of the audit, as long as its marks are right; its audit page, the
-    released notebook's metadata and a line passed to ``say`` tell of it. Where no jail can be had, the rehearsal runs as
-    ``confinement="local"`` does, and ``say`` is told: what is run is the author's own. Several ``workers`` prove chapters
-    side by side, and each is released as soon as it is proven.
+    For each chapter: inspect it, try it out, audit it, record its examples, and run ``nbgrader generate_assignment``. With
+    several ``workers``, chapters are validated in parallel and released as soon as they are valid.
 
-    Raises ``ReleaseError`` for the first chapter in which a mistake is found, with all that are found at once; that falls short
-    of the audit's targets (see ``autograder.authoring.audit``); or that nbgrader refuses. What was released before it stays.
+    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. This
+    is reported by ``say``.
+
+    Args:
+        course: the course.
+        chapters: the chapters to release.
+        mutants: whether the audit tries mutants.
+        draft: release even if audit targets are missed, provided the marks are correct. The audit page, the released
+            notebook's metadata and a message to ``say`` record this.
+        confinement: the sandbox of the trial run.
+        workers: the number of processes.
+        say: called with each message to the author.
+
+    Raises ``ReleaseError`` for the first chapter with mistakes (all are listed), with missed audit targets (see
+    ``autograder.authoring.audit``), or rejected by nbgrader. Earlier chapters stay released.
     """
-    from autograder.authoring.release.validation import validate_all  # noqa: PLC0415 - reading examples needs none of it
+    from autograder.authoring.release.validation import validate_all  # noqa: PLC0415 - not needed for reading examples
 
-    for proof in validate_all(course, chapters, mutants=mutants, draft=draft, confinement=confinement, workers=workers):
-        release_validated(course, proof, say)
+    results = validate_all(course, chapters, mutants=mutants, draft=draft, confinement=confinement, workers=workers)
+    for result in results:
+        release_validated(course, result, say)
 
 
-def release_validated(course: Course, proof: ValidationResult, say: Callable[[str], None] | None = None) -> None:
-    """Have nbgrader make the students' version of a chapter that is fit; raises ``ReleaseError`` where it is not."""
+def release_validated(course: Course, result: ValidationResult, say: Callable[[str], None] | None = None) -> None:
+    """Generate the students' version of a valid chapter. Raises ``ReleaseError`` if the chapter was refused."""
     say = say or (lambda _text: None)
-    for note in proof.notes:
+    for note in result.notes:
         say(note)
-    if proof.refused:
-        raise ReleaseError(proof.refused)
-    generate(course.root, proof.chapter)
-    _released(course, [proof.chapter])
-    if proof.draft:
-        _mark_as_draft(course, proof.chapter)
-        unmet = "".join(f"\n  - {sentence}" for sentence in proof.unmet)
+    if result.refused:
+        raise ReleaseError(result.refused)
+    generate(course.root, result.chapter)
+    _finish_release(course, [result.chapter])
+    if result.draft:
+        _mark_as_draft(course, result.chapter)
+        missed_targets = "".join(f"\n  - {sentence}" for sentence in result.missed_targets)
         say(
-            f"{proof.chapter}: this is a draft. Targets that are not met:{unmet}\n"
-            f"The page with what is behind it is {proof.page}."
+            f"{result.chapter}: this is a draft. Targets that are not met:{missed_targets}\n"
+            f"The page with what is behind it is {result.page}."
         )
 
 
 def release_all(course: Course, chapters: Sequence[str]) -> None:
-    """Have nbgrader make the students' version of ``chapters``, all of them proven, in one run where the course has no others.
+    """Generate the students' version of ``chapters``, which are all valid.
 
-    To start it takes longer than a chapter does. Raises ``ReleaseError`` where it refuses one.
+    Use a single nbgrader run if the course has no other chapters, because starting nbgrader takes longer than a chapter.
+    Raises ``ReleaseError`` if nbgrader rejects one.
     """
     if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
         generate(course.root, "*")
     else:
         for chapter in chapters:
             generate(course.root, chapter)
-    _released(course, chapters)
+    _finish_release(course, chapters)
 
 
-def _released(course: Course, chapters: Sequence[str]) -> None:
-    """Note that ``chapters`` are proven, and draw the map with them."""
+def _finish_release(course: Course, chapters: Sequence[str]) -> None:
+    """Mark ``chapters`` as validated, and update the course map of the released chapters."""
     for chapter in chapters:
         mark_validated(course, chapter)
-    _draw_map(course)
-
-
-def _draw_map(course: Course) -> None:
-    """Write the map of what is released so far beside it."""
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
     write_map(course, course.root / "release", released)
 
 
 def generate(root: Path, chapter: str, *settings: str) -> None:
-    """Have nbgrader make the released version of ``chapter`` (``*``: of each) in the course folder ``root``.
+    """Generate the released version of ``chapter`` with nbgrader, or of all chapters with ``*``.
 
-    ``settings`` are more words for its command line. Raises ``ReleaseError`` where it refuses.
+    ``settings`` are further command-line arguments. Raises ``ReleaseError`` if nbgrader fails.
     """
-    _require_chain(root)
+    _require_own_steps(root)
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
-    # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
+    # nbgrader runs `alembic` by name. It is installed next to this interpreter, even if no virtual environment is active.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     done = subprocess.run(
         command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
@@ -121,8 +129,8 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
         )
 
 
-def _require_chain(root: Path) -> None:
-    """Refuse to release by nbgrader's own chain: it would wipe the stubs, and leave out what ``check()`` needs."""
+def _require_own_steps(root: Path) -> None:
+    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit what ``check()`` needs."""
     path = root / "nbgrader_config.py"
     if not path.is_file():
         raise ReleaseError(f"There is no {path}. Write two lines into it: {' and '.join(USE)}.")
@@ -134,7 +142,7 @@ def _require_chain(root: Path) -> None:
 
 
 def _mark_as_draft(course: Course, chapter: str) -> None:
-    """Note it in the released notebook's metadata: the word alone, as the reasons would tell students of hidden checks."""
+    """Mark the released notebook as a draft, without the reasons, which would reveal hidden checks to students."""
     path = course.root / "release" / chapter / f"{chapter}.ipynb"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["metadata"]["autograder"] = {**document["metadata"].get("autograder", {}), "draft": True}
@@ -146,11 +154,11 @@ _ASIDE = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
 
 
 def handout(root: Path, say: Callable[[str], None]) -> Path:
-    """The course of the clone in ``root`` as students get it, in a folder that the framework keeps; made where it is out of date."""
+    """Return the folder with the students' version of the course in ``root``. Generate it if it is out of date."""
     course = load_course(root)
     folder = course.state("handout")
-    made = folder / COURSE_NAME
-    if not made.is_file() or made.stat().st_mtime < _newest(course):
+    written = folder / COURSE_NAME
+    if not written.is_file() or written.stat().st_mtime < _newest(course):
         say("Making the students' version of each chapter: once, some seconds …")
         try:
             hand_out(course, folder)
@@ -160,19 +168,18 @@ def handout(root: Path, say: Callable[[str], None]) -> Path:
 
 
 def hand_out(course: Course, folder: Path) -> None:
-    """Write the students' version of every finished chapter into ``folder``, with the map; what lay there is replaced.
+    """Write the students' version of every finished chapter and the course map into ``folder``, replacing its contents.
 
-    A chapter in which something is marked as still to be written is left out.
-
-    nbgrader makes it in a copy of the course, so that no gradebook hears of it. Nothing is proven here: that is
-    ``release``'s part. Raises ``ReleaseError`` where nbgrader refuses.
+    Chapters with unfinished parts are left out. nbgrader runs in a copy of the course, so the gradebook does not change.
+    Nothing is validated here, unlike in ``release``. Raises ``CourseError`` if no chapter is finished, and ``ReleaseError``
+    if nbgrader fails.
     """
     chapters = [chapter for chapter in course.finished_chapters() if not unfinished_places(course, chapter)]
     if not chapters:
         raise CourseError(f"No chapter of {course.root} is finished, so there is nothing to hand out.")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="handout-", dir=folder.parent) as made:
-        copy = Path(made) / "course"
+    with TemporaryDirectory(prefix="handout-", dir=folder.parent) as temporary:
+        copy = Path(temporary) / "course"
         for name in ("solutions", "tests/chapters", *(f"source/{chapter}" for chapter in chapters)):
             if (course.root / name).is_dir():
                 shutil.copytree(course.root / name, copy / name, ignore=_ASIDE)
@@ -181,14 +188,14 @@ def hand_out(course: Course, folder: Path) -> None:
         generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
         write_map(course, whole, chapters)
-        old = Path(made) / "old"
+        old = Path(temporary) / "old"
         if folder.exists():
             folder.replace(old)
         whole.replace(folder)
 
 
 def _newest(course: Course) -> float:
-    """When the newest file was written from which the students' version is made."""
+    """Return the modification time of the newest file that affects the students' version."""
     places = [course.root / "source", course.root / "solutions", course.root / "tests" / "chapters"]
     files = [path for place in places for path in place.rglob("*") if path.suffix in {".ipynb", ".py"}]
     own = [path for path in Path(__file__).parents[2].rglob("*.py") if os.access(path, os.R_OK)]

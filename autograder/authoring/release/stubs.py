@@ -6,7 +6,6 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from autograder.authoring.release.problems import (
     NOT_BLANK,
@@ -18,19 +17,29 @@ from autograder.authoring.release.problems import (
 )
 from autograder.authoring.release.worked_examples import wrong_examples
 from autograder.base import attempt
+from autograder.base.foreign import Value
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, blank_exercises
 from autograder.judging.loader import ChapterChecks
 
-__all__ = [
-    "answers_of", "class_mistakes", "definition_of", "first_difference", "parameters_of", "stub_mistakes",
-    "syntax_mistakes",
-]  # fmt: skip
+__all__ = ["Definition", "definition_of", "parameters_of", "stub_mistakes", "syntax_mistakes"]
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def definition_of(reference: Callable[..., Value]) -> tuple[Definition, str] | None:
+    """Return the definition of a reference and its source, or None if it is neither a function nor a class."""
+    try:
+        source = textwrap.dedent(inspect.getsource(inspect.unwrap(reference)))
+        body = ast.parse(source).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The parameters with their defaults; annotations are words for the reader, and may differ."""
+    """Return the parameters with their defaults but without annotations, which may differ."""
     arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
     for node in ast.walk(arguments):
         if isinstance(node, ast.arg):
@@ -38,8 +47,8 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     return ast.unparse(arguments)
 
 
-def first_difference(one: str, other: str) -> str:
-    """Where two docstrings first differ, as the end of a sentence."""
+def _first_difference(one: str, other: str) -> str:
+    """Return where two docstrings first differ, as the end of a sentence."""
     if not one:
         return ": the stub has none"
     pairs = zip([*one.splitlines(), ""], [*other.splitlines(), ""], strict=False)
@@ -57,38 +66,38 @@ def _short(text: str) -> str:
 Methods = dict[str, ast.FunctionDef]
 
 
-def class_mistakes(
+def _class_mistakes(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
 ) -> Iterator[Mistake]:
-    """What is wrong with the stub of a class in ``cell``, whose right solution is ``reference``."""
+    """Yield the mistakes in the stub of a class in ``cell``, compared with ``reference``."""
     name = cell.grade_id or ""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     stub = next((node for node in reversed(classes) if node.name == name), None)
     where = place_of_function(course, reference)
     if stub is None:
         defined = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-        said = f"it defines {', '.join(defined)}" if defined else "it defines no class"
+        what = f"it defines {', '.join(defined)}" if defined else "it defines no class"
         line = tree.body[0].lineno if tree.body else None
         yield Mistake(
             source.place(cell, line),
-            f"{said}, and its checks ask for the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
+            f"{what}, and its checks ask for the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
             about=name,
         )
         return
-    right = _definition(reference)
-    if right is None:
+    right, _ = definition_of(reference) or (None, "")
+    if not isinstance(right, ast.ClassDef):
         return
-    if (text := ast.get_docstring(stub)) != (told := ast.get_docstring(right)) and told:
+    if (text := ast.get_docstring(stub)) != (expected := ast.get_docstring(right)) and expected:
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
-            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', told)}. Make them equal: "
+            f"the stub's docstring and that of the reference in {where} differ{_first_difference(text or '', expected)}. Make them equal: "
             "`autograder stubs` gives the stub the reference's.",
             about=name,
         )
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
         if method.startswith("_") and not method.startswith("__"):
-            continue  # a help of the reference's own
+            continue  # a private helper of the reference
         if method not in ours:
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
@@ -108,7 +117,7 @@ def class_mistakes(
                 f"the stub has a method {method}, and the reference in {where} has none.{near}",
                 about=name,
             )
-    for line, why in wrong_examples(name, text or told or "", reference, course.limits.call_seconds):
+    for line, why in wrong_examples(name, text or expected or "", reference, course.limits.call_seconds):
         first = stub.body[0].lineno if text else None
         yield Mistake(source.place(cell, first + line - 1) if first else where, why, about=name)
 
@@ -132,22 +141,14 @@ def _method(
             f"above {label} stands {', '.join(marks)} in the reference in {where}, and something else in the stub.",
             about=name,
         )
-    text, told = ast.get_docstring(stub), ast.get_docstring(right)
-    if told and text != told:
+    text, expected = ast.get_docstring(stub), ast.get_docstring(right)
+    if expected and text != expected:
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
-            f"the docstring of {label} and that of the reference in {where} differ{first_difference(text or '', told)}. "
+            f"the docstring of {label} and that of the reference in {where} differ{_first_difference(text or '', expected)}. "
             "Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
-
-
-def _definition(reference: type) -> ast.ClassDef | None:
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(reference))).body
-    except (OSError, TypeError, SyntaxError):
-        return None
-    return body[0] if body and isinstance(body[0], ast.ClassDef) else None
 
 
 def _methods(cls: ast.ClassDef) -> Methods:
@@ -158,7 +159,7 @@ _NOTHING = object()
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
-    """The code cells that Python cannot read."""
+    """Yield a mistake for each code cell with a syntax error."""
     for cell in source.code:
         if cell.source.strip() and attempt.parsed(cell.source) is None:
             line, why = _syntax(cell.source)
@@ -168,7 +169,7 @@ def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
 
 
 def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
-    """What is wrong with the stubs of the exercises in ``checks``; a stub that is not there is told of with the cells."""
+    """Yield the mistakes in the stubs of the exercises in ``checks``. ``cell_mistakes`` reports missing stubs."""
     blank = blank_exercises(source.notebook, source.notebook)
     for name, spec in checks.specs.items():
         cell = source.notebook.stub(name)
@@ -190,38 +191,38 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
     yield from _given_away(source, checks)
 
 
-def answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Any] | None:
-    """The right answers of an exercise whose answers are variables; None where its reference gives none."""
+def _answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Value] | None:
+    """Return the right answers of a quiz, or None if its reference returns none."""
     try:
         answers = checks.references[spec.name]()
-    except Exception:  # noqa: BLE001 - the dry run tells of it
+    except Exception:  # noqa: BLE001 - the dry run reports it
         return None
     return answers if isinstance(answers, dict) else None
 
 
 def _function(
-    source: SourceNotebook, cell: Cell, tree: ast.Module, reference: Callable[..., Any], course: Course
+    source: SourceNotebook, cell: Cell, tree: ast.Module, reference: Callable[..., Value], course: Course
 ) -> Iterator[Mistake]:
     name = cell.grade_id or ""
     if isinstance(reference, type):
-        yield from class_mistakes(source, cell, tree, reference, course)
+        yield from _class_mistakes(source, cell, tree, reference, course)
         return
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     stub = next((node for node in reversed(functions) if node.name == name), None)
     if stub is None:
         if not attempt.defines(name, cell.source):
             defined = [node.name for node in functions]
-            said = f"it defines {', '.join(defined)}" if defined else "it defines no function"
+            what = f"it defines {', '.join(defined)}" if defined else "it defines no function"
             near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
             line = functions[0].lineno if functions else None
             yield Mistake(
                 source.place(cell, line),
-                f"{said}, and its checks ask for {name}.{near} The function has the name of the cell's grade_id.",
+                f"{what}, and its checks ask for {name}.{near} The function has the name of the cell's grade_id.",
                 about=name,
             )
         return
-    own = definition_of(reference)
-    if own is not None and parameters_of(stub) != parameters_of(own):
+    own, _ = definition_of(reference) or (None, "")
+    if isinstance(own, ast.FunctionDef) and parameters_of(stub) != parameters_of(own):
         yield Mistake(
             source.place(cell, stub.lineno),
             f"the stub is {name}({parameters_of(stub)}), and the reference in {place_of_function(course, reference)} is "
@@ -234,7 +235,7 @@ def _function(
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
             f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
-            f"{first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
+            f"{_first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
     document = text or right or ""
@@ -248,7 +249,7 @@ def _answers(
     source: SourceNotebook, cell: Cell, tree: ast.Module, spec: ExerciseSpec, checks: ChapterChecks
 ) -> Iterator[Mistake]:
     assigned = _assigned(tree)
-    right = answers_of(checks, spec)
+    right = _answers_of(checks, spec)
     for variable in spec.answers:
         if variable not in assigned:
             near = did_you_mean(variable, assigned.keys() - set(spec.answers))
@@ -282,7 +283,7 @@ def _answers(
 
 
 def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
-    """Solutions and answers that stand in a cell which is no stub."""
+    """Yield a mistake for each solution or right answer in a cell that is not a stub."""
     variables = {v: spec for spec in checks.specs.values() for v in spec.answers}
     for cell in source.code:
         tree = attempt.parsed(cell.source)
@@ -301,7 +302,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
         for variable, (line, value) in _assigned(tree).items():
             if variable not in variables or value is None:
                 continue
-            right = answers_of(checks, variables[variable])
+            right = _answers_of(checks, variables[variable])
             if right is not None and _equal(value, right.get(variable, _NOTHING)):
                 yield Mistake(
                     source.place(cell, line),
@@ -310,9 +311,12 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
                 )
 
 
-def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
-    """The variables that a cell sets: line and value, None for a blank one and no value at all for one that is worked out."""
-    found: dict[str, tuple[int, Any]] = {}
+def _assigned(tree: ast.Module) -> dict[str, tuple[int, Value]]:
+    """Return the line and value of each variable that a cell sets.
+
+    The value is None if blank, and ``_NOTHING`` if it is not a literal.
+    """
+    assigned: dict[str, tuple[int, Value]] = {}
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
@@ -323,24 +327,15 @@ def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Name):
-                found[target.id] = node.lineno, None if value is ... else value
-    return found
+                assigned[target.id] = node.lineno, None if value is ... else value
+    return assigned
 
 
-def _equal(value: Any, right: Any) -> bool:
+def _equal(value: Value, right: Value) -> bool:
     try:
         return bool(value == right)
-    except Exception:  # noqa: BLE001 - an array of several is no single answer
+    except Exception:  # noqa: BLE001 - an array comparison has no single truth value
         return False
-
-
-def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
-    """The definition of a function of the course; None for what is defined otherwise, as a quiz is."""
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
-    except (OSError, TypeError, SyntaxError):
-        return None
-    return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
 
 
 def _first_own_line(tree: ast.Module, name: str) -> int | None:

@@ -1,17 +1,17 @@
-"""The whole notebook played before it goes out: solved and blank, graded in the jail as a student's is."""
+"""Run and grade the whole notebook in the sandbox before its release, both solved and blank."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from autograder.authoring.release.cells import by_hand
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import NOT_BLANK, Mistake, SourceNotebook, place_of_function
 from autograder.authoring.simulate import solved_notebook
 from autograder.base import attempt
+from autograder.base.foreign import Json, Value
 from autograder.base.formatting import number, points
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
@@ -41,15 +41,15 @@ def trial_run(
     checks: ChapterChecks,
     file: CheckFile,
     *,
-    told: Collection[str] = (),
+    reported: Collection[str] = (),
     confinement: Confinement = "auto",
 ) -> list[Mistake]:
-    """What goes wrong where the solved notebook and the blank one are graded; what is ``told`` already is left out.
+    """Grade the solved notebook and the blank one, and return the mistakes.
 
-    The solved one earns full marks, the blank one none, and no cell of the author's fails. Raises ``SandboxUnavailable``
-    where no jail can be had.
+    The solved notebook must earn full marks, the blank one none, and none of the author's cells may fail. Mistakes about
+    names in ``reported`` are left out. Raises ``SandboxUnavailable`` if the sandbox cannot be started.
     """
-    solved, mistakes = _solved(checks, source, told)
+    solved, mistakes = _solved(checks, source, reported)
     course = checks.course
     with open_worker(course.limits, list(course.packages), confinement=confinement) as worker:
         released = ReleasedNotebook.of(course, checks.chapter)
@@ -61,12 +61,12 @@ def trial_run(
             submission = _submission(document, course, checks.chapter, released, worker)
             verdicts = {verdict.name: verdict for verdict in judge.judge(submission)}
             submission.finish()
-            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in told]
+            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in reported]
     return mistakes
 
 
 def _submission(
-    document: Mapping[str, Any], course: Course, chapter: str, released: ReleasedNotebook, worker: Worker
+    document: Mapping[str, Json], course: Course, chapter: str, released: ReleasedNotebook, worker: Worker
 ) -> Submission:
     job, output_kb = Job(course.source(chapter), chapter=chapter), course.limits.output_kb
     opened = partial(worker.open, files=released.files)
@@ -74,10 +74,10 @@ def _submission(
 
 
 def _solved(
-    checks: ChapterChecks, source: SourceNotebook, told: Collection[str]
-) -> tuple[dict[str, Any] | None, list[Mistake]]:
-    """The source notebook with the references in its stubs; None where that cannot be made."""
-    stubs = {name for name in source.notebook.exercises() if name not in told}
+    checks: ChapterChecks, source: SourceNotebook, reported: Collection[str]
+) -> tuple[dict[str, Json] | None, list[Mistake]]:
+    """Return the source notebook with the references in its stubs, or None and the mistakes that prevent it."""
+    stubs = {name for name in source.notebook.exercises() if name not in reported}
     code = {name: checks.references[name] for name in checks.specs if name in stubs}
     try:
         return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
@@ -88,7 +88,7 @@ def _solved(
 
 
 def _cannot_be_carried(
-    name: str, reference: Callable[..., Any], checks: ChapterChecks, source: SourceNotebook
+    name: str, reference: Callable[..., Value], checks: ChapterChecks, source: SourceNotebook
 ) -> Iterator[Mistake]:
     try:
         solved_notebook(checks.course, checks.chapter, {name: reference}, start=source.document)
@@ -108,7 +108,7 @@ def _solved_mistakes(
     checks: ChapterChecks,
     file: CheckFile,
 ) -> Iterator[Mistake]:
-    """What keeps the solved notebook from full marks, and what of the author's fails in it."""
+    """Yield what keeps the solved notebook from full marks, and the author's cells that fail in it."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
@@ -122,9 +122,11 @@ def _solved_mistakes(
             and _is_to_draw(cell)
             and not _draws(outcome)
         ):
-            said = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
+            output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
             where = source.place(cell)
-            yield Mistake(where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{said}")
+            yield Mistake(
+                where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
+            )
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
             result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])
@@ -135,7 +137,7 @@ def _solved_mistakes(
                 f"{why}",
                 about=name,
             )
-    # What each cell is worth has been held against its checks before: here it is what the gradebook would add up.
+    # The points of single cells have been compared before. Compare the total that the gradebook would compute.
     automatic = [cell for cell in source.notebook.cells if cell.role == "check" and not by_hand(source, cell)]
     worth = math.fsum(cell.points or 0.0 for cell in automatic)
     earned = math.fsum(verdict.score for verdict in verdicts.values())
@@ -156,9 +158,9 @@ def _blank_mistakes(
     checks: ChapterChecks,
     file: CheckFile,
 ) -> Iterator[Mistake]:
-    """What a notebook earns in which nothing has been done, and stubs that cannot be run as they are handed out.
+    """Yield the blank stubs that earn points, and the stubs that fail.
 
-    Other cells may lean on what is not there yet, as they do for a student who begins; only one that never ends is told.
+    Other cells may fail because they depend on unsolved exercises. They are reported only if they are stopped.
     """
     for name, verdict in verdicts.items():
         cell = source.notebook.stub(name)
@@ -187,7 +189,7 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, checks:
         what = f"{when}it {_STOPPED.get(outcome.stopped, f'was stopped ({outcome.stopped})')}{seconds}."
         return Mistake(source.place(cell), what, about=about)
     error = outcome.error
-    # A function of another cell may be where it happened; the line is one of this cell only where it says so.
+    # The error may come from another cell's function, so use its line number only if it is this cell's.
     line = error.lineno if error.cell in {"", cell.grade_id or source.name(cell), _numbered(source, cell)} else None
     why = f"{error.type}: {error.message}" if error.message else error.type
     more = ""
@@ -201,7 +203,7 @@ def _numbered(source: SourceNotebook, cell: Cell) -> str:
 
 
 def _is_to_draw(cell: Cell) -> bool:
-    """Whether a cell speaks of a figure; others with that tag only print."""
+    """Return whether a cell uses a plotting name. Other cells with that tag only print."""
     return bool(attempt.identifiers_in(cell.source) & _FIGURES)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from autograder.authoring.audit.audit_page import audit_page
 from autograder.authoring.audit.measure import DRAWS, CachedAudit, audit, each_chapter
-from autograder.authoring.audit.report import ChapterAudit
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.authoring.release.problems import UNFINISHED, Mistake
 from autograder.base.files import write_atomically
@@ -25,26 +24,26 @@ __all__ = ["ValidationResult", "record_examples", "validate", "validate_all"]
 
 
 def record_examples(course: Course, chapter: str, audience: Audience = "self-learners") -> Path:
-    """Record the chapter's visible checks as data, and say in which file; by default for who learns from the course's own folder.
+    """Record the chapter's visible checks as data, and return the file.
 
-    For a class, solutions are in it only where ``Course.solutions`` has it. Raises ``CourseError`` where the checks cannot be
-    read, or a visible one cannot be written down.
+    By default the file is for self-learners, who use the course folder itself. For a class, it includes solutions only if
+    ``Course.solutions`` allows it. Raises ``CourseError`` if the checks cannot be read or a visible one cannot be recorded.
     """
     course.require_chapter(chapter)
-    # Two files: what self-learners may read of this folder must never be taken for what a class is given.
+    # Use separate files, so that a class never gets what self-learners may read in this folder.
     path = course.state(*(("examples",) if audience == "self-learners" else ("examples", "class")), f"{chapter}.json")
     solutions = "after passing" if audience == "self-learners" else _solutions(course, chapter)
     data = recorded(load_checks(course, chapter), audience, solutions)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    write_atomically(path, f"{text}\n".encode())  # a notebook that reads it meanwhile never sees half of it
+    write_atomically(path, f"{text}\n".encode())  # a notebook never reads half a file
     return path
 
 
 def _solutions(course: Course, chapter: str) -> Solutions:
-    """When a class that gets the chapter now may read solutions; before the due date there are none in what it gets."""
+    """Return when a class may read solutions in a chapter released now. With "after due", never before the due date."""
     if course.solutions != "after due":
         return "after passing" if course.solutions == "after passing" else "never"
-    from autograder.classroom.gradebook.entries import gradebook_url  # noqa: PLC0415 - only a course with due dates needs them
+    from autograder.classroom.gradebook.entries import gradebook_url  # noqa: PLC0415 - needed only for due dates
     from autograder.classroom.gradebook.reading import read_due_date  # noqa: PLC0415
 
     due = read_due_date(gradebook_url(course), chapter)
@@ -53,16 +52,21 @@ def _solutions(course: Course, chapter: str) -> Solutions:
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """What came of proving a chapter.
+    """The result of validating a chapter.
 
-    ``refused`` says why it is not fit for release, and is empty where it is; ``unmet`` are the targets that a draft goes out
-    without. ``notes`` are sentences for whoever releases it, ``page`` is where its audit can be read.
+    Attributes:
+        chapter: the chapter.
+        refused: why it cannot be released, or "".
+        draft: whether it may be released as a draft only.
+        missed_targets: the targets that a draft misses.
+        notes: messages for the author.
+        page: the file of its audit page, if it was audited.
     """
 
     chapter: str
     refused: str = ""
     draft: bool = False
-    unmet: tuple[str, ...] = ()
+    missed_targets: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     page: Path | None = None
 
@@ -76,22 +80,23 @@ def validate_all(
     confinement: Confinement = "auto",
     workers: int = 1,
 ) -> Iterator[ValidationResult]:
-    """The proofs of ``chapters``: with one of ``workers`` in their order, with more each as it is made.
+    """Validate ``chapters``. One worker keeps their order. Several yield each result as soon as it is ready.
 
-    Raises ``CourseError`` where the course has no such chapter, and ``SandboxLost``.
+    Raises ``CourseError`` if the course has no such chapter, and ``SandboxStartError`` if the sandbox fails to start.
     """
     work = partial(validate, mutants=mutants, draft=draft, confinement=confinement)
-    for _chapter, proof in each_chapter(work, course, chapters, workers):
-        yield proof
+    for _chapter, result in each_chapter(work, course, chapters, workers):
+        yield result
 
 
 def validate(
     course: Course, chapter: str, *, mutants: bool = True, draft: bool = False, confinement: Confinement = "auto"
 ) -> ValidationResult:
-    """Prove one chapter; raises ``CourseError`` and ``SandboxLost``.
+    """Validate one chapter.
 
-    Its notebook is looked through and played each time. The audit of its checks is kept, and made again where anything that
-    it depends on is no longer what it was.
+    The notebook is inspected and run each time. The audit of the checks is cached, and repeated if anything that it depends
+    on has changed. Raises ``CourseError`` if the course has no such chapter, and ``SandboxStartError`` if the sandbox fails
+    to start.
     """
     notes: list[str] = []
     mistakes = _mistakes(course, chapter, confinement, notes.append)
@@ -99,27 +104,28 @@ def validate(
         return ValidationResult(chapter, _listed(mistakes), notes=tuple(notes))
     course.require_chapter(chapter)
     draws = DRAWS if mutants else 2
-    kept = CachedAudit(course, chapter, (mutants, draws))
-    report = kept.load()
+    cached = CachedAudit(course, chapter, (mutants, draws))
+    report = cached.load()
     if report is not None:
         notes.append(
             f"{chapter}: nothing that its checks hang on has changed since they were proven, so that proof holds."
         )
     else:
         [report] = audit(course, [chapter], mutants=mutants, draws=draws)
-        kept.save(report)
-    may_be_draft = bool(report.unmet) and set(report.problems) == set(report.unmet)
+        cached.save(report)
+    may_be_draft = bool(report.missed_targets) and set(report.problems) == set(report.missed_targets)
     report = replace(report, draft=draft and may_be_draft)
     page = course.state("audit", f"{chapter}.html")
     write_atomically(page, audit_page([report], course.title or course.course_id).encode())
     if not report.ok and not report.draft:
         return ValidationResult(chapter, "\n".join(report.problems), notes=tuple(notes), page=page)
     record_examples(course, chapter, course.audience)
-    return ValidationResult(chapter, draft=report.draft, unmet=_unmet(report), notes=tuple(notes), page=page)
+    missed_targets = tuple(report.missed_targets) if report.draft else ()
+    return ValidationResult(chapter, draft=report.draft, missed_targets=missed_targets, notes=tuple(notes), page=page)
 
 
 def _listed(mistakes: Sequence[object]) -> str:
-    """Sentences one below the other, with their number where there are several; places that wait for their author below one heading."""
+    """Return mistakes as a list, with their number if there are several. Unfinished places get a heading of their own."""
     texts = [str(mistake) for mistake in mistakes]
     if all(UNFINISHED in text for text in texts):
         return "Still to be written:" + "".join(f"\n  - {text.replace(UNFINISHED, ': ', 1)}" for text in texts)
@@ -128,18 +134,14 @@ def _listed(mistakes: Sequence[object]) -> str:
     return f"There are {len(mistakes)} mistakes:" + "".join(f"\n  - {mistake}" for mistake in mistakes)
 
 
-def _unmet(report: ChapterAudit) -> tuple[str, ...]:
-    return tuple(report.unmet) if report.draft else ()
-
-
 def _mistakes(
     course: Course, chapter: str, confinement: Confinement, say: Callable[[str], None]
 ) -> tuple[Mistake, ...]:
-    found = inspect_chapter(course, chapter)
+    inspection = inspect_chapter(course, chapter)
     try:
-        return found.rehearsed(confinement)
+        return inspection.with_trial_run(confinement)
     except SandboxStartError:
         raise
     except SandboxUnavailable:
         say(f"{chapter}: no jail can be had here (`autograder doctor` tells why), so its own notebook is tried as you.")
-        return found.rehearsed("local")
+        return inspection.with_trial_run("local")

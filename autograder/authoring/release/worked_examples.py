@@ -1,4 +1,4 @@
-"""The worked examples of a docstring, computed: ``f(…) is …`` in a sentence, and ``>>>`` as in a session."""
+"""Check the worked examples in a docstring: ``f(…) is …`` in a sentence, and ``>>>`` sessions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import doctest
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 
 __all__ = ["wrong_examples"]
@@ -18,24 +18,28 @@ __all__ = ["wrong_examples"]
 _SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
 _OPEN, _CLOSED = "([{", ")]}"
-_SHOWN = 120  # characters of an answer
+_SHOWN = 120  # characters of a value in messages
 
 
 def wrong_examples(
-    name: str, docstring: str, function: Callable[..., Any], seconds: float
+    name: str, docstring: str, function: Callable[..., Value], seconds: float
 ) -> Iterator[tuple[int, str]]:
-    """Each example of ``docstring`` that ``function`` does not give: its line, from 1, and a sentence.
+    """Yield the line, counted from 1, and a message for each wrong example in ``docstring``.
 
-    Read are ``>>>`` examples, ``name(values) is values``, and, for a function of one argument, ``Example: values gives
-    values`` and ``Example: x = values gives values``, with or without ``about``; what else an example tells in words is passed over. Lists of numbers are handed
-    over as float arrays, and numbers have to agree as far as they are written out.
+    These forms are checked, with or without ``about``. Other text is ignored:
+
+    - ``>>>`` examples
+    - ``name(values) is values``
+    - ``Example: values gives values`` and ``Example: x = values gives values``, for functions of one argument
+
+    Lists of numbers are passed as float arrays. Numbers must agree to the written digits. Each call may take ``seconds``.
     """
     yield from _sessions(name, docstring, function, seconds)
-    for place, text, arguments, told in _in_sentences(name, docstring, function):
+    for place, text, arguments, expected in _in_sentences(name, docstring, function):
         line = docstring.count("\n", 0, place) + 1
         try:
             with time_limit(seconds), np.errstate(all="ignore"):
-                found = function(*arguments)
+                result = function(*arguments)
         except OutOfTimeError:
             yield line, f"the docstring's example {text} does not come back within {seconds:g} s."
             continue
@@ -45,27 +49,29 @@ def wrong_examples(
                 f"the docstring's example {text} cannot be worked out: the reference raises {type(error).__name__}: {error}.",
             )
             continue
-        if not _agrees(found, ast.literal_eval(told), told):
-            yield line, f"the docstring says that {text} is {told}, and the reference gives {_shown(found)}."
+        if not _agrees(result, ast.literal_eval(expected), expected):
+            yield line, f"the docstring says that {text} is {expected}, and the reference gives {_shown(result)}."
 
 
-def _in_sentences(name: str, docstring: str, function: Callable[..., Any]) -> Iterator[tuple[int, str, list[Any], str]]:
-    """Each example told in words: its place, how it is written, its arguments, and the text of the answer."""
+def _in_sentences(
+    name: str, docstring: str, function: Callable[..., Value]
+) -> Iterator[tuple[int, str, list[Value], str]]:
+    """Yield each example in a sentence: its position, its source, its arguments, and the source of the expected value."""
     for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
         inside = _bracketed(docstring, match.end())
-        said = _SAYS.match(docstring, match.end() + len(inside))
+        verb = _SAYS.match(docstring, match.end() + len(inside))
         arguments = _arguments(inside)
-        if inside and said and arguments is not None and (told := _value(docstring, said.end())):
-            yield match.start(), " ".join(f"{name}{inside}".split()), arguments, told
+        if inside and verb and arguments is not None and (expected := _value(docstring, verb.end())):
+            yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
     if _takes_one(function):
         for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d-])", docstring):
             given = _value(docstring, match.end())
-            said = _SAYS.match(docstring, match.end() + len(given))
-            if given and said and said[0].split()[0] != "=" and (told := _value(docstring, said.end())):
-                yield match.start(), f"{name}({given})", [_as_given(ast.literal_eval(given))], told
+            verb = _SAYS.match(docstring, match.end() + len(given))
+            if given and verb and verb[0].split()[0] != "=" and (expected := _value(docstring, verb.end())):
+                yield match.start(), f"{name}({given})", [_as_argument(ast.literal_eval(given))], expected
 
 
-def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: float) -> Iterator[tuple[int, str]]:
+def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
     try:
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
@@ -76,11 +82,13 @@ def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: 
     runner = doctest.DocTestRunner(doctest.OutputChecker(), verbose=False, optionflags=options)
     failures: list[tuple[int, str]] = []
 
-    def note(_out: Any, _test: Any, example: doctest.Example, got: str) -> None:
-        said = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
-        failures.append((example.lineno + 1, f"{said}, and the reference gives {_short(got)}."))
+    def note(_out: object, _test: object, example: doctest.Example, got: str) -> None:
+        claim = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
+        failures.append((example.lineno + 1, f"{claim}, and the reference gives {_short(got)}."))
 
-    def note_error(_out: Any, _test: Any, example: doctest.Example, raised: Any) -> None:
+    def note_error(
+        _out: object, _test: object, example: doctest.Example, raised: tuple[type[BaseException], BaseException, object]
+    ) -> None:
         why = f"the reference raises {raised[0].__name__}: {raised[1]}"
         failures.append((example.lineno + 1, f"the docstring's example {example.source.strip()} fails: {why}."))
 
@@ -95,8 +103,8 @@ def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: 
     yield from failures
 
 
-def _arguments(text: str) -> list[Any] | None:
-    """The values between the brackets of a call; None where something else stands there."""
+def _arguments(text: str) -> list[Value] | None:
+    """Return the argument values of a call from the text in its brackets, or None if they are not literals."""
     try:
         call = ast.parse(f"f{text}", mode="eval").body
     except SyntaxError:
@@ -109,13 +117,13 @@ def _arguments(text: str) -> list[Any] | None:
         return None
 
 
-def _argument(node: ast.expr) -> Any:
+def _argument(node: ast.expr) -> Value:
     if isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.array", "numpy.array"} and len(node.args) == 1:
         return np.array(ast.literal_eval(node.args[0]))
-    return _as_given(ast.literal_eval(node))
+    return _as_argument(ast.literal_eval(node))
 
 
-def _as_given(value: Any) -> Any:
+def _as_argument(value: Value) -> Value:
     if isinstance(value, list):
         array = np.array(value)
         return array.astype(float) if array.dtype.kind in "iu" else array
@@ -123,20 +131,20 @@ def _as_given(value: Any) -> Any:
 
 
 def _value(text: str, start: int) -> str:
-    """The literal that stands at ``start``, as it is written; empty where there is none."""
+    """Return the source of the literal at ``start``, or "" if there is none."""
     if start < len(text) and text[start] in _OPEN:
-        told = _bracketed(text, start)
+        literal = _bracketed(text, start)
     else:
         match = re.compile(r"True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])").match(text, start)
-        told = match[0] if match else ""
-        # The start of something to be worked out, such as 3 * 4, is no answer yet.
-        if told and re.match(r"\s*(?:[*/+^@]|-\s)", text[start + len(told) :]):
+        literal = match[0] if match else ""
+        # The first number of a calculation such as 3 * 4 is not the result.
+        if literal and re.match(r"\s*(?:[*/+^@]|-\s)", text[start + len(literal) :]):
             return ""
     try:
-        ast.literal_eval(told)
+        ast.literal_eval(literal)
     except (ValueError, SyntaxError):
         return ""
-    return " ".join(told.split())
+    return " ".join(literal.split())
 
 
 def _bracketed(text: str, start: int) -> str:
@@ -148,32 +156,34 @@ def _bracketed(text: str, start: int) -> str:
     return ""
 
 
-def _takes_one(function: Callable[..., Any]) -> bool:
+def _takes_one(function: Callable[..., Value]) -> bool:
     parameters = inspect.signature(function).parameters.values()
     return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) == 1
 
 
-def _agrees(found: Any, told: Any, text: str) -> bool:
-    if isinstance(told, dict):
-        if not isinstance(found, dict) or found.keys() != told.keys():
+def _agrees(result: Value, expected: Value, text: str) -> bool:
+    """Return whether ``result`` equals ``expected`` to the digits written in ``text``."""
+    if isinstance(expected, dict):
+        if not isinstance(result, dict) or result.keys() != expected.keys():
             return False
-        return all(_agrees(found[key], value, repr(value)) for key, value in told.items())
-    if isinstance(told, tuple) and isinstance(found, tuple):
-        return len(found) == len(told) and all(_agrees(f, t, repr(t)) for f, t in zip(found, told, strict=True))
+        return all(_agrees(result[key], value, repr(value)) for key, value in expected.items())
+    if isinstance(expected, tuple) and isinstance(result, tuple):
+        pairs = zip(result, expected, strict=False)
+        return len(result) == len(expected) and all(_agrees(one, other, repr(other)) for one, other in pairs)
     try:
-        left, right = np.asarray(found), np.asarray(told)
+        left, right = np.asarray(result), np.asarray(expected)
     except ValueError:
         return False
     if right.dtype.kind not in "iuf" or left.dtype.kind not in "iufb":
         return left.shape == right.shape and bool(np.all(left == right))
     digits = [len(match[1] or "") for match in _NUMBER.finditer(text)]
-    # Half of the last place that is written; where it is not clear which number is which, of the one written shortest.
+    # Tolerate half of the last written digit. If numbers and entries do not match up, use the most digits for all.
     places = digits if len(digits) == right.size else [max(digits, default=0)] * right.size
     tolerance = np.array([0.501 * 10.0**-place if place else 1e-9 for place in places]).reshape(right.shape)
     return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     return _short(repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value))
 
 

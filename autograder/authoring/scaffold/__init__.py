@@ -1,1 +1,1 @@
-"""What an author begins with: a course folder that works at once, an exercise with all its parts, stubs that follow their references."""
+"""Create a working course folder, add exercises with all their parts, and update stubs from their references."""

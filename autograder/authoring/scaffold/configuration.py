@@ -1,4 +1,4 @@
-"""Names of courses, chapters and exercises, and chapters added to a configuration file."""
+"""Validate the names of courses, chapters and exercises, and add chapters to a configuration file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = [
 
 
 def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
-    """``text``, the configuration in ``path``, with ``chapter`` after the last of ``course``.
+    """Return ``text``, the configuration in ``path``, with ``chapter`` added after the chapters of ``course``.
 
-    Raises ``CourseError`` where it is written in a way that cannot be added to safely.
+    Raises ``CourseError`` if the configuration is written in a way that cannot be extended safely.
     """
     for changed in (_in_the_list(text, chapter), _below(text, chapter)):
         if changed is not None and _chapters(path, changed) == [*course.chapters, chapter]:
@@ -36,15 +36,15 @@ def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
 
 
 def _in_the_list(text: str, chapter: str) -> str | None:
-    """The chapter as the last element of the list that is written out; None where no such list stands last."""
+    """Add the chapter to the list literal. Return None if the last assignment is not a list literal."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
         return None
-    set_here = [node for node in body if isinstance(node, ast.Assign | ast.AugAssign) and _is_chapters(node)]
-    if not set_here or not isinstance(set_here[-1].value, ast.List):
+    assignments = [node for node in body if isinstance(node, ast.Assign | ast.AugAssign) and _is_chapters(node)]
+    if not assignments or not isinstance(assignments[-1].value, ast.List):
         return None
-    chapters = set_here[-1].value
+    chapters = assignments[-1].value
     data = text.encode()
     starts = [0]
     for line in data.splitlines(keepends=True):
@@ -62,7 +62,7 @@ def _in_the_list(text: str, chapter: str) -> str | None:
     comma = b"" if data[end:].lstrip().startswith(b",") else b","
     if last.lineno in {chapters.lineno, *(element.lineno for element in chapters.elts[:-1])}:
         return (data[:end] + b", " + quoted + data[end:]).decode()
-    # One to a line: the new one gets a line of its own, below what is said beside the last one.
+    # With one chapter per line, add a line below any comment on the last one.
     line = data[starts[last.lineno - 1] : place(last.lineno, last.col_offset)]
     stop = data.find(b"\n", end)
     if place(chapters.end_lineno, chapters.end_col_offset) <= stop or stop < 0:
@@ -77,7 +77,7 @@ def _is_chapters(node: ast.Assign | ast.AugAssign) -> bool:
 
 
 def _below(text: str, chapter: str) -> str:
-    """The chapter in a line of its own at the end."""
+    """Add the chapter in a new line at the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     end = "" if not text or text.endswith("\n") else newline
     word = "+=" if "Course.chapters" in text else "="
@@ -85,7 +85,7 @@ def _below(text: str, chapter: str) -> str:
 
 
 class _TextLoader(PyFileConfigLoader):
-    """Runs a configuration as it would be, in the place of the file as it is."""
+    """Loads ``text`` as if it were the content of the configuration file."""
 
     text = ""
 
@@ -99,30 +99,30 @@ class _TextLoader(PyFileConfigLoader):
             "load_subconfig": self.load_subconfig,
             "__file__": self.full_filename,
         }
-        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one line more
+        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one more line
 
 
 def _chapters(path: Path, text: str) -> list[str] | None:
     loader = _TextLoader(path.name, path=str(path.parent))
     loader.text = text
     try:
-        found = loader.load_config()["Course"]["chapters"]
+        chapters = loader.load_config()["Course"]["chapters"]
     except Exception:  # noqa: BLE001 - whatever a configuration raises
         return None
-    return list(found) if isinstance(found, list) else None
+    return list(chapters) if isinstance(chapters, list) else None
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
-_LONGEST = 80  # characters: names become folders and files, with more around them
+_LONGEST = 80  # characters, because names become parts of paths
 _MOST_POINTS = 10_000.0
-# What a notebook imports by these names, and its cells go on to use.
+# Names that a notebook imports and its cells use.
 _OF_THE_NOTEBOOK = frozenset({"check", "hint", "uses", "move", "np", "numpy", "autograder"})
-# What lies in solutions/ by these names.
+# Names of folders in solutions/.
 _OF_THE_COURSE = frozenset({"misconceptions", "alternatives", "training"})
 
 
 def require_course_id(text: str) -> str:
-    """``text``, which may be a course's id; raises ``CourseError``."""
+    """Return ``text`` if it is a valid course id. Raises ``CourseError`` otherwise."""
     if not _ID.match(text) or len(text) > _LONGEST:
         raise CourseError(
             f"{_short(text)} cannot be the id of a course: nbgrader makes folders of that name. Take letters, digits, _, - and ., "
@@ -132,7 +132,7 @@ def require_course_id(text: str) -> str:
 
 
 def require_title(text: str) -> str:
-    """``text`` without blanks around it, which may be a course's title; raises ``CourseError``."""
+    """Return ``text`` without surrounding whitespace if it is a valid course title. Raises ``CourseError`` otherwise."""
     text = text.strip()
     if not text or not text.isprintable() or len(text) > 200:
         raise CourseError(
@@ -142,7 +142,7 @@ def require_title(text: str) -> str:
 
 
 def require_chapter_name(course: Course, text: str) -> str:
-    """``text``, which may be the id of a new chapter of ``course``; raises ``CourseError``."""
+    """Return ``text`` if it is a valid id for a new chapter of ``course``. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
             f"{_short(text)} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Take letters, digits "
@@ -160,7 +160,7 @@ def require_chapter_name(course: Course, text: str) -> str:
 
 
 def require_exercise_name(text: str) -> str:
-    """``text``, which may be the name of an exercise, and so of a student's function; raises ``CourseError``."""
+    """Return ``text`` if it is a valid name for an exercise and its function. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
             f"{_short(text)} cannot be the name of an exercise: students write a function of that name. Take letters, digits and _, "
@@ -185,7 +185,7 @@ def require_exercise_name(text: str) -> str:
 
 
 def require_points(points: float) -> float:
-    """``points``, which may be what an exercise is worth; raises ``CourseError``."""
+    """Return ``points`` if an exercise may have that many. Raises ``CourseError`` otherwise."""
     if not math.isfinite(points) or not 0 < points <= _MOST_POINTS:
         raise CourseError(
             f"An exercise cannot be worth {points:g} points: give a number above 0, and at most {_MOST_POINTS:.0f}."
@@ -194,9 +194,10 @@ def require_points(points: float) -> float:
 
 
 def require_parameters(name: str, signature: str) -> str:
-    """The parameters that ``signature`` writes, as Python writes them: of ``f(x, axis=-1)``, ``(x, axis=-1)`` or ``x, axis=-1``.
+    """Return the parameters of ``signature`` in normalized form, such as ``(x, axis=-1)``.
 
-    Raises ``CourseError`` where it is no signature, or one of another function than ``name``.
+    ``signature`` may be written as ``f(x, axis=-1)``, ``(x, axis=-1)`` or ``x, axis=-1``. Raises ``CourseError`` if it is
+    not a signature, or if it names another function than ``name``.
     """
     text = signature.strip().removeprefix("def ").removesuffix(":").strip()
     called = re.match(r"([^\W\d]\w*)\s*(?=\()", text)

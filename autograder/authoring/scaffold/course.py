@@ -1,4 +1,4 @@
-"""A new course folder, whole and small: it can be released, graded, audited and tested at once."""
+"""Create a small, complete course folder that can be released, graded, audited and tested at once."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ testpaths = tests
 
 
 def new_course(folder: Path, *, title: str | None = None, course_id: str | None = None) -> Course:
-    """Make a course in ``folder``, with one chapter that has one exercise; ``title`` and ``course_id`` come from its name by default.
+    """Create a course with one chapter and one exercise in ``folder``.
 
-    Raises ``CourseError``, with nothing written, where a file that it would write is there already, or a name cannot be one.
+    ``title`` and ``course_id`` default to the folder's name. Raises ``CourseError``, before anything is written, if a file
+    already exists or a name is invalid.
     """
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file. Name a folder that is new or empty.")
@@ -105,11 +106,11 @@ def _files(title: str, course_id: str) -> dict[str, str]:
 
 
 def _title(name: str) -> str:
-    """A title made of a folder's name; empty where there is nothing in it to read."""
+    """Return a title made from a folder's name, or "" if the name is not printable."""
     words = re.sub(r"[\s_.-]+", " ", name).strip()
     return words[:1].upper() + words[1:] if words.isprintable() else ""
 
 
 def _quoted(text: str) -> str:
-    """A text as Python writes it, in the quotes that the rest of the file has."""
+    """Return a double-quoted Python string literal."""
     return json.dumps(text, ensure_ascii=False)

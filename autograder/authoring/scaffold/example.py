@@ -1,4 +1,4 @@
-"""The texts of a new course: one small exercise with everything that an exercise may have, and a page for its team."""
+"""The texts of a new course: one small exercise with all parts that an exercise can have, and a README."""
 
 from __future__ import annotations
 

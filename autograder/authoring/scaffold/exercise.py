@@ -1,4 +1,4 @@
-"""A new exercise: its reference, checks, a first misconception, stub and check cell, each in its place, the rest to be written."""
+"""Add an exercise: outlines of its reference, checks and first misconception, and its stub and check cells."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
+from autograder.authoring.release.stubs import Definition, parameters_of
 from autograder.authoring.scaffold import exercise_texts
 from autograder.authoring.scaffold.configuration import (
     require_chapter_name,
@@ -19,7 +19,7 @@ from autograder.authoring.scaffold.configuration import (
     require_points,
     with_chapter,
 )
-from autograder.authoring.scaffold.stubs import Defined, stub_of
+from autograder.authoring.scaffold.stubs import stub_of
 from autograder.authoring.scaffold.writing import (
     check_cell,
     code_cell,
@@ -31,6 +31,7 @@ from autograder.authoring.scaffold.writing import (
     write_all,
 )
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, notebook_of
 
@@ -42,7 +43,14 @@ _CHECKING = "autograder.checking"
 
 @dataclass(frozen=True)
 class ScaffoldResult:
-    """What was written for an exercise: the files, what is still to be written in each, and whether the chapter is new."""
+    """The result of adding an exercise.
+
+    Attributes:
+        files: the files that were written.
+        todo: the number of new unfinished places per file.
+        new_chapter: whether the chapter is new.
+        from_reference: whether the reference already existed.
+    """
 
     files: tuple[Path, ...]
     todo: Mapping[Path, int]
@@ -52,7 +60,7 @@ class ScaffoldResult:
 
 @dataclass
 class _Chapter:
-    """The files of a chapter as they are, and as they are to be."""
+    """The current and the new texts of a chapter's files."""
 
     course: Course
     name: str
@@ -60,27 +68,27 @@ class _Chapter:
     after: dict[Path, str] = field(default_factory=dict)
 
     def text(self, path: Path) -> str | None:
-        """The text of a file, with what is to be written into it already."""
+        """Return the new text of a file, or else its current text. None if there is no file."""
         if path in self.after:
             return self.after[path]
         self.before.setdefault(path, read(path))
         return self.before[path]
 
     def solutions(self, kind: str = "") -> Path:
-        """The file of references, or of ``kind`` among the solutions."""
+        """Return the chapter's file of references, or its file in the subfolder ``kind`` of ``solutions``."""
         return self.course.root / "solutions" / kind / f"{self.name}.py"
 
 
 def new_exercise(
     course: Course, name: str, chapter: str, *, signature: str | None = None, points: float | None = None
 ) -> ScaffoldResult:
-    """Begin the exercise ``name`` of ``chapter``, which is added to the course where it is new.
+    """Write the missing parts of the exercise ``name``. Add ``chapter`` to the course if it is new.
 
-    A reference of that name that is there already gives the signature and the docstring; a class of checks that is there stays, and
-    so does a stub: what is missing is written. Without a reference the parameters are those of ``signature``, by default ``x``.
+    An existing reference provides the signature and the docstring. Existing checks and stubs are kept. Without a reference,
+    the parameters come from ``signature`` and default to ``x``.
 
-    Raises ``CourseError``, with nothing written, for a name that cannot be one, where all of it is there already or in another
-    chapter, and where a file of the chapter is not what Python or Jupyter can read.
+    Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete or in another
+    chapter, or if a file of the chapter cannot be read or parsed.
     """
     require_exercise_name(name)
     new_chapter = chapter not in course.chapters
@@ -90,7 +98,7 @@ def new_exercise(
         require_points(points)
     _refuse_elsewhere(course, name, chapter)
     files = _Chapter(course, chapter)
-    found, written_in = _reference(files, name, signature)
+    reference, reference_text = _reference(files, name, signature)
     from_reference = files.solutions() not in files.after
     checks_are_there = name in [exercise for exercise, _ in CheckFile(course, chapter).exercises]
     worth = _worth_in_the_checks(course, chapter, name) if checks_are_there else None
@@ -100,20 +108,20 @@ def new_exercise(
             "--points out, or change it there first."
         )
     worth = worth or points or POINTS
-    wrote_cells = _notebook(files, name, stub_of(found, written_in), worth)
+    wrote_cells = _notebook(files, name, stub_of(reference, reference_text), worth)
     if not checks_are_there:
-        _checks(files, name, found, worth)
+        _checks(files, name, reference, worth)
     if not wrote_cells and checks_are_there and from_reference:
         raise CourseError(
             f"{name} is there already: its reference, checks and cells are those of {chapter}. `autograder stubs {chapter}` brings its "
             "stub in line with the reference."
         )
     if not checks_are_there:
-        _misconception(files, name, found)
+        _misconception(files, name, reference)
     if new_chapter:
         path = course.root / CONFIG_NAME
         files.after[path] = with_chapter(course, path, files.text(path) or "", chapter)
-    # The configuration last: until it is written, the course does not know of the chapter.
+    # Write the configuration last, because it adds the chapter to the course.
     order = sorted(files.after, key=lambda path: path.name == CONFIG_NAME)
     write_all({path: files.after[path] for path in order})
     todo = {path: files.after[path].count(MARK) - (files.before.get(path) or "").count(MARK) for path in order}
@@ -123,7 +131,7 @@ def new_exercise(
 
 
 def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
-    """Refuse an exercise that another chapter has."""
+    """Raise ``CourseError`` if another chapter has the exercise."""
     for other in course.chapters:
         if other == chapter:
             continue
@@ -137,14 +145,14 @@ def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
             )
 
 
-def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defined, str]:
-    """The definition of the reference, a function or a class, and the text that it stands in; begun where there is none."""
+def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:
+    """Return the definition of the reference, a function or a class, and the source around it. Add one if missing."""
     path = files.solutions()
     text = files.text(path)
     tree = _tree(path, text)
     for node in reversed(tree.body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            given = _parameters(node) if isinstance(node, ast.FunctionDef) else ""
+            given = f"({parameters_of(node)})" if isinstance(node, ast.FunctionDef) else ""
             if signature is not None and require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
@@ -157,18 +165,18 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
                 f"{name} in {path}, line {node.lineno}, is no function and no class: stubs are made of these."
             )
     parameters = require_parameters(name, signature) if signature is not None else "(x)"
-    begun = exercise_texts.reference(name, parameters)
+    outline = exercise_texts.reference(name, parameters)
     if text is None:
-        files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{begun}'
+        files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:
-        files.after[path] = _appended(text, begun)
-    [made] = ast.parse(begun).body
-    assert isinstance(made, ast.FunctionDef)  # noqa: S101 - which is what was begun
-    return made, begun
+        files.after[path] = _appended(text, outline)
+    [function] = ast.parse(outline).body
+    assert isinstance(function, ast.FunctionDef)  # noqa: S101 - the template is a function
+    return function, outline
 
 
 def _bound_by(node: ast.stmt) -> set[str]:
-    """The names that a statement binds otherwise than by ``def`` or ``class``."""
+    """Return the names that a statement binds other than by ``def`` or ``class``."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name for alias in node.names}
     stored = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
@@ -177,7 +185,7 @@ def _bound_by(node: ast.stmt) -> set[str]:
 
 
 def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
-    """The points that the class of an exercise says it is worth; those of a new one where it says so in another way."""
+    """Return the points in an exercise's decorator, or the default if they are not a number literal."""
     for exercise, node in CheckFile(course, chapter).exercises:
         for mark in node.decorator_list:
             if exercise == name and isinstance(mark, ast.Call):
@@ -187,35 +195,35 @@ def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
     return POINTS
 
 
-def _checks(files: _Chapter, name: str, node: Defined, points: float) -> None:
-    """Begin the class of checks."""
+def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None:
+    """Add an outline of the check class."""
     path = files.course.checks(files.name)
     text = files.text(path)
-    begun = exercise_texts.check_class(name, node, points)
+    outline = exercise_texts.check_class(name, node, points)
     wanted = {"np": "numpy", "check": _CHECKING, "exercise": _CHECKING, "pure": _CHECKING}
-    _add(files, path, text, '"""The checks, hidden and visible."""', wanted, begun)
+    _add(files, path, text, '"""The checks, hidden and visible."""', wanted, outline)
 
 
-def _misconception(files: _Chapter, name: str, node: Defined) -> None:
-    """Begin a first misconception, where the exercise has none."""
+def _misconception(files: _Chapter, name: str, node: Definition) -> None:
+    """Add an outline of a first misconception if the exercise has none."""
     path = files.solutions("misconceptions")
     text = files.text(path)
     if text is not None and re.search(rf"misconceptions?_of\(\s*['\"]{name}['\"]", text):
         return
     wanted = {"misconceptions_of": "autograder.misconception"} | ({"np": "numpy"} if text is None else {})
     if isinstance(node, ast.ClassDef):
-        begun = exercise_texts.class_misconception(name)
+        outline = exercise_texts.class_misconception(name)
     else:
-        begun = exercise_texts.misconception(name, _parameters(node))
+        outline = exercise_texts.misconception(name, f"({parameters_of(node)})")
     title = '"""Wrong solutions, one mistake each, with what a student who makes it should read."""'
-    _add(files, path, text, title, wanted, begun)
+    _add(files, path, text, title, wanted, outline)
 
 
-def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], begun: str) -> None:
-    """Write ``begun`` below what a file holds, and what it imports below the file's own imports."""
+def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], outline: str) -> None:
+    """Append ``outline`` to a file, and add the ``wanted`` imports below the file's own."""
     tree = _tree(path, text)
     if text is None:
-        files.after[path] = f"{title}\n\n{exercise_texts.import_lines(wanted, frozenset())}\n\n{begun}"
+        files.after[path] = f"{title}\n\n{exercise_texts.import_lines(wanted, frozenset())}\n\n{outline}"
         return
     bound = frozenset(alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names)  # fmt: skip
     lines = exercise_texts.import_lines(wanted, bound)
@@ -227,25 +235,22 @@ def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict
         head = "".join(kept[:last])
         blank = "\n" if opening and not imports else ""
         text = f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{blank}{lines}{''.join(kept[last:])}"
-    files.after[path] = _appended(text, begun)
+    files.after[path] = _appended(text, outline)
 
 
 def _appended(text: str, more: str) -> str:
-    """``more`` two empty lines below ``text``, whose own lines stay as they are, in its ends of lines."""
+    """Return ``text``, two empty lines, and ``more`` with the line endings of ``text``."""
     newline = "\r\n" if "\r\n" in text else "\n"
     stripped = text.rstrip()
     kept = text[: len(stripped)]
     if not kept:
         return more.replace("\n", newline)
-    return (
-        f"{kept}\n\n\n{more}".replace("\r\n", "\n").replace("\n", newline)
-        if newline == "\r\n"
-        else f"{kept}\n\n\n{more}"
-    )
+    appended = f"{kept}\n\n\n{more}"
+    return appended.replace("\r\n", "\n").replace("\n", newline) if newline == "\r\n" else appended
 
 
 def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
-    """Add the exercise's cells at the end of the notebook, those that are missing; whether there were any."""
+    """Add the exercise's missing cells to the notebook. Return whether any were missing."""
     path = files.course.source(files.name)
     text = files.text(path)
     if text is None:
@@ -267,7 +272,7 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
     if all(missing):
         document["cells"] += _fitting(document, [prose, stub_, check])
     else:
-        # One of the two is there: the other has its place beside it.
+        # If one of the two exists, add the other next to it.
         grade_ids = [cell_of(i, cell).grade_id for i, cell in enumerate(document["cells"])]
         at = grade_ids.index(f"check_{name}") if missing[0] else grade_ids.index(name) + 1
         document["cells"][at:at] = _fitting(document, [stub_ if missing[0] else check])
@@ -275,24 +280,24 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
     return True
 
 
-def _cells(name: str, stub: str, points: float) -> list[dict[str, Any]]:
+def _cells(name: str, stub: str, points: float) -> list[dict[str, Json]]:
     return [prose_cell(f"about_{name}", exercise_texts.task(name)), stub_cell(name, stub), check_cell(name, points)]
 
 
-def _fitting(document: Mapping[str, Any], cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Cells with ids that no other cell of the notebook has, or without where its format knows of none."""
+def _fitting(document: Mapping[str, Json], cells: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Return the cells with unique ids, or without ids if the notebook's format has none."""
     taken = {cell.get("id") for cell in document["cells"] if isinstance(cell, dict)}
     if (document.get("nbformat", 4), document.get("nbformat_minor", 0)) < (4, 5):
         return [{key: value for key, value in cell.items() if key != "id"} for cell in cells]
-    found = []
+    unique = []
     for cell in cells:
         name, count = cell["id"], 1
         while name in taken:
             count += 1
             name = f"{cell['id'][:58]}-{count}"
         taken.add(name)
-        found.append({**cell, "id": name})
-    return found
+        unique.append({**cell, "id": name})
+    return unique
 
 
 def _tree(path: Path, text: str | None) -> ast.Module:
@@ -301,13 +306,3 @@ def _tree(path: Path, text: str | None) -> ast.Module:
     except (SyntaxError, ValueError) as error:
         line = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
         raise CourseError(f"{path} cannot be added to, as Python cannot read it: {line}. Mend it first.") from error
-
-
-def _parameters(node: ast.FunctionDef) -> str:
-    """The parameters in brackets, without annotations."""
-    plain = ast.parse(ast.unparse(node.args).join(["def f(", "): pass"])).body[0]
-    assert isinstance(plain, ast.FunctionDef)  # noqa: S101 - which is what was written
-    for one in ast.walk(plain.args):
-        if isinstance(one, ast.arg):
-            one.annotation = None
-    return f"({ast.unparse(plain.args)})"

@@ -1,4 +1,4 @@
-"""The texts of an exercise that is begun: valid Python with a place to write in, marked, wherever an author has something to say."""
+"""Templates of a new exercise: valid Python with a mark wherever the author must write something."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_class", "class_misconception", "import_lines", "misconception"
 
 
 def reference(name: str, parameters: str) -> str:
-    """A reference solution of which only the signature is there."""
+    """Return the outline of a reference solution."""
     return f'''def {name}{parameters}:
     """{MARK}: say what {name} returns, in a sentence that students read too, and give an example."""
     raise NotImplementedError  # {MARK}: write the answer that you would like to see, as short and clear as on a slide
@@ -18,7 +18,7 @@ def reference(name: str, parameters: str) -> str:
 
 
 def misconception(name: str, parameters: str) -> str:
-    """A first misconception of which only the signature is there."""
+    """Return the outline of a first misconception."""
     return f'''wrong = misconceptions_of("{name}")
 
 
@@ -30,7 +30,7 @@ def mistake_in_{name}{parameters}:
 
 
 def class_misconception(name: str) -> str:
-    """A first misconception of an exercise that is a class."""
+    """Return the outline of a first misconception for a class."""
     return f'''wrong = misconceptions_of("{name}")
 
 
@@ -43,14 +43,14 @@ class MistakeIn{name[:1].upper() + name[1:]}:
 
 
 def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
-    """The checks of an exercise, of which the inputs and the hints are to be written."""
+    """Return the checks of an exercise without inputs and hints."""
     arguments = ", ".join("..." for _ in _required(node))
     small = f"agrees.{name}({arguments})  # {MARK}: give an input that students can work out by hand"
     other = f"agrees.{name}({arguments})  # {MARK}: give an input that tells a right answer from a nearly right one"
     if isinstance(node, ast.ClassDef):
-        made = f"made = agrees.{name}({arguments})"
-        small = f"{made}  # {MARK}: ask something of it below: made.method(…), made.attribute, len(made)"
-        other = f"{made}  # {MARK}: ask what tells a right class from a nearly right one"
+        create = f"made = agrees.{name}({arguments})"
+        small = f"{create}  # {MARK}: ask something of it below: made.method(…), made.attribute, len(made)"
+        other = f"{create}  # {MARK}: ask what tells a right class from a nearly right one"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
     shares = [f"{part:.12g}" for part in (visible, points - visible - care, care)]
@@ -74,17 +74,17 @@ class Test{title}:
 
 
 def notebook_title(chapter: str) -> str:
-    """The first cell of a new chapter's notebook."""
+    """Return the first cell of a new chapter's notebook."""
     return f"# {MARK}: give {chapter} a title, and say below it what it is about"
 
 
 def task(name: str) -> str:
-    """The text above a stub."""
+    """Return the text above a stub."""
     return f"## {name}\n\n{MARK}: say what is asked, and why one would like to have it.\n\nWrite `{name}`, run its cell, then run the check below it."
 
 
 def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
-    """The import lines for those of ``wanted``, names with their modules, that are not ``known``; NumPy is imported as ``np``."""
+    """Return import lines for the ``wanted`` names, given with their modules, that are not ``known``."""
     lines = ["import numpy as np"] if "np" in wanted and "np" not in known else []
     modules: dict[str, list[str]] = {}
     for word, module in wanted.items():
@@ -97,9 +97,9 @@ def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
 
 
 def _required(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
-    """The parameters that a call has to give."""
+    """Return the required positional parameters."""
     if isinstance(node, ast.ClassDef):
-        made = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
-        return _required(made)[1:] if made is not None else []
-    given = [*node.args.posonlyargs, *node.args.args]
-    return [one.arg for one in given[: len(given) - len(node.args.defaults)]]
+        init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
+        return _required(init)[1:] if init is not None else []
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return [one.arg for one in parameters[: len(parameters) - len(node.args.defaults)]]

@@ -1,41 +1,37 @@
-"""Stubs made from their references: the same parameters, defaults and docstring, and nothing of the answer."""
+"""Create stubs from references, with the same parameters, defaults and docstring but without the solution."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import copy
-import inspect
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from autograder.authoring.release.stubs import parameters_of
+from autograder.authoring.release.stubs import Definition, definition_of, parameters_of
 from autograder.authoring.scaffold.writing import read, same_formatting, set_source, write_all
 from autograder.base.attempt import parsed
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
 from autograder.judging.loader import load_checks
 
-__all__ = ["Defined", "StubUpdate", "reference_of", "stub_of", "update_stubs"]
+__all__ = ["StubUpdate", "stub_of", "update_stubs"]
 
-Defined = ast.FunctionDef | ast.ClassDef
 _BLANK = "raise NotImplementedError"
 
 
 @dataclass(frozen=True)
 class StubUpdate:
-    """What came of the stubs of a chapter: which were written anew, and sentences about those that could not be."""
+    """The names of the updated stubs, and a message for each stub that could not be updated."""
 
     changed: tuple[str, ...]
     left: tuple[str, ...]
 
 
 def update_stubs(course: Course, chapter: str) -> StubUpdate:
-    """Give each stub of ``chapter`` the parameters and the docstring of its reference, where the two differ.
+    """Update the parameters and docstring of each stub of ``chapter`` that differs from its reference.
 
-    What stands below a docstring, other cells, outputs and the file's layout stay as they are. Raises ``CourseError`` where the
+    Code below the docstring, other cells, outputs and the file's formatting do not change. Raises ``CourseError`` if the
     chapter's notebook or solutions cannot be read.
     """
     path = course.source(chapter)
@@ -45,7 +41,7 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
     checks = load_checks(course, chapter)
     for name, spec in checks.specs.items():
         cell = notebook.stub(name)
-        reference = reference_of(checks.references[name])
+        reference = definition_of(checks.references[name])
         if spec.answers or reference is None:
             continue
         if cell is None or cell.kind != "code":
@@ -53,11 +49,11 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
                 f"{name} has no stub in {path}: `autograder new-exercise {name} --chapter {chapter}` adds its cells."
             )
             continue
-        source = _renewed(name, cell.source, *reference)
+        source = _updated(name, cell.source, *reference)
         if source is None:
-            begun = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
+            definition = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
             left.append(
-                f"The stub of {name} in {path} is no cell in which Python finds `{begun}`, so it was left as it is. Mend it, "
+                f"The stub of {name} in {path} is no cell in which Python finds `{definition}`, so it was left as it is. Mend it, "
                 "or delete its two cells and let `autograder new-exercise` make them anew."
             )
         elif source != cell.source:
@@ -68,18 +64,8 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
     return StubUpdate(tuple(changed), tuple(left))
 
 
-def reference_of(reference: Callable[..., Any]) -> tuple[Defined, str] | None:
-    """The definition of a reference, a function or a class, and the text that it stands in; None for what is neither."""
-    try:
-        source = textwrap.dedent(inspect.getsource(inspect.unwrap(reference)))
-        body = ast.parse(source).body
-    except (OSError, TypeError, SyntaxError):
-        return None
-    return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
-
-
-def stub_of(node: Defined, source: str) -> str:
-    """The text of a blank stub for what ``node`` of ``source`` defines."""
+def stub_of(node: Definition, source: str) -> str:
+    """Return the source of a blank stub for the definition ``node`` in ``source``."""
     docstring = _docstring(node, source)
     inside = [f"    {docstring}"] if docstring else []
     if isinstance(node, ast.FunctionDef):
@@ -90,22 +76,22 @@ def stub_of(node: Defined, source: str) -> str:
 
 
 def _blank_method(node: ast.FunctionDef, source: str) -> str:
-    """The text of a blank method, not indented."""
+    """Return the source of a blank method, not indented."""
     marks = [f"@{ast.unparse(mark)}" for mark in node.decorator_list]
     first, *others = (_docstring(node, source) or "").split("\n")
     docstring = [f"    {first}"] * bool(first) + [line.removeprefix("    ") for line in others]
     return "\n".join([*marks, _header(node), *docstring, f"    {_BLANK}"])
 
 
-def _docstring(node: Defined, source: str) -> str | None:
-    """The docstring of a definition in ``source`` as it is written, quotes and all; None where it has none."""
+def _docstring(node: Definition, source: str) -> str | None:
+    """Return the docstring of a definition as written in ``source``, including quotes. None if it has none."""
     if ast.get_docstring(node, clean=False) is None:
         return None
     return ast.get_source_segment(source, node.body[0])
 
 
 def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
-    """The methods that students write: those of its own, with a _ first, a reference keeps to itself."""
+    """Return the methods that students write. Private methods of the reference are left out."""
     methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
     return [
         m
@@ -114,8 +100,8 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
     ]
 
 
-def _renewed(name: str, source: str, node: Defined, reference: str) -> str | None:
-    """The text of a stub's cell with the first lines of what it defines as the reference has them; None where it defines no such thing."""
+def _updated(name: str, source: str, node: Definition, reference: str) -> str | None:
+    """Return a stub cell's source with the reference's headers and docstrings, or None if it does not define ``name``."""
     tree = parsed(source)
     kinds = (ast.ClassDef,) if isinstance(node, ast.ClassDef) else (ast.FunctionDef, ast.AsyncFunctionDef)
     stubs = [n for n in tree.body if isinstance(n, kinds) and n.name == name] if tree is not None else []
@@ -138,37 +124,43 @@ def _renewed(name: str, source: str, node: Defined, reference: str) -> str | Non
     return changed
 
 
-def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
-    """``source`` with the first line and the docstring of ``stub`` as those of ``node``, where they differ."""
+def _with_top(
+    source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, node: Definition, reference: str
+) -> str:
+    """Return ``source`` with the header and docstring of ``stub`` replaced by those of ``node`` if they differ."""
     docstring, own = _docstring(node, reference), ast.get_docstring(stub)
     wanted = ast.get_docstring(node) if docstring else None
-    # What is right already stays as its author laid it out.
+    # Keep the author's formatting of whatever is already right.
     new_docstring = docstring if wanted not in {None, own} else None
     header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
     new_header = None
-    if isinstance(node, ast.FunctionDef) and parameters_of(stub) != parameters_of(node):
+    if (
+        isinstance(node, ast.FunctionDef)
+        and not isinstance(stub, ast.ClassDef)
+        and parameters_of(stub) != parameters_of(node)
+    ):
         new_header = header_of_it
     if new_docstring is None and new_header is None:
         return source
     lines = source.split("\n")
     above, below = lines[: stub.lineno - 1], lines[stub.end_lineno or stub.lineno :]
     end, first, outside = _header_end(source, stub), stub.body[0], " " * stub.col_offset
-    if header_of_it and first.lineno <= end:  # its body begins in the line of the def
+    if header_of_it and first.lineno <= end:  # the body begins in the header's line
         rest = stub.body[1:] if own is not None else stub.body
-        told = docstring or (ast.unparse(stub.body[0]) if own is not None else "")
-        inside = [told] * bool(told) + [ast.unparse(one) for one in rest]
-        return "\n".join([*above, f"{outside}{header_of_it}", *(f"{outside}    {text}" for text in inside), *below])
+        text = docstring or (ast.unparse(stub.body[0]) if own is not None else "")
+        inside = [text] * bool(text) + [ast.unparse(one) for one in rest]
+        return "\n".join([*above, f"{outside}{header_of_it}", *(f"{outside}    {line}" for line in inside), *below])
     header = [f"{outside}{new_header}"] if new_header else lines[stub.lineno - 1 : end]
-    told_until = (first.end_lineno or first.lineno) if own is not None else end
-    told_lines = lines[end:told_until]
+    docstring_end = (first.end_lineno or first.lineno) if own is not None else end
+    docstring_lines = lines[end:docstring_end]
     if new_docstring:
         before = lines[end : first.lineno - 1] if own is not None else []
-        told_lines = [*before, f"{' ' * first.col_offset}{new_docstring}"]
-    return "\n".join([*above, *header, *told_lines, *lines[told_until:]])
+        docstring_lines = [*before, f"{' ' * first.col_offset}{new_docstring}"]
+    return "\n".join([*above, *header, *docstring_lines, *lines[docstring_end:]])
 
 
-def _header_end(source: str, stub: Any) -> int:
-    """The number of the line in which the first line of a definition ends, that with its colon."""
+def _header_end(source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    """Return the number of the line with the colon that ends a definition's header."""
     first: int = stub.lineno
     for last in range(first, stub.body[0].lineno):
         text = textwrap.dedent("\n".join(source.split("\n")[first - 1 : last]))
@@ -181,7 +173,7 @@ def _header_end(source: str, stub: Any) -> int:
 
 
 def _header(node: ast.FunctionDef) -> str:
-    """``def name(parameters):``, with those annotations that a notebook can read without importing anything."""
+    """Return ``def name(parameters):`` with only the annotations that need no import."""
     plain = copy.deepcopy(node)
     plain.decorator_list, plain.body = [], [ast.Pass()]
     for one in ast.walk(plain.args):

@@ -1,4 +1,4 @@
-"""Write a course's files together, all or none, and add or change cells while the rest of a notebook stays as it is."""
+"""Write a course's files all or none, and add or change cells without reformatting the rest of a notebook."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.course.notebook import document_bytes
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def read(path: Path) -> str | None:
-    """The text of a file as it is, ends of lines included; None where there is none. Raises ``CourseError`` for what is no text."""
+    """Return the text of a file with its line endings, or None if there is no file. Raises ``CourseError`` if it is not UTF-8."""
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -29,19 +29,19 @@ def read(path: Path) -> str | None:
 
 
 def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
-    """Write ``texts``, by file; where one cannot be written, those before it become again what they were.
+    """Write ``texts``, given by file. If writing one fails, restore the files written before it.
 
-    With ``new``, none of the files may be there: raises ``CourseError`` naming those that are.
+    Raises ``CourseError`` if a folder cannot be created, or with ``new`` if any of the files exists.
     """
     there = [path for path in texts if new and os.path.lexists(path)]
     if there:
         raise CourseError(f"Already there, so nothing was written: {', '.join(map(str, there))}.")
     before = {path: path.read_bytes() if path.is_file() else None for path in texts}
-    made: list[Path] = []
+    folders: list[Path] = []
     written: list[Path] = []
     try:
         for path, text in texts.items():
-            made += _folders(path.parent)
+            folders += _create_folders(path.parent)
             written.append(path)
             write_atomically(path, text.encode(), path.stat().st_mode & 0o777 if before[path] is not None else 0o644)
     except BaseException:
@@ -51,13 +51,13 @@ def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
                 write_atomically(path, old)
             else:
                 path.unlink(missing_ok=True)
-        for folder in reversed(made):
+        for folder in reversed(folders):
             folder.rmdir()
         raise
 
 
-def _folders(folder: Path) -> list[Path]:
-    """Make ``folder`` with those above it that are missing; which these were, the uppermost first. Raises ``CourseError``."""
+def _create_folders(folder: Path) -> list[Path]:
+    """Create ``folder`` and its missing parents. Return the created folders, parents first. Raises ``CourseError``."""
     missing = []
     while not folder.is_dir():
         if os.path.lexists(folder):
@@ -72,20 +72,20 @@ def _folders(folder: Path) -> list[Path]:
     return missing[::-1]
 
 
-def new_notebook(*cells: Mapping[str, Any]) -> dict[str, Any]:
-    """A notebook of these cells, for Python."""
+def new_notebook(*cells: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a Python notebook with the given cells."""
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     return {"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def prose_cell(name: str, text: str) -> dict[str, Any]:
-    """A cell of text."""
+def prose_cell(name: str, text: str) -> dict[str, Json]:
+    """Return a Markdown cell."""
     return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": text.splitlines(keepends=True)}
 
 
-def code_cell(name: str, source: str, **marks: object) -> dict[str, Any]:
-    """A cell of code; with ``marks``, nbgrader knows it as ``name``."""
+def code_cell(name: str, source: str, **marks: object) -> dict[str, Json]:
+    """Return a code cell. With ``marks``, it has nbgrader metadata with the grade id ``name``."""
     known = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
     metadata = {"nbgrader": {**known, **marks}} if marks else {}
     lines = source.splitlines(keepends=True)
@@ -94,56 +94,56 @@ def code_cell(name: str, source: str, **marks: object) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def stub_cell(exercise: str, source: str) -> dict[str, Any]:
-    """The cell that a student fills in."""
+def stub_cell(exercise: str, source: str) -> dict[str, Json]:
+    """Return the cell that the student fills in."""
     return code_cell(exercise, source, solution=True)
 
 
-def check_cell(exercise: str, points: float) -> dict[str, Any]:
-    """The locked cell below it, which checks what was written."""
+def check_cell(exercise: str, points: float) -> dict[str, Json]:
+    """Return the locked cell below a stub, which checks the exercise."""
     worth = int(points) if points == int(points) else points
     return code_cell(f"check_{exercise}", f"check({exercise})", grade=True, locked=True, points=worth)
 
 
-def set_source(cell: dict[str, Any], source: str) -> None:
-    """Let a cell read ``source``, as one text or as a list of lines, whichever it is written as."""
+def set_source(cell: dict[str, Json], source: str) -> None:
+    """Replace a cell's source, keeping its form: one string or a list of lines."""
     cell["source"] = source.splitlines(keepends=True) if isinstance(cell.get("source"), list) else source
 
 
-def same_formatting(before: str | None, document: Mapping[str, Any]) -> str:
-    """``document`` as a file, laid out as ``before``, the text that it was read from, is: a diff shows what changed, and no more."""
-    plain = _layouts()[0]
+def same_formatting(before: str | None, document: Mapping[str, Json]) -> str:
+    """Return ``document`` as text in the JSON formatting of ``before``, so that a diff shows only real changes."""
+    default = _layouts()[0]
     if before is None:
-        return plain(document)
+        return default(document)
     try:
         old = json.loads(before.removeprefix("\ufeff"))
     except ValueError:
-        return plain(document)
-    return next((layout for layout in _layouts() if layout(old) == before), plain)(document)
+        return default(document)
+    return next((layout for layout in _layouts() if layout(old) == before), default)(document)
 
 
-def _layouts() -> list[Callable[[Mapping[str, Any]], str]]:
-    """The ways in which programs write a notebook, Jupyter's own first."""
+def _layouts() -> list[Callable[[Mapping[str, Json]], str]]:
+    """Return functions that format a notebook as common programs do, Jupyter's format first."""
 
-    def dumped(end: str, options: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], str]:
+    def dumped(end: str, options: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], str]:
         return lambda document: json.dumps(document, **options) + end
 
-    indents: list[dict[str, Any]] = [
+    indents: list[dict[str, Json]] = [
         {"indent": 1},
         {"indent": 2},
         {"indent": 4},
         {"indent": None},
         {"separators": (",", ":")},
     ]
-    ways = [
+    layouts = [
         dumped(end, {**indent, "ensure_ascii": ascii_only})
         for indent in indents
         for ascii_only in (False, True)
         for end in ("\n", "")
     ]
-    return [*ways, lambda document: document_bytes(document).decode()]
+    return [*layouts, lambda document: document_bytes(document).decode()]
 
 
 def _id(name: str) -> str:
-    """The id of a cell, of which nbformat takes 64 characters."""
+    """Return a cell id. nbformat allows 64 characters."""
     return name.replace("_", "-")[:64]

@@ -58,9 +58,9 @@ def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
     course = load_course(folder)
     inspected = inspect_chapter(course, chapter)
     try:
-        mistakes = inspected.rehearsed()
+        mistakes = inspected.with_trial_run()
     except SandboxUnavailable:
-        mistakes = inspected.rehearsed("local")
+        mistakes = inspected.with_trial_run("local")
     return {"mistakes": [str(mistake).replace(f"{folder}/", "") for mistake in mistakes]}
 
 

@@ -251,7 +251,7 @@ def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, mo
     monkeypatch.setattr("autograder.student.terminal.checking.read_notebook", breaks)
     verdicts = check_by_examples([tmp_path / "a.ipynb", tmp_path / "b.ipynb"], None, "auto", lambda _: None)
     assert [verdict.status for verdict in verdicts] == ["ungradable"] * 2
-    assert "our own mistake over b (by_examples.py, line" in verdicts[1].reason
+    assert "our own mistake over b (checking.py, line" in verdicts[1].reason
 
 
 def test_a_course_config_beside_a_strangers_notebook_is_not_run(course_folder, tmp_path):

@@ -42,15 +42,15 @@ def test_sound_checks_meet_the_targets_on_their_exercises(course):
     assert found.problems() == []
     assert found.mutants > 0
     assert found.survivors == ()
-    assert report.exercises[0].blank_ok
+    assert report.exercises[0].stub_earns_nothing
 
 
 def test_checks_that_ask_one_question_only_are_found_out(course):
     """Where every check asks what everybody sees, one answer given to everything earns all the points."""
-    assert audited(course, "to_kelvin")[1].by_heart == 0.25
+    assert audited(course, "to_kelvin")[1].hardcoded == 0.25
     change(course.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
     report, found = audited(course, "to_kelvin")
-    assert found.by_heart == 1.0
+    assert found.hardcoded == 1.0
     assert any("given to every question earns 100% of the points" in problem for problem in report.problems)
 
 
@@ -61,7 +61,7 @@ def test_a_check_that_cannot_fail_is_found_out(course):
     report, found = audited(course, "to_kelvin")
     assert "wrong_sign" in found.uncaught
     assert any("keeps full marks" in problem for problem in report.problems)
-    assert found.idle
+    assert found.checks_without_kills
     assert not report.ok
 
 
@@ -87,7 +87,7 @@ def test_a_misconception_told_as_another_is_found_out(course):
         file.write('    """Another story."""\n    return celsius - 273.15\n')
     sys.modules.pop("solutions.misconceptions.ch1_units", None)
     _, found = audited(course, "to_kelvin")
-    assert found.misnamed == {"wrong_sign": "", "same_in_green": ""}
+    assert found.misdiagnosed == {"wrong_sign": "", "same_in_green": ""}
 
 
 UNSEEN = "no visible check sees the misconception mean_of_everything: add a visible input that shows it"
@@ -100,11 +100,11 @@ SHARE = "the visible checks see 66.7% of the misconceptions; the target is 97%. 
 def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
     """It is named with and without the author's reason; a reason that is not needed, or for nothing, is found too."""
     report, found = audited(course, "mean_kelvin")
-    assert (found.unseen, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
+    assert (found.missed_by_visible, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
     checks = course.checks("ch1_units")
     change(checks, 'visible=True, after="test_one_station"', 'after="test_one_station"')
     report, found = audited(course, "mean_kelvin")
-    assert found.unseen == {"mean_of_everything": ""}
+    assert found.missed_by_visible == {"mean_of_everything": ""}
     assert [UNSEEN in problem for problem in found.problems()] == [True]
     assert SHARE in report.problems[-1]
     assert "1/2" in str(report)
@@ -113,7 +113,7 @@ def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
     reasons = {"mean_of_everything": "many <stations>", "stays_in_celsius": "?", "nobody": "?"}
     change(checks, 'depends_on=("to_kelvin",)', f'depends_on=("to_kelvin",), hidden_only={reasons}')
     report, found = audited(course, "mean_kelvin")
-    assert found.unseen == {"mean_of_everything": "many <stations>"}
+    assert found.missed_by_visible == {"mean_of_everything": "many <stations>"}
     needless = [f"mean_kelvin: {NEEDLESS.format(name)}" for name in ("stays_in_celsius", "nobody")]
     assert [*needless, f"ch1_units: {SHARE}"] == report.problems
     assert "mean_of_everything: many &lt;stations&gt;" in audit_page([report], "Units")
@@ -135,6 +135,7 @@ def test_the_command_prints_json_and_nothing_else(course):
     [report] = json.loads(done.stdout)
     assert report["chapter"] == "ch1_units"
     assert {e["name"] for e in report["exercises"]} == {"to_kelvin", "mean_kelvin", "quiz_ch1_units"}
+    assert {"blank_ok", "misnamed", "unseen", "needless", "idle", "by_heart"} <= report["exercises"][0].keys()
     assert done.returncode == (0 if report["ok"] else 1)
 
 
@@ -202,7 +203,7 @@ def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
     """Of mutants and of misconceptions without their names, by exercise and together, in the text, the JSON and on the page."""
     [report] = audit(course, ["ch1_units"], mutants=False, draws=1, locate=True)
     places = report.places
-    assert places.mutants_located == places.truly == 11
+    assert places.mutants_located == places.correct == 11
     assert (places.mutants, places.misconceptions, places.misconceptions_located) == (12, 3, 3)
     assert "11 of 12 mutants, 3 of 3 misconceptions with their names withheld: 93.3% together" in str(report)
     assert report.to_json()["places"]["true"] == 1.0
@@ -215,9 +216,9 @@ def test_a_line_that_is_not_the_one_is_counted_as_untrue():
     """A mutant whose changed line is not among those named is located, and not truly."""
     mutant = FaultySolution("mutant", "f: one", "", changed=(2,))
     found = [counted(mutant, Located(places, "axis", 1)) for places in ((("f", 2),), (("f", 3),))]
-    together = LocalizationStats.together([*found, counted(mutant, None)])
-    assert (together.mutants, together.mutants_located, together.truly) == (3, 2, 1)
-    assert (together.untrue, together.missed, together.true) == (("f: one",), ("f: one",), 0.5)
+    together = LocalizationStats.total([*found, counted(mutant, None)])
+    assert (together.mutants, together.mutants_located, together.correct) == (3, 2, 1)
+    assert (together.incorrect, together.missed, together.true) == (("f: one",), ("f: one",), 0.5)
 
 
 COUNTS = '''

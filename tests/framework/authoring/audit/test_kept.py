@@ -93,7 +93,7 @@ def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, chan
     assert CachedAudit(load_course(course.root), CHAPTER, (False, 2)).load() is None  # a lesser proof is another
 
 
-@pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misnamed": {"wrong_sign": ""}}])
+@pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misdiagnosed": {"wrong_sign": ""}}])
 def test_what_falls_short_is_not_kept(course, report, found):
     """A busy machine may have refused a right solution, or named no mistake, for slowness alone: the next release tries again."""
     exercise = dataclasses.replace(report.exercises[0], **found)
@@ -105,7 +105,7 @@ def test_a_broken_file_is_no_proof(course, report):
     """One that was cut short, or is of another version, counts as none."""
     CachedAudit(course, CHAPTER).save(report)
     path = course.state("audit", f"{CHAPTER}.json")
-    for text in (path.read_text()[:-20], path.read_text().replace('"by_heart"', '"by_head"'), "[]"):
+    for text in (path.read_text()[:-20], path.read_text().replace('"hardcoded"', '"by_head"'), "[]"):
         path.write_text(text)
         assert CachedAudit(course, CHAPTER).load() is None
 

@@ -239,13 +239,13 @@ def test_every_mistake_has_its_sentence(tmp_path, case):
 def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
     """The solved notebook and the blank one, graded as a student's are."""
     mistake, expected = IN_THE_JAIL[case]
-    said = found_in(tmp_path, mistake, lambda inspection: inspection.rehearsed())
+    said = found_in(tmp_path, mistake, lambda inspection: inspection.with_trial_run())
     assert re.search(expected, said) if expected else said == ""
 
 
 def test_the_small_course_has_no_mistake(course):
     """Nothing is said of a sound chapter, looked through or played."""
-    assert inspect_chapter(course, CHAPTER).rehearsed() == ()
+    assert inspect_chapter(course, CHAPTER).with_trial_run() == ()
 
 
 def test_the_command_tells_all_mistakes_at_once(course):
@@ -334,7 +334,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
         "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
     ]
     draft = validate(course, CHAPTER, mutants=False, draft=True)
-    assert (draft.refused, draft.draft, len(draft.unmet)) == ("", True, 4)
+    assert (draft.refused, draft.draft, len(draft.missed_targets)) == ("", True, 4)
 
 
 @pytest.mark.parametrize(

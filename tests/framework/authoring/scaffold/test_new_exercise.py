@@ -100,7 +100,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
     )
     assert run(course, "stubs", chapter) == f"{chapter}: largest_gap written anew.\n"
     assert run(course, "audit", chapter).startswith(f"{chapter}   meets every target")
-    assert inspect_chapter(course, chapter).rehearsed() == ()
+    assert inspect_chapter(course, chapter).with_trial_run() == ()
     assert [e.misconceptions for e in audit(course, [chapter], mutants=False)[0].exercises][-1] == 1
 
 
