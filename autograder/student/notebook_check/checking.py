@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import shutil
 import sys
@@ -22,6 +21,7 @@ from autograder.judging.functions import FunctionSubject
 from autograder.pages import Card, card_html, card_text
 from autograder.pages.card import summary
 from autograder.pages.map_view import CourseMap, MappedChapter, MappedExercise, course_end, map_html, map_text
+from autograder.pages.text import WIDTH
 from autograder.sandbox.protocol import Limits
 from autograder.student.examples import (
     EXAMPLES_NAME,
@@ -34,13 +34,12 @@ from autograder.student.examples import (
     stub_verdict,
     syntax_error_verdict,
 )
-from autograder.student.notebook_check.front_end import CheckProblem, limit_output, show
+from autograder.student.notebook_check.front_end import CheckProblem, limit_output, run_by_nbgrader, show
 from autograder.student.notebook_check.lookup import cell_that_defines, find_chapter, find_exercise, folders_of
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
 __all__ = [
-    "card_of", "check_exercise", "is_empty", "line_width", "load_map", "records_progress", "show_map",
-    "with_unique_names",
+    "card_of", "check_exercise", "is_empty", "line_width", "load_map", "show_map", "with_unique_names",
 ]  # fmt: skip
 
 
@@ -119,7 +118,7 @@ def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> Map
 
 _WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 _UNKNOWN = re.compile(r"name '(\w+)' is not defined")
-WIDEST, NARROWEST = 82, 40  # nbgrader's Validate cuts lines at 87 columns, including an indent of four
+NARROWEST = 40
 
 
 def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | None = None) -> None:
@@ -164,13 +163,8 @@ def show_map(names: dict[str, Value]) -> None:
 def line_width() -> int:
     """Return the width of a card in columns. It is the terminal's width, within limits that read well."""
     if not sys.stdout.isatty():
-        return WIDEST
-    return max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
-
-
-def records_progress() -> bool:
-    """Return whether to record progress. Not while nbgrader runs the notebook."""
-    return not any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"))
+        return WIDTH
+    return max(min(shutil.get_terminal_size().columns, WIDTH), NARROWEST)
 
 
 def is_empty(function: Value) -> bool:
@@ -251,7 +245,7 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
 
 def _record(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> str:
     """Record the result in the progress file, and return a message if that failed."""
-    if verdict.status == "not_attempted" or not records_progress():
+    if verdict.status == "not_attempted" or run_by_nbgrader():
         return ""
     home = folder_of(folder, examples.chapter)
     return record(home, examples.chapter, exercise.name, passed=verdict.status == "passed")

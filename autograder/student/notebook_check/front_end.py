@@ -13,7 +13,7 @@ from typing import TextIO
 from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 
-__all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "show", "shows_html"]
+__all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "run_by_nbgrader", "show", "shows_html"]
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
@@ -45,6 +45,11 @@ CheckInterrupted.__module__ = "autograder"
 CheckProblem.__module__ = "autograder"  # the traceback's last line is then "autograder.CheckProblem: There is …"
 
 
+def run_by_nbgrader() -> bool:
+    """Return whether nbgrader is validating or grading the notebook."""
+    return any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"))
+
+
 def shows_html() -> bool:
     """Return whether output is displayed as HTML, as in a notebook that is not being validated or graded."""
     return _notebook() is not None
@@ -63,7 +68,7 @@ def show(html: str, text: str, png: str = "") -> bool:
 
 def _notebook() -> Value:
     """Return IPython's shell if a notebook displays its output, or None in a terminal, a script or a validation."""
-    if any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION")):
+    if run_by_nbgrader():
         return None  # displays are not shown there, only exceptions
     # Do not import IPython for this. If it is running, it is already loaded.
     ipython = sys.modules.get("IPython")

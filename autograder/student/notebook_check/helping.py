@@ -9,8 +9,8 @@ from autograder.base.foreign import Value
 from autograder.pages import HintCard, hint_html, hint_text
 from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
-from autograder.student.notebook_check.checking import is_empty, line_width, records_progress
-from autograder.student.notebook_check.front_end import CheckProblem, show
+from autograder.student.notebook_check.checking import is_empty, line_width
+from autograder.student.notebook_check.front_end import CheckProblem, run_by_nbgrader, show
 from autograder.student.notebook_check.lookup import find_chapter, find_exercise, usage
 from autograder.student.notebook_check.progress import ExerciseProgress, folder_of, read, record
 
@@ -47,7 +47,7 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
         before = _skip_note(target, progress.failed, wanted) if skipped else ""
         text = before + target.hints[wanted - 1] + _follow_up(target, wanted, examples)
         card = HintCard(target.name, wanted, total, text)
-        problem = record(home, examples.chapter, target.name, hint=wanted) if records_progress() else ""
+        problem = record(home, examples.chapter, target.name, hint=wanted) if not run_by_nbgrader() else ""
     _show(card)
     if problem:
         print(problem)  # noqa: T201 - shown once

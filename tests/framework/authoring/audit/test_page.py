@@ -22,15 +22,15 @@ PLACES = LocalizationStats(10, 8, 7, 4, 3, ("x + 1 -> x - 1",), ("a < b", 'says 
 def exercise(name, points, alternatives, misconceptions, mutants, **found):
     """The audit of an exercise whose stub and reference are as they should be."""
     counts = {"alternatives": alternatives, "misconceptions": misconceptions, "mutants": mutants}
-    return ExerciseAudit(name, points, blank_ok=True, reference_ok=True, **counts, **found)
+    return ExerciseAudit(name, points, stub_earns_nothing=True, reference_ok=True, **counts, **found)
 
 
 EVERYTHING = exercise(
     "mean_of_<rows>", 4.0, 3, 5, 40,
-    rejected={"loop": "it's slow"}, uncaught=("adds & forgets",), misnamed={"wrong_axis": "wrong_sign"},
-    unseen={"off_by_one": "only shows for n > 10", "no_reason": ""}, needless=("gone",), claims={"wrong_axis": "It is 3."},
+    rejected={"loop": "it's slow"}, uncaught=("adds & forgets",), misdiagnosed={"wrong_axis": "wrong_sign"},
+    missed_by_visible={"off_by_one": "only shows for n > 10", "no_reason": ""}, unused_reasons=("gone",), claims={"wrong_axis": "It is 3."},
     survivors=("x < 1 -> x <= 1", "drops 'axis'"), seen_by_hidden_only=("x * 2",), equivalent={"x + 0": "it changes nothing"},
-    kills={"test_shape": 7, "test_values": 33}, idle=("test_names",), by_heart=0.25, kinds=KINDS, places=PLACES,
+    kills={"test_shape": 7, "test_values": 33}, checks_without_kills=("test_names",), hardcoded=0.25, kinds=KINDS, places=PLACES,
 )  # fmt: skip
 QUIZ = exercise("quiz", 2.0, 0, 3, 0, answers=True)
 AUDITS = [
