@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -21,11 +23,20 @@ from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.pages.feedback import append_hash, has_valid_hash
 
 __all__ = [
-    "FeedbackWriter", "PageResult", "PageStatus", "folder_of", "make_pages", "refresh_pages",
+    "FeedbackWriter",
+    "PageResult",
+    "PageStatus",
+    "folder_of",
+    "has_valid_hash",
+    "make_pages",
+    "refresh_pages",
 ]  # fmt: skip
+
+# A page ends with a hash of its content, so that a page changed by somebody else is found.
+_HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
+_LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 
 # "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]
@@ -125,7 +136,7 @@ class FeedbackWriter:
             return "kept"
         shown = redact_verdict(verdict, self.disclosure, self.place)
         html = feedback_page(self.title, shown, document, marks) if document else reason_page(self.title, shown, marks)
-        if (made := append_hash(html)) == before:
+        if (made := _append_hash(html)) == before:
             return "unchanged"
         write_atomically(page, made, 0o644)
         return "made"
@@ -245,3 +256,15 @@ def _kept_verdict(cache: VerdictCache, job: Job) -> Verdict | None:
         return cache.load(cache.key(read_bytes(job.path)))
     except NotebookError:
         return None
+
+
+def _append_hash(html: str) -> bytes:
+    """Return the page as bytes, followed by a hash of its content."""
+    page = html.rstrip("\n").encode("utf-8", "replace") + b"\n"
+    return page + f"<!-- autograder {hashlib.sha256(page).hexdigest()} -->\n".encode()
+
+
+def has_valid_hash(page: bytes) -> bool:
+    """Return whether ``page`` is unchanged since ``_append_hash`` created it."""
+    match = _HASH.search(page[-_LENGTH:])
+    return match is not None and hashlib.sha256(page[:-_LENGTH]).hexdigest().encode() == match[1]

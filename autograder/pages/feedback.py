@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from autograder.base.verdict import ExerciseVerdict, Verdict
     from autograder.course.notebook import Cell
 
-__all__ = ["Marking", "append_hash", "feedback_page", "has_valid_hash", "marking_of", "notes_off_page", "reason_page"]
+__all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
 
 
 WAITS = "waits for a person"
@@ -282,19 +280,3 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     return environment.get_template("page.html.j2")
-
-
-_HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
-_LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
-
-
-def append_hash(html: str) -> bytes:
-    """Return the page as bytes, followed by a hash of its content."""
-    page = html.rstrip("\n").encode("utf-8", "replace") + b"\n"
-    return page + f"<!-- autograder {hashlib.sha256(page).hexdigest()} -->\n".encode()
-
-
-def has_valid_hash(page: bytes) -> bool:
-    """Return whether ``page`` is unchanged since ``append_hash`` created it."""
-    match = _HASH.search(page[-_LENGTH:])
-    return match is not None and hashlib.sha256(page[:-_LENGTH]).hexdigest().encode() == match[1]

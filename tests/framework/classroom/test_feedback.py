@@ -5,10 +5,9 @@ import json
 
 import pytest
 
-from autograder.classroom.delivery import make_pages
+from autograder.classroom.delivery import has_valid_hash, make_pages
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.pages.feedback import has_valid_hash
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
