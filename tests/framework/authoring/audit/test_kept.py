@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER, change, copy_course
 @pytest.fixture(scope="module")
 def report():
     """An audit of the mini course, for a place that wants one."""
-    course = load_course(Path(__file__).parents[2] / "fixtures" / "mini_course")
+    course = load_course(Path(__file__).parents[3] / "fixtures" / "mini_course")
     [found] = audit(course, [CHAPTER], mutants=False, draws=1)
     return found
 
