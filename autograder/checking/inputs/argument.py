@@ -16,7 +16,7 @@ __all__ = [
 
 LONG_AXES = (64, 127, 300)
 Path = tuple[str, ...]
-Change = Callable[[dict[str, Any], np.random.Generator], dict[str, Any] | None]
+Change = Callable[[dict[str, Any], "np.random.Generator"], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)

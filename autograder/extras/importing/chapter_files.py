@@ -14,7 +14,7 @@ from autograder.extras.importing.exercises import Exercise
 from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Test, code_cell, may_fail
 from autograder.extras.importing.program import Statement, slice_of
 
-__all__ = ["checks_text", "leans_on", "notebook_of_chapter", "number_text", "solutions_text"]
+__all__ = ["checks_text", "dependencies_of", "notebook_of_chapter", "number_text", "solutions_text"]
 
 
 # --- Python files ------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
     return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
 
 
-def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
+def dependencies_of(chapter: NewChapter, exercise: Exercise) -> list[str]:
     """Return the earlier exercises that a solution depends on, directly or through another exercise."""
     earlier = chapter.exercises[: chapter.exercises.index(exercise)]
     functions = {e.name for e in earlier if not e.answers}
@@ -76,7 +76,7 @@ def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
     before = [s for s in chapter.program if s.origin <= exercise.origin]
     through = slice_of(used, before, without=functions)
     direct = (used | {name for s in through for name in s.uses}) & functions
-    further = {name for e in earlier if e.name in direct for name in leans_on(chapter, e)}
+    further = {name for e in earlier if e.name in direct for name in dependencies_of(chapter, e)}
     return [e.name for e in earlier if e.name in direct | further]
 
 
@@ -160,7 +160,7 @@ def _class(chapter: NewChapter, exercise: Exercise, *, every_way: bool) -> str:
     checks = chapter.checks_of(exercise.name)
     total = Fraction(0) if every_way else sum((c.points for c in checks), Fraction(0))
     given = [repr(exercise.name).replace("'", '"'), f"points={number_text(total)}"]
-    if names := leans_on(chapter, exercise):
+    if names := dependencies_of(chapter, exercise):
         given.append(f"depends_on=({', '.join(_quoted(n) for n in names)},)")
     if exercise.answers:
         given.append(f"answers=({', '.join(_quoted(n) for n in exercise.answers)},)")
