@@ -10,12 +10,11 @@ import numpy as np
 
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire import strided
-from autograder.values.closeness import array_differences, close, shape_words
+from autograder.values.closeness import NumericFamily, array_differences, close, shape_words
 from autograder.values.family import (
     MAX_ITEMS,
     MAX_TEXT,
     Difference,
-    Family,
     Rules,
     describe,
     differences,
@@ -32,7 +31,7 @@ _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
 
-class ArrayFamily(Family):
+class ArrayFamily(NumericFamily):
     """NumPy arrays."""
 
     types: ClassVar[tuple[type, ...]] = (np.ndarray,)

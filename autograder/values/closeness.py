@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.values.family import ATOL, RTOL, Difference, Rules, family_of, show_apart, type_difference
+from autograder.values.family import ATOL, RTOL, Difference, Family, Rules, family_of, show_apart, type_difference
 
-__all__ = ["array_differences", "as_array", "close", "shape_words", "tolerances"]
+__all__ = ["NumericFamily", "array_differences", "as_array", "close", "shape_words", "tolerances"]
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
@@ -77,6 +77,28 @@ def _parts(value: Any) -> Iterator[Any]:
             yield from _parts(part)
         else:
             yield part
+
+
+class NumericFamily(Family):
+    """What single numbers and arrays of them share."""
+
+    def is_perturbable(self, value: Any) -> bool:
+        return np.asarray(value).dtype.kind in "biufc"
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        array = np.array(value)
+        if not array.size or array.dtype.kind not in "biuf":
+            return value
+        entry = where % array.size
+        if array.dtype.kind == "b":
+            array.flat[entry] = not array.flat[entry]
+        elif array.dtype.kind in "iu":
+            array.flat[entry] += max(1, round(by * abs(int(array.flat[entry])))) if by > 0.01 else 1
+        else:
+            finite = np.abs(array[np.isfinite(array)])
+            largest = float(finite.max()) if finite.size else 0.0
+            array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(by * largest, 0.001)
+        return array if isinstance(value, np.ndarray) else array[()].item()
 
 
 def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:

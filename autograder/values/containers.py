@@ -89,6 +89,11 @@ class Container(Family):
     def is_builtin(self, value: Any) -> bool:
         return not self.holds_array(value)
 
+    def is_perturbable(self, value: Any) -> bool:
+        if self.is_exact(value) or isinstance(value, Iterated) or not (value or isinstance(value, tuple)):
+            return True
+        return any(family_of(part).is_perturbable(part) for part in self.parts(value))
+
     def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
         if len(value) > MAX_ITEMS:
             yield f"a {self.name(value)} of {len(value)} items"
@@ -194,6 +199,14 @@ class SequenceFamily(Container):
     def schema(self, value: Any) -> Hashable:
         return tuple(map(schema, value))
 
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        if isinstance(value, range | Iterated):
+            return [*value][:-1] if len(value) else ["something more"]
+        if not value:
+            return ["something more"] if isinstance(value, list) else value
+        at = where % len(value)
+        return type(value)(family_of(v).perturb(v, where // 7, by) if i == at else v for i, v in enumerate(value))
+
 
 class RangeFamily(ExactFamily, SequenceFamily):
     """Ranges, which are compared with the sequence of their numbers."""
@@ -282,6 +295,12 @@ class MappingFamily(Container):
     def schema(self, value: Any) -> Hashable:
         return tuple((key, schema(part)) for key, part in value.items())
 
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        if not value:
+            return {"something more": None}
+        chosen = list(value)[where % len(value)]
+        return {k: family_of(v).perturb(v, where // 7, by) if k == chosen else v for k, v in value.items()}
+
 
 class SetFamily(ExactFamily):
     """Sets and frozensets."""
@@ -324,6 +343,9 @@ class SetFamily(ExactFamily):
 
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return ("set", len(value))
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        return type(value)(sorted_members(value)[:-1]) if value else type(value)({"something more"})
 
 
 # several answers

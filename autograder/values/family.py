@@ -255,6 +255,17 @@ class Family:
         """Return an input of the same shape with its numbers in reverse order, or ``value`` itself if it has no order."""
         return value
 
+    def is_perturbable(self, value: Any) -> bool:
+        """Return whether `perturb` can change ``value``."""
+        return self.is_exact(value)
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        """Return ``value`` with one part changed, which ``where`` chooses, or an empty value with one part more.
+
+        A number moves by the share ``by`` of the largest number. A value that has nothing to change is returned as it is.
+        """
+        return value
+
 
 class ExactFamily(Family):
     """Values that no tolerance makes equal, which are written out as Python writes them."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
-from autograder.values.closeness import array_differences, as_array
+from autograder.values.closeness import NumericFamily, array_differences, as_array
 from autograder.values.family import (
     MAX_TEXT,
     Difference,
@@ -51,7 +51,7 @@ class NoneFamily(Family):
         return repr(value)
 
 
-class NumberFamily(Family):
+class NumberFamily(NumericFamily):
     """Numbers of Python and NumPy, and booleans, which are no numbers when they are compared."""
 
     types: ClassVar[tuple[type, ...]] = (bool, int, float, complex, np.number, np.bool_)

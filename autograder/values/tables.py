@@ -30,6 +30,7 @@ from autograder.values.table_cells import (
     unpaired_rows,
 )
 from autograder.values.table_text import paste_table, rows_around, show_table
+from autograder.values.times import another_day
 
 __all__ = ["PandasFamily", "TableFamily"]
 
@@ -97,6 +98,9 @@ class PandasFamily(Family):
     def schema(self, value: Any) -> Hashable:
         return (type(value).__name__,)
 
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        return another_day(value) if self.is_exact(value) else value
+
 
 class TableFamily(PandasFamily):
     """DataFrames, Series and indexes."""
@@ -122,6 +126,41 @@ class TableFamily(PandasFamily):
 
     def backwards(self, value: Any) -> Any:
         return value if kind_of_table(value) == "Index" else value.iloc[::-1]
+
+    def is_perturbable(self, value: Any) -> bool:
+        return True
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        kind = kind_of_table(value)
+        if kind == "Index":
+            return value[:-1] if len(value) else value.append(value.__class__([0]))
+        other = value.copy()
+        if not value.size:
+            (other if kind == "DataFrame" else other.loc)["spoilt"] = 0.0
+            return other
+        columns = 1 if kind == "Series" else value.shape[1]
+        row, column = where // columns % len(value), where % columns
+        held = value if kind == "Series" else value.iloc[:, column]
+        items = held.tolist()
+        items[row] = _another_item(items[row], items, by)
+        changed = held.__class__(items, index=held.index, name=held.name)
+        if kind == "Series":
+            return changed
+        other.isetitem(column, changed)
+        return other
+
+
+def _another_item(item: Any, items: list[Any], share: float) -> Any:
+    """Return another item of the same type, further from ``item`` than any tolerance."""
+    if isinstance(item, bool | np.bool_):
+        return not item
+    if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN is not itself
+        numbers = [abs(n) for n in items if isinstance(n, int | float) and abs(n) < np.inf]
+        step = max(share * max(numbers, default=0.0), 0.001)
+        return item + max(1, round(step)) if isinstance(item, int) else item + step
+    if isinstance(item, str):
+        return f"{item}?"
+    return next((n for n in items if n is not item and str(n) != str(item)), 0.0 if item != item else None)  # noqa: PLR0124
 
 
 def _identity_of_parts(parts: Any) -> Any:

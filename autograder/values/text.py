@@ -58,6 +58,10 @@ class TextFamily(ExactFamily):
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return value  # type: ignore[no-any-return]
 
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        at = where % len(value) if value else 0
+        return f"{value[:at]}{'?' if value[at : at + 1] != '?' else '!'}{value[at + 1 :]}"
+
 
 class BytesFamily(TextFamily):
     """Bytes and bytearrays."""
@@ -96,6 +100,9 @@ class BytesFamily(TextFamily):
 
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return value if isinstance(value, bytes) else type(value).__name__
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        return value[:-1] if value else value + b"?"
 
 
 def line_difference(found: str, expected: str) -> Difference:

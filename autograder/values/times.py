@@ -13,7 +13,7 @@ import numpy as np
 from autograder.values.family import Difference, ExactFamily, Rules, source
 from autograder.values.messages import mismatch_message
 
-__all__ = ["ExactNumberFamily", "NumpyTimeFamily", "TimeFamily"]
+__all__ = ["ExactNumberFamily", "NumpyTimeFamily", "TimeFamily", "another_day"]
 
 _KINDS: Mapping[Any, str] = {
     dt.date: "a date",
@@ -47,6 +47,9 @@ class ExactNumberFamily(ExactFamily):
     def kind(self, value: Any) -> str:
         return _KINDS.get(type(value), "")
 
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        return value + 1
+
 
 class TimeFamily(ExactNumberFamily):
     """Dates, times of day, durations and time zones of the standard library."""
@@ -79,6 +82,11 @@ class TimeFamily(ExactNumberFamily):
         if isinstance(value, dt.datetime) and isinstance(other, dt.datetime):
             return f"{'in' if value.tzinfo else 'without'} a time zone"
         return _KINDS.get(type(value), "")
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        if isinstance(value, dt.date | dt.timedelta):
+            return another_day(value)
+        return value.replace(minute=(value.minute + 1) % 60) if isinstance(value, dt.time) else value
 
 
 class NumpyTimeFamily(ExactNumberFamily):
@@ -115,3 +123,12 @@ class NumpyTimeFamily(ExactNumberFamily):
 
     def schema(self, value: Any) -> Hashable:
         return self.identity(value)
+
+    def perturb(self, value: Any, where: int, by: float) -> Any:
+        return value
+
+
+def another_day(value: Any) -> Any:
+    """Return a date or a duration one day later, or one day earlier if it is the last."""
+    day = dt.timedelta(days=1)
+    return value - day if value == type(value).max else value + day
