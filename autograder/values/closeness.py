@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.values.family import ATOL, RTOL, Difference, Family, Rules, family_of, show_apart, type_difference
 
 __all__ = ["NumericFamily", "array_differences", "as_array", "close", "shape_words", "tolerances"]
@@ -17,7 +17,7 @@ _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 MAX_NUMBERS = 1 << 24
 
 
-def tolerances(*values: Any) -> tuple[float, float]:
+def tolerances(*values: Value) -> tuple[float, float]:
     """Return ``(rtol, atol)`` for inputs like these: looser if any array among them is float32 (or narrower)."""
     return (_RTOL32, _ATOL32) if any(family_of(value).is_narrow(value) for value in values) else (RTOL, ATOL)
 
@@ -27,7 +27,7 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"shape {tuple(int(n) for n in shape)}" if shape else "a single number"
 
 
-def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
+def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Value:
     """Return ``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks.
 
     Two boolean arrays, and two arrays of whole numbers, are compared exactly.
@@ -47,7 +47,7 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
-def as_array(value: Any) -> np.ndarray | None:
+def as_array(value: Value) -> np.ndarray | None:
     """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
@@ -70,7 +70,7 @@ def as_array(value: Any) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: Value) -> Iterator[Value]:
     """The parts of the lists and tuples in ``value``, one inside another."""
     for part in value:
         if isinstance(part, tuple | list):
@@ -82,10 +82,10 @@ def _parts(value: Any) -> Iterator[Any]:
 class NumericFamily(Family):
     """What single numbers and arrays of them share."""
 
-    def is_perturbable(self, value: Any) -> bool:
+    def is_perturbable(self, value: Value) -> bool:
         return np.asarray(value).dtype.kind in "biufc"
 
-    def perturb(self, value: Any, where: int, by: float) -> Any:
+    def perturb(self, value: Value, where: int, by: float) -> Value:
         array = np.array(value)
         if not array.size or array.dtype.kind not in "biuf":
             return value
@@ -101,7 +101,7 @@ class NumericFamily(Family):
         return array if isinstance(value, np.ndarray) else array[()].item()
 
 
-def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
+def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
     """Yield where the numbers in ``found`` are not those of an ``expected`` array: first their shape, then their values."""
     array = as_array(found)
     if array is None:
@@ -119,7 +119,7 @@ def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterato
             yield _other_values(array, expected, wrong, rules)
 
 
-def _other_shape(found: Any, array: np.ndarray, expected: np.ndarray, rules: Rules) -> Difference:
+def _other_shape(found: Value, array: np.ndarray, expected: np.ndarray, rules: Rules) -> Difference:
     if isinstance(found, tuple):
         asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
         return type_difference(found, asked, rules.what)
