@@ -20,7 +20,7 @@ from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
-from autograder.values import describe, is_builtin, structure_difference
+from autograder.values import describe, family_of, is_builtin, structure_difference
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -263,7 +263,7 @@ def _opaque(value: Any) -> Opaque | None:
     """What in ``value`` could not cross, if anything did not: a check that computes with it raises an error of its own."""
     if isinstance(value, Opaque):
         return value
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    parts = family_of(value).parts(value)
     return next((found for part in parts if (found := _opaque(part)) is not None), None)
 
 

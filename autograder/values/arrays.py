@@ -20,6 +20,7 @@ from autograder.values.family import (
     describe,
     differences,
     outline,
+    show,
     source,
 )
 from autograder.values.messages import mismatch_message, wrong_builtin_type
@@ -62,16 +63,9 @@ class ArrayFamily(NumericFamily):
     def holds_array(self, value: Value) -> bool:
         return value.dtype.kind not in _BUILTIN and value.ndim > 0
 
-    def is_narrow(self, value: Value) -> bool:
-        return value.dtype.kind in "fc" and value.dtype.itemsize < 8
-
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if not value.ndim:
-            number = value[()]
-            if value.dtype.kind == "b":
-                yield str(bool(number))
-            else:  # + 0.0 turns -0 into 0
-                yield f"{number + 0.0:.{digits}g}" if value.dtype.kind in "fc" else str(number)
+            yield show(value[()], digits) if value.dtype.kind in _NUMBERS else str(value[()])
         elif value.size > MAX_ITEMS:
             start = numbers_text(value.ravel()[:4], digits)[:-1]
             yield f"an array of {shape_words(value.shape)} that starts {start}, …]"
@@ -98,9 +92,7 @@ class ArrayFamily(NumericFamily):
         return write
 
     def source(self, value: Value, depth: int) -> str:
-        body = repr(value.tolist()) if value.dtype.kind not in "Mm" else repr(value.astype(str).tolist())
-        if value.dtype.kind in "fc":
-            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
+        body = _items_source(value)
         usual = value.dtype in (np.float64, np.int64, np.bool_) or value.dtype.kind == "U"
         name = value.dtype.str[1:] if value.dtype.kind in "Mm" else value.dtype.name
         return f"np.array({body})" if usual else f"np.array({body}, dtype={name!r})"
@@ -113,10 +105,7 @@ class ArrayFamily(NumericFamily):
             return f"{name} = {source(value)}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
-        body = repr(value.tolist())
-        if value.dtype.kind in "fc":
-            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
-        return f"{name} = np.array({body}{dtype})"
+        return f"{name} = np.array({_items_source(value)}{dtype})"
 
     def kind(self, value: Value) -> str:
         what = _BUILTIN.get(value.dtype.kind)
@@ -139,6 +128,11 @@ class ArrayFamily(NumericFamily):
 
     def backwards(self, value: Value) -> Value:
         return np.flip(value).copy() if value.dtype.kind == "f" else value
+
+
+def _items_source(value: np.ndarray) -> str:
+    text = repr((value.astype(str) if value.dtype.kind in "Mm" else value).tolist())
+    return text.replace("nan", "np.nan").replace("inf", "np.inf") if value.dtype.kind in "fc" else text
 
 
 def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Difference]:

@@ -82,6 +82,9 @@ def _parts(value: Value) -> Iterator[Value]:
 class NumericFamily(Family):
     """What single numbers and arrays of them share."""
 
+    def is_narrow(self, value: Value) -> bool:
+        return isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
+
     def is_perturbable(self, value: Value) -> bool:
         return np.asarray(value).dtype.kind in "biufc"
 

@@ -7,7 +7,7 @@ the items of an iterator are one sequence. A container with arrays is several an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -60,8 +60,7 @@ _DEFAULT = Rules()
 class Container(Family):
     """What sequences and mappings share: their parts."""
 
-    def parts(self, value: Value) -> Iterable[Value]:
-        """Return the values that a container holds."""
+    def parts(self, value: Value) -> Collection[Value]:
         return value  # type: ignore[no-any-return]
 
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
@@ -239,9 +238,7 @@ class RangeFamily(ExactFamily, SequenceFamily):
 
     types: ClassVar[tuple[type, ...]] = (range,)
 
-    def parts(self, value: Value) -> Iterable[Value]:
-        return ()
-
+    parts = Family.parts
     source = Family.source
     paste = Family.paste
     copy = Family.copy
@@ -286,7 +283,7 @@ class MappingFamily(Container):
         for key, right in expected.items():
             yield found[key], right, f"The entry {key!r}"
 
-    def parts(self, value: Value) -> Iterable[Value]:
+    def parts(self, value: Value) -> Collection[Value]:
         return value.values()  # type: ignore[no-any-return]
 
     def brackets(self, value: Value) -> tuple[str, str]:

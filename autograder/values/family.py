@@ -6,7 +6,7 @@ NumPy and the standard library only. pandas is used only for values that are pan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -151,6 +151,10 @@ class Family:
     def owns(self, value: Value) -> bool:
         """Return whether the type of ``value`` belongs to this family."""
         return isinstance(value, self.types)
+
+    def parts(self, value: Value) -> Collection[Value]:
+        """Return the items of a sequence or the values of a dictionary. Other values have no parts."""
+        return ()
 
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         """Yield where ``found`` is not the ``expected`` value, which is one of this family."""

@@ -13,16 +13,7 @@ from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.values.closeness import NumericFamily, array_differences, as_array
-from autograder.values.family import (
-    MAX_TEXT,
-    Difference,
-    Family,
-    Rules,
-    builtin_differences,
-    family_of,
-    show,
-    source,
-)
+from autograder.values.family import MAX_TEXT, Difference, Family, Rules, builtin_differences, family_of, show, source
 from autograder.values.messages import mismatch_message
 
 __all__ = ["NoneFamily", "NumberFamily", "same_number"]
@@ -79,9 +70,6 @@ class NumberFamily(NumericFamily):
                 rules = replace(rules, atol=max(rules.atol, rules.of_largest * float(np.abs(np.nan_to_num(array)))))
             yield from array_differences(found, array, rules)
 
-    def is_narrow(self, value: Value) -> bool:
-        return isinstance(value, np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
-
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if isinstance(value, bool | np.bool_):
             yield str(bool(value))
@@ -110,13 +98,8 @@ class NumberFamily(NumericFamily):
         return "a bool" if isinstance(value, bool | np.bool_) else "a number"
 
     def describe(self, value: Value) -> str:
-        if isinstance(value, bool):
-            return "a bool"
-        return (
-            super().describe(value)
-            if isinstance(value, complex) and not isinstance(value, np.generic)
-            else "a single number"
-        )
+        own_name = isinstance(value, bool | complex) and not isinstance(value, np.generic)
+        return super().describe(value) if own_name else "a single number"
 
     def identity(self, value: Value) -> Hashable:
         if isinstance(value, np.generic):

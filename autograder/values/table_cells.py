@@ -128,13 +128,10 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
         except TypeError:  # a timestamp of pandas and a missing date of NumPy
             return False
     if any(is_pandas(item) and not kind_of_table(item) for item in (found, expected)):
-        return type(found) is type(expected) and _same_of_pandas(found, expected)
+        if type(found) is not type(expected):
+            return False
+        return bool(found.equals(expected) if hasattr(found, "equals") else found == expected)
     return equal(found, expected, rules.of_part("it"))
-
-
-def _same_of_pandas(found: Value, expected: Value) -> bool:
-    """Whether two periods, or two arrays of a dtype of pandas, are the same."""
-    return bool(found.equals(expected) if hasattr(found, "equals") else found == expected)
 
 
 def label_columns(index: Value) -> list[Value]:

@@ -275,14 +275,19 @@ class _Comparison:
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
-        place = next(i for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True)) if _there(a, b))
+        place = next(
+            i
+            for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True))
+            if not (is_missing(a) and is_missing(b))
+        )
         found, right = _apart(one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
         case = f"there is {found} where {right} is right"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
         where = "" if not self.rules.tables.row_order else f"{self._place(place)} "
-        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {_be(other.kind)} right: {where}{case}."
+        be = "is" if other.kind == "text" else "are"
+        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {be} right: {where}{case}."
         return self._difference(text, "dtype")
 
     def _labels(self, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:
@@ -388,14 +393,6 @@ def _counts_rows(index: Value) -> bool:
         return True
     plain = getattr(index, "nlevels", 1) == 1 and index.name is None and index.dtype.kind in "iu"
     return plain and bool((np.asarray(index) == np.arange(len(index))).all())
-
-
-def _there(one: Value, other: Value) -> bool:
-    return not is_missing(one) or not is_missing(other)
-
-
-def _be(kind: str) -> str:
-    return "is" if kind == "text" else "are"
 
 
 def _apart(found: Value, right: Value) -> tuple[str, str]:
