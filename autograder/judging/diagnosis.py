@@ -219,7 +219,7 @@ def _wrong_numbers(wrong: Answer | None, right: Answer | None) -> int:
 def _numbers(answer: Answer | None) -> np.ndarray:
     """Return the floats of an answer as a vector. Booleans and integers agree too easily by chance."""
     value = answer.value if answer is not None else None
-    parts = [*value.values()] if isinstance(value, dict) else [*value] if isinstance(value, tuple | list) else [value]
+    parts = family_of(value).parts(value) or [value]
     arrays = [array.ravel() for part in parts if (array := as_array(part)) is not None and array.dtype.kind == "f"]
     return np.concatenate(arrays) if arrays else np.zeros(0)
 

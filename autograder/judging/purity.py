@@ -39,9 +39,7 @@ def mutation_advice(changed: Sequence[Value]) -> str:
 
 
 def _holds_arrays(value: Value) -> bool:
-    if isinstance(value, dict):
-        return any(map(_holds_arrays, value.values()))
-    return isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and any(map(_holds_arrays, value)))
+    return isinstance(value, np.ndarray) or any(map(_holds_arrays, family_of(value).parts(value)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
-from autograder.values import describe, is_builtin, structure_difference
+from autograder.values import describe, family_of, is_builtin, structure_difference
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -268,7 +268,7 @@ def _opaque(value: Value) -> Opaque | None:
     """Return the part of ``value`` that could not be transferred, if any. Checks that use it raise errors."""
     if isinstance(value, Opaque):
         return value
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    parts = family_of(value).parts(value)
     return next((found for part in parts if (found := _opaque(part)) is not None), None)
 
 

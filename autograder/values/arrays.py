@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire import strided
-from autograder.values.closeness import array_differences, close, shape_words
+from autograder.values.closeness import NumericFamily, array_differences, close, shape_words
 from autograder.values.family import (
     MAX_ITEMS,
     MAX_TEXT,
     Difference,
-    Family,
     Rules,
     describe,
     differences,
     outline,
+    show,
     source,
 )
 from autograder.values.messages import mismatch_message, wrong_builtin_type
@@ -32,13 +33,13 @@ _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
 
-class ArrayFamily(Family):
+class ArrayFamily(NumericFamily):
     """NumPy arrays."""
 
     types: ClassVar[tuple[type, ...]] = (np.ndarray,)
     has_cells = True
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.nested:
             yield from _exact_differences(found, expected)
         elif expected.dtype.kind not in _NUMBERS:  # objects, compared as the list of them
@@ -50,35 +51,28 @@ class ArrayFamily(Family):
                 rules = replace(rules, atol=max(rules.atol, rules.of_largest * largest))
             yield from array_differences(found, expected, rules)
 
-    def surely_equal(self, found: Any, expected: Any, rules: Rules) -> bool:
+    def surely_equal(self, found: Value, expected: Value, rules: Rules) -> bool:
         if type(found) is not np.ndarray or found.shape != expected.shape or rules.nested:
             return False
         kinds = found.dtype.kind + expected.dtype.kind
         return kinds in _COMPARED and bool(close(found, expected, rules.rtol, rules.atol).all())
 
-    def is_builtin(self, value: Any) -> bool:
+    def is_builtin(self, value: Value) -> bool:
         return value.dtype.kind in _BUILTIN
 
-    def holds_array(self, value: Any) -> bool:
+    def holds_array(self, value: Value) -> bool:
         return value.dtype.kind not in _BUILTIN and value.ndim > 0
 
-    def is_narrow(self, value: Any) -> bool:
-        return value.dtype.kind in "fc" and value.dtype.itemsize < 8
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if not value.ndim:
-            number = value[()]
-            if value.dtype.kind == "b":
-                yield str(bool(number))
-            else:  # + 0.0 turns -0 into 0
-                yield f"{number + 0.0:.{digits}g}" if value.dtype.kind in "fc" else str(number)
+            yield show(value[()], digits) if value.dtype.kind in _NUMBERS else str(value[()])
         elif value.size > MAX_ITEMS:
             start = numbers_text(value.ravel()[:4], digits)[:-1]
             yield f"an array of {shape_words(value.shape)} that starts {start}, …]"
         else:
             yield numbers_text(value, digits)
 
-    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
         if not isinstance(found, np.ndarray) or found.shape != expected.shape or found.size <= MAX_ITEMS:
             return None
         if found.dtype.kind not in "iuf" or expected.dtype.kind not in "iuf":
@@ -91,21 +85,19 @@ class ArrayFamily(Family):
         first = max(0, min(column - 1, found.shape[-1] - 4))
         place = ", ".join(map(str, [*rows, first]))
 
-        def write(value: Any, digits: int) -> str:
+        def write(value: Value, digits: int) -> str:
             some = numbers_text(value[(*rows, slice(first, first + 4))], digits)
             return f"an array of {shape_words(value.shape)} that has {some} from index [{place}] on"
 
         return write
 
-    def source(self, value: Any, depth: int) -> str:
-        body = repr(value.tolist()) if value.dtype.kind not in "Mm" else repr(value.astype(str).tolist())
-        if value.dtype.kind in "fc":
-            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
+    def source(self, value: Value, depth: int) -> str:
+        body = _items_source(value)
         usual = value.dtype in (np.float64, np.int64, np.bool_) or value.dtype.kind == "U"
         name = value.dtype.str[1:] if value.dtype.kind in "Mm" else value.dtype.name
         return f"np.array({body})" if usual else f"np.array({body}, dtype={name!r})"
 
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         if value.size > MAX_ITEMS:
             return f"{name} is an array of {shape_words(value.shape)}"
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
@@ -113,35 +105,37 @@ class ArrayFamily(Family):
             return f"{name} = {source(value)}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
-        body = repr(value.tolist())
-        if value.dtype.kind in "fc":
-            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
-        return f"{name} = np.array({body}{dtype})"
+        return f"{name} = np.array({_items_source(value)}{dtype})"
 
-    def kind(self, value: Any) -> str:
+    def kind(self, value: Value) -> str:
         what = _BUILTIN.get(value.dtype.kind)
         return f"an array of {what} of shape {value.shape}" if what else ""
 
-    def describe(self, value: Any) -> str:
+    def describe(self, value: Value) -> str:
         return f"one array of {shape_words(value.shape)}"
 
-    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+    def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return value.copy() if value.flags.c_contiguous else strided(value)
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         return (value.dtype.str, value.shape, value.tobytes(), value.flags.c_contiguous)
 
-    def outline(self, value: Any, rules: Rules) -> Hashable:
+    def outline(self, value: Value, rules: Rules) -> Hashable:
         return outline(value.tolist(), rules)
 
-    def schema(self, value: Any) -> Hashable:
+    def schema(self, value: Value) -> Hashable:
         return (value.dtype.str, value.shape)
 
-    def backwards(self, value: Any) -> Any:
+    def backwards(self, value: Value) -> Value:
         return np.flip(value).copy() if value.dtype.kind == "f" else value
 
 
-def _exact_differences(found: Any, expected: np.ndarray) -> Iterator[Difference]:
+def _items_source(value: np.ndarray) -> str:
+    text = repr((value.astype(str) if value.dtype.kind in "Mm" else value).tolist())
+    return text.replace("nan", "np.nan").replace("inf", "np.inf") if value.dtype.kind in "fc" else text
+
+
+def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Difference]:
     """Yield the differences from an array of strings or dates. A list of them is as good."""
     if isinstance(found, list | tuple):
         try:
@@ -174,7 +168,7 @@ def numbers_text(value: np.ndarray, digits: int) -> str:
     if value.dtype.kind not in _NUMBERS:
         return shorten(str((value.astype(str) if value.dtype.kind in "Mm" else value).tolist()), MAX_TEXT)
 
-    def write(items: Any) -> str:
+    def write(items: Value) -> str:
         if isinstance(items, list):
             return "[" + ", ".join(write(i) for i in items) + "]"
         return f"{items + 0.0:.{digits}g}" if isinstance(items, float | complex) else str(items)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Json, Value
 from autograder.sandbox.guest.wire import Decoder, Encoder
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS, WireError
 from autograder.sandbox.guest.wire_plain import Iterated, UnserializableKeyError, decode_keys, encode_key
@@ -25,11 +25,11 @@ ARRAY_KINDS = "biufc"
 LONG = 1000  # entries from which on an array is looked through for a cycle,
 LONGEST_CYCLE = 60  # of so many entries at most
 MAX_NUMBERS = 10**7  # that such an array may have
-_PLAIN: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_PLAIN: dict[str, Json] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def encode_value(value: Any) -> Any:
+def encode_value(value: Value) -> Json:
     """Return ``value`` as JSON that ``decode_value`` reads back. Raises ``TypeError`` for a value without such a form."""
     if (builtin := _encode_builtin(value)) is not None:
         return builtin
@@ -62,7 +62,7 @@ def encode_value(value: Any) -> Any:
     raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
 
 
-def decode_value(data: Any) -> Any:
+def decode_value(data: Json) -> Value:
     """Return the value that ``encode_value`` encoded, a new one at each call. Raises ``ValueError`` for any other data."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
@@ -76,7 +76,7 @@ def decode_value(data: Any) -> Any:
     raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
 
 
-def _encode_builtin(value: Any) -> dict[str, Any] | None:
+def _encode_builtin(value: Value) -> dict[str, Json] | None:
     """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings; None for other values."""
     if isinstance(value, Iterated):
         return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
@@ -90,7 +90,7 @@ def _encode_builtin(value: Any) -> dict[str, Any] | None:
         return None
 
 
-def _is_written_as_on_the_wire(value: Any) -> bool:
+def _is_written_as_on_the_wire(value: Value) -> bool:
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "UMm" and not isinstance(value, str)
     if isinstance(value, int):
@@ -98,7 +98,7 @@ def _is_written_as_on_the_wire(value: Any) -> bool:
     return family_of(value).is_exact(value) and not isinstance(value, str)
 
 
-def _decode_builtin(data: dict[str, Any]) -> Any:
+def _decode_builtin(data: dict[str, Json]) -> Value:
     decoder = Decoder(b"", _refuse)
     try:
         if "gives" in data:
@@ -119,11 +119,11 @@ class _NoFormError(Exception):
     """A part of a value that has no tree."""
 
 
-def _refused(value: Any) -> Any:
+def _refused(value: Value) -> Value:
     raise _NoFormError(type(value).__name__)
 
 
-def _refuse(_tag: str, _items: list[Any]) -> Any:
+def _refuse(_tag: str, _items: list[Json]) -> Value:
     raise WireError("only plain values are written so")
 
 
@@ -131,11 +131,11 @@ def _encode_float(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def _decode_float(data: Any) -> float:
+def _decode_float(data: Json) -> float:
     return _NON_FINITE[data] if isinstance(data, str) else float(data)
 
 
-def _encode_array(array: np.ndarray) -> dict[str, Any]:
+def _encode_array(array: np.ndarray) -> dict[str, Json]:
     if array.dtype.kind not in ARRAY_KINDS:
         raise TypeError(f"An array of dtype {array.dtype} cannot be kept in an examples file.")
     form = {"dtype": array.dtype.name, "shape": list(array.shape)}
@@ -155,19 +155,19 @@ def _cycle(array: np.ndarray) -> np.ndarray | None:
     return next((flat[:n] for n in lengths if flat[n:].tobytes() == flat[:-n].tobytes()), None)
 
 
-def _finite(nested: Any) -> Any:
+def _finite(nested: Json) -> Json:
     if isinstance(nested, list):
         return [_finite(item) for item in nested]
     return _encode_float(nested) if isinstance(nested, float) else nested
 
 
-def _numbers(nested: Any) -> Any:
+def _numbers(nested: Json) -> Json:
     if isinstance(nested, list):
         return [_numbers(item) for item in nested]
     return _decode_float(nested) if isinstance(nested, str) else nested
 
 
-def _decode_array(data: dict[str, Any]) -> np.ndarray:
+def _decode_array(data: dict[str, Json]) -> np.ndarray:
     dtype = np.dtype(str(data["dtype"]))
     if dtype.kind not in ARRAY_KINDS:
         raise ValueError(f"An examples file holds no arrays of dtype {dtype}.")
@@ -178,7 +178,7 @@ def _decode_array(data: dict[str, Any]) -> np.ndarray:
     return np.array(_numbers(data["array"]), dtype=dtype).reshape(shape)
 
 
-def _decode_cycle(data: dict[str, Any]) -> np.ndarray:
+def _decode_cycle(data: dict[str, Json]) -> np.ndarray:
     shape = tuple(int(size) for size in data["shape"])
     if not data["cycle"] or math.prod(shape) > MAX_NUMBERS:
         raise ValueError(f"An array of {shape} cannot be made of {data['cycle']!r:.80}.")
@@ -186,7 +186,7 @@ def _decode_cycle(data: dict[str, Any]) -> np.ndarray:
     return np.resize(cycle, shape)
 
 
-def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+def _encode_dict(mapping: Mapping[Value, Value]) -> dict[str, Json]:
     for key in mapping:
         if not isinstance(key, str):
             raise TypeError(
@@ -195,7 +195,7 @@ def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     return {key: encode_value(item) for key, item in mapping.items()}
 
 
-_DECODERS: dict[str, Any] = {
+_DECODERS: dict[str, Json] = {
     "array": _decode_array,
     "cycle": _decode_cycle,
     "tuple": lambda data: tuple(decode_value(item) for item in data["tuple"]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from autograder.values.family import ATOL, RTOL, Difference, Rules, family_of, show_apart, type_difference
+from autograder.base.foreign import Value
+from autograder.values.family import ATOL, RTOL, Difference, Family, Rules, family_of, show_apart, type_difference
 
-__all__ = ["array_differences", "as_array", "close", "shape_words", "tolerances"]
+__all__ = ["NumericFamily", "array_differences", "as_array", "close", "shape_words", "tolerances"]
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
@@ -17,7 +17,7 @@ _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 MAX_NUMBERS = 1 << 24
 
 
-def tolerances(*values: Any) -> tuple[float, float]:
+def tolerances(*values: Value) -> tuple[float, float]:
     """Return ``(rtol, atol)`` for inputs like these: looser if any array among them is float32 (or narrower)."""
     return (_RTOL32, _ATOL32) if any(family_of(value).is_narrow(value) for value in values) else (RTOL, ATOL)
 
@@ -27,7 +27,7 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"shape {tuple(int(n) for n in shape)}" if shape else "a single number"
 
 
-def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
+def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Value:
     """Return ``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks.
 
     Two boolean arrays, and two arrays of whole numbers, are compared exactly.
@@ -47,7 +47,7 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
-def as_array(value: Any) -> np.ndarray | None:
+def as_array(value: Value) -> np.ndarray | None:
     """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
@@ -70,7 +70,7 @@ def as_array(value: Any) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: Value) -> Iterator[Value]:
     """The parts of the lists and tuples in ``value``, one inside another."""
     for part in value:
         if isinstance(part, tuple | list):
@@ -79,7 +79,32 @@ def _parts(value: Any) -> Iterator[Any]:
             yield part
 
 
-def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
+class NumericFamily(Family):
+    """What single numbers and arrays of them share."""
+
+    def is_narrow(self, value: Value) -> bool:
+        return isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
+
+    def is_perturbable(self, value: Value) -> bool:
+        return np.asarray(value).dtype.kind in "biufc"
+
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        array = np.array(value)
+        if not array.size or array.dtype.kind not in "biuf":
+            return value
+        entry = where % array.size
+        if array.dtype.kind == "b":
+            array.flat[entry] = not array.flat[entry]
+        elif array.dtype.kind in "iu":
+            array.flat[entry] += max(1, round(by * abs(int(array.flat[entry])))) if by > 0.01 else 1
+        else:
+            finite = np.abs(array[np.isfinite(array)])
+            largest = float(finite.max()) if finite.size else 0.0
+            array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(by * largest, 0.001)
+        return array if isinstance(value, np.ndarray) else array[()].item()
+
+
+def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
     """Yield where the numbers in ``found`` are not those of an ``expected`` array: first their shape, then their values."""
     array = as_array(found)
     if array is None:
@@ -97,7 +122,7 @@ def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterato
             yield _other_values(array, expected, wrong, rules)
 
 
-def _other_shape(found: Any, array: np.ndarray, expected: np.ndarray, rules: Rules) -> Difference:
+def _other_shape(found: Value, array: np.ndarray, expected: np.ndarray, rules: Rules) -> Difference:
     if isinstance(found, tuple):
         asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
         return type_difference(found, asked, rules.what)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.sandbox.guest.wire import Decoder, Encoder
 from autograder.sandbox.guest.wire_plain import opaque_tree
@@ -23,7 +23,7 @@ _LEAVES = _SCALARS | _STAND_INS | {int, str}  # have no parts to copy
 _FEW = 10_000  # parts of a list, far fewer than may cross
 
 
-def copy_argument(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> Value:
     """Return a copy of an argument for a function to use. ``Source`` and ``Rng`` become the function and the generator.
 
     ``named`` returns the object that a ``Named`` stands for.
@@ -33,13 +33,13 @@ def copy_argument(value: Any, named: Callable[[str], Any] | None = None) -> Any:
     return copy_value(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
 
 
-def _real(value: Any) -> Any:
+def _real(value: Value) -> Value:
     if isinstance(value, Source):
         return _compiled(value)
     return np.random.default_rng(value.seed) if isinstance(value, Rng) else value
 
 
-def normalize_result(value: Any) -> Any:
+def normalize_result(value: Value) -> Value:
     """Return a result as it would be after crossing a pipe: arrays (copied), numbers, containers, or ``Opaque``.
 
     Raises ``TooBig`` for a value of more parts than may cross.
@@ -56,12 +56,12 @@ def normalize_result(value: Any) -> Any:
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
 
 
-def _crosses_alone(value: Any) -> bool:
+def _crosses_alone(value: Value) -> bool:
     """Return whether a value is a number or an array of numbers, which can be copied without encoding it."""
     return type(value) in _SCALARS or (type(value) is np.ndarray and value.dtype.kind in "biufc")
 
 
-def call_key(call: Call) -> tuple[Any, ...]:
+def call_key(call: Call) -> tuple[Value, ...]:
     """Return what is equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
     if call.key is not None:
         return call.key
@@ -74,14 +74,14 @@ def precompute_keys(calls: Iterable[Call]) -> None:
         object.__setattr__(call, "key", call_key(call))
 
 
-def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+def changed_arguments(before: Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the names of the arguments whose arrays differ, at tolerance, from those of ``before``."""
     pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
     pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
     return tuple(name for name, a, b in pairs if not _same(a, b))
 
 
-def _same(before: Any, now: Any) -> bool:
+def _same(before: Value, now: Value) -> bool:
     if type(before) in _LEAVES and (before is now or type(before) in _STAND_INS):
         return True
     if isinstance(before, np.ndarray):
@@ -95,12 +95,12 @@ def _same(before: Any, now: Any) -> bool:
     return family_of(before) is family_of(now) and fingerprint(before) == fingerprint(now)
 
 
-_functions: dict[Source, Callable[..., Any]] = {}
+_functions: dict[Source, Callable[..., Value]] = {}
 
 
-def _compiled(source: Source) -> Callable[..., Any]:
+def _compiled(source: Source) -> Callable[..., Value]:
     if source not in _functions:
-        namespace: dict[str, Any] = {"np": np}
+        namespace: dict[str, Value] = {"np": np}
         exec(compile(source.text, f"<{source.name}>", "exec"), namespace)  # noqa: S102 - our own text, never a student's
         _functions[source] = namespace[source.name]
     return _functions[source]

@@ -6,10 +6,11 @@ NumPy and the standard library only. pandas is used only for values that are pan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.protocol import Opaque
 
@@ -28,8 +29,8 @@ _MAX_WHOLE = 140  # characters of a value that is shown whole if one part of it 
 _MAX_TYPES = 4096  # a notebook may define a class in every cell
 _EXACT = (str, bool, bytes, int)
 
-Path = tuple[tuple[str, Any], ...]
-Leaf = Callable[[Any], Any]
+Path = tuple[tuple[str, Value], ...]
+Leaf = Callable[[Value], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +98,15 @@ class Difference:
 
     clause: str
     kind: str
-    found: Any = None
-    expected: Any = None
+    found: Value = None
+    expected: Value = None
     has_expected: bool = False
     path: Path = ()
     alone: str = ""
     what: str = "it"
     place: str = ""
 
-    def within(self, kind: str, key: Any) -> Difference:
+    def within(self, kind: str, key: Value) -> Difference:
         """Return the same difference in a container that holds the value at ``key``."""
         return replace(self, path=((kind, key), *self.path))
 
@@ -118,7 +119,7 @@ class Difference:
             text = f"{self.what}: {text}" if places or not self.alone else f"{self.what} {text.removeprefix('it ')}"
         return text[0].upper() + text[1:]
 
-    def of_whole(self, found: Any, expected: Any, what: str) -> Difference:
+    def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
         """Return the difference of two whole values: both are shown whole if they are short, else the parts that differ."""
         whole = max(len(source(found)), len(source(expected))) <= _MAX_WHOLE
         if place := "" if whole else self._subscripts():
@@ -132,7 +133,7 @@ class Difference:
         return "".join(f"[{source(key)}]" for _, key in self.path)
 
 
-def _place(kind: str, key: Any) -> str:
+def _place(kind: str, key: Value) -> str:
     if kind == "dictionary":
         return f"at the key {shorten(source(key), 60)}"
     return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
@@ -147,53 +148,57 @@ class Family:
     is_table: ClassVar[bool] = False
     from_pandas: ClassVar[bool] = False
 
-    def owns(self, value: Any) -> bool:
+    def owns(self, value: Value) -> bool:
         """Return whether the type of ``value`` belongs to this family."""
         return isinstance(value, self.types)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def parts(self, value: Value) -> Collection[Value]:
+        """Return the items of a sequence or the values of a dictionary. Other values have no parts."""
+        return ()
+
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         """Yield where ``found`` is not the ``expected`` value, which is one of this family."""
         if not (type(found) is type(expected) and self.same(found, expected)):
             yield Difference(f"{rules.subject('is')} {describe(found)}; {describe(expected)} is asked for.", "type")
 
-    def same(self, found: Any, expected: Any) -> bool:
+    def same(self, found: Value, expected: Value) -> bool:
         """Return whether two values of one type are equal."""
         return bool(found == expected)
 
-    def surely_equal(self, found: Any, expected: Any, rules: Rules) -> bool:
+    def surely_equal(self, found: Value, expected: Value, rules: Rules) -> bool:
         """Return whether two values are equal, found without looking for a difference. False says nothing."""
         return type(found) is type(expected) and type(found) in _EXACT and bool(found == expected)
 
-    def claims(self, found: Any, expected: Any) -> bool:
+    def claims(self, found: Value, expected: Value) -> bool:
         """Return whether this family, the one of ``found``, compares it with an ``expected`` value of another family."""
         return False
 
-    def is_exact(self, value: Any) -> bool:
+    def is_exact(self, value: Value) -> bool:
         """Return whether ``value`` is a text, a set, a date or such: no tolerance makes it a number."""
         return False
 
-    def is_builtin(self, value: Any) -> bool:
+    def is_builtin(self, value: Value) -> bool:
         """Return whether values are compared part by part as built-in ones, with a path to the first difference."""
         return False
 
-    def holds_array(self, value: Any) -> bool:
+    def holds_array(self, value: Value) -> bool:
         """Return whether ``value`` is, or holds, an array of numbers or a table."""
         return False
 
-    def is_narrow(self, value: Any) -> bool:
+    def is_narrow(self, value: Value) -> bool:
         """Return whether ``value`` is, or holds, floats of less than eight bytes."""
         return False
 
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         """Yield ``value`` as a message shows it, piece by piece."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
         yield f"a {kind}" if kind.strip() else "a value of a type without a name"
 
-    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
         """Return what shows the part of two long values in which they differ; None to show both from their start."""
         return None
 
-    def source(self, value: Any, depth: int) -> str:
+    def source(self, value: Value, depth: int) -> str:
         """Return Python source that creates ``value`` again."""
         if hasattr(value, "text"):
             return str(value.name)
@@ -201,7 +206,7 @@ class Family:
             return f"something of type {value.type}" if value.type.strip() else "something of a type without a name"
         return repr(value)
 
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         """Return a line of Python that assigns ``value`` to ``name``, or a description of a long value."""
         if hasattr(value, "text") and hasattr(value, "name"):
             if not value.name:
@@ -209,15 +214,15 @@ class Family:
             return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
         return f"{name} = {source(value)}"
 
-    def kind(self, value: Any) -> str:
+    def kind(self, value: Value) -> str:
         """Return what ``value`` is as a part of a sentence, ``a set of 2 members``, if its type alone does not say it."""
         return ""
 
-    def label(self, value: Any, other: Any) -> str:
+    def label(self, value: Value, other: Value) -> str:
         """Return the type of ``value`` in two words that distinguish it from ``other``; empty if it has none."""
         return ""
 
-    def describe(self, value: Any) -> str:
+    def describe(self, value: Value) -> str:
         """Return what ``value`` is as a part of a sentence: ``a tuple of 2 items``."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
         if kind in {"builtin_function_or_method", "function", "method"}:
@@ -231,47 +236,58 @@ class Family:
         # A class may have a name of no letters: then there is nothing to call its values by.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 
-    def copy(self, value: Any, leaf: Leaf) -> Any:
+    def copy(self, value: Value, leaf: Leaf) -> Value:
         """Return a copy of ``value`` with new arrays and containers, and with ``leaf(part)`` for every other part."""
         return leaf(value)
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         """Return what is equal for two values of this family exactly if they are the same, bit for bit."""
         return (type(value).__name__, repr(value))
 
-    def match_key(self, value: Any) -> Hashable:
+    def match_key(self, value: Value) -> Hashable:
         """Return what is equal for two values that are one key or one item without any tolerance."""
         return (type(value).__name__, repr(value))
 
-    def outline(self, value: Any, rules: Rules) -> Hashable:
+    def outline(self, value: Value, rules: Rules) -> Hashable:
         """Return what is equal for any two values that may be equal at a tolerance."""
         return type(value).__name__
 
-    def schema(self, value: Any) -> Hashable:
+    def schema(self, value: Value) -> Hashable:
         """Return what two inputs of one shape and different numbers have in common."""
         return fingerprint(value)
 
-    def backwards(self, value: Any) -> Any:
+    def backwards(self, value: Value) -> Value:
         """Return an input of the same shape with its numbers in reverse order, or ``value`` itself if it has no order."""
+        return value
+
+    def is_perturbable(self, value: Value) -> bool:
+        """Return whether `perturb` can change ``value``."""
+        return self.is_exact(value)
+
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        """Return ``value`` with one part changed, which ``where`` chooses, or an empty value with one part more.
+
+        A number moves by the share ``by`` of the largest number. A value that has nothing to change is returned as it is.
+        """
         return value
 
 
 class ExactFamily(Family):
     """Values that no tolerance makes equal, which are written out as Python writes them."""
 
-    def is_exact(self, value: Any) -> bool:
+    def is_exact(self, value: Value) -> bool:
         return True
 
-    def is_builtin(self, value: Any) -> bool:
+    def is_builtin(self, value: Value) -> bool:
         return True
 
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         yield shorten(source(value), MAX_TEXT)
 
-    def label(self, value: Any, other: Any) -> str:
+    def label(self, value: Value, other: Value) -> str:
         return self.kind(value)
 
-    def schema(self, value: Any) -> Hashable:
+    def schema(self, value: Value) -> Hashable:
         return type(value).__name__
 
 
@@ -286,7 +302,7 @@ def rank_families(families: Sequence[Family]) -> None:
     _known.clear()
 
 
-def family_of(value: Any) -> Family:
+def family_of(value: Value) -> Family:
     """Return the family of a value, by its type."""
     kind = type(value)
     family = _known.get(kind)
@@ -298,7 +314,7 @@ def family_of(value: Any) -> Family:
     return family
 
 
-def differences(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Iterator[Difference]:
+def differences(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Iterator[Difference]:
     """Yield where ``found`` is not the ``expected`` value: first what it is, then its shape, then its values at tolerance.
 
     Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
@@ -320,7 +336,7 @@ def differences(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Iterator[
         yield from family.differences(found, expected, rules)
 
 
-def builtin_differences(found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
     """Yield the differences of two built-in values, with the paths to them."""
     for inside in family_of(expected).differences(found, expected, replace(rules, nested=True)):
         if not inside.path and isinstance(inside.found, Opaque):
@@ -329,7 +345,7 @@ def builtin_differences(found: Any, expected: Any, rules: Rules) -> Iterator[Dif
             yield inside.of_whole(found, expected, rules.what)
 
 
-def equal(found: Any, expected: Any, rules: Rules = _DEFAULT) -> bool:
+def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
     """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
     return (
         family_of(expected).surely_equal(found, expected, rules)
@@ -347,17 +363,17 @@ def returned_none(what: str = "it") -> Difference:
     )
 
 
-def type_difference(found: Any, asked: str, what: str = "it") -> Difference:
+def type_difference(found: Value, asked: str, what: str = "it") -> Difference:
     """Return the difference of ``found`` from a value of another type, which is called ``asked``."""
     return Difference(f"{'It' if what == 'it' else what} is {describe(found)}; {asked} is asked for.", "type")
 
 
-def is_builtin(value: Any) -> bool:
+def is_builtin(value: Value) -> bool:
     """Return whether ``value`` holds no numeric array, and is more than a number or a row of numbers."""
     return family_of(value).is_builtin(value)
 
 
-def show(value: Any, digits: int = 4) -> str:
+def show(value: Value, digits: int = 4) -> str:
     """Return a value as a student reads it in a message: rounded to ``digits`` significant digits, cut if it is long."""
     shown = ""
     for piece in family_of(value).pieces(value, digits, 0):
@@ -367,19 +383,19 @@ def show(value: Any, digits: int = 4) -> str:
     return shown
 
 
-def show_apart(found: Any, expected: Any) -> tuple[str, str]:
+def show_apart(found: Value, expected: Value) -> tuple[str, str]:
     """Return both values as `show` does, with as many digits as it takes to tell them apart."""
     written = family_of(expected).excerpt(found, expected) or show
     pairs = ((written(found, digits), written(expected, digits)) for digits in range(4, 18))
     return next((pair for pair in pairs if pair[0] != pair[1]), (written(found, 4), written(expected, 4)))
 
 
-def source(value: Any, depth: int = 0) -> str:
+def source(value: Value, depth: int = 0) -> str:
     """Return Python source that creates the value again, given ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``)."""
     return "…" if depth > MAX_SOURCE_DEPTH else family_of(value).source(value, depth)
 
 
-def paste(name: str, value: Any) -> str:
+def paste(name: str, value: Value) -> str:
     """Return ``name = …``, a line of Python that a student can paste. Large values are described instead.
 
     >>> paste("x", np.array([1.0, 2.5]))
@@ -388,27 +404,27 @@ def paste(name: str, value: Any) -> str:
     return family_of(value).paste(name, value)
 
 
-def describe(value: Any) -> str:
+def describe(value: Value) -> str:
     """Return what a value is as a part of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     family = family_of(value)
     return family.kind(value) or family.describe(value)
 
 
-def copy_value(value: Any, leaf: Leaf = lambda part: part) -> Any:
+def copy_value(value: Value, leaf: Leaf = lambda part: part) -> Value:
     """Return a copy of a value: its arrays and containers are new, every other part is ``leaf(part)``."""
     return family_of(value).copy(value, leaf)
 
 
-def fingerprint(value: Any) -> Hashable:
+def fingerprint(value: Value) -> Hashable:
     """Return a hashable value that is equal for two values exactly if they are the same, bit for bit."""
     return family_of(value).identity(value)
 
 
-def outline(value: Any, rules: Rules) -> Hashable:
+def outline(value: Value, rules: Rules) -> Hashable:
     """Return what is equal for any two values that may be equal by ``rules``: all of them but numbers and dates."""
     return family_of(value).outline(value, rules)
 
 
-def schema(value: Any) -> Hashable:
+def schema(value: Value) -> Hashable:
     """Return what two inputs of one shape and different numbers have in common."""
     return family_of(value).schema(value)

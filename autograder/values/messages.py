@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.values.family import Difference, family_of, source
 
 __all__ = [
-    "MAX_WORD", "count", "describe_long", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "sorted_members",
+    "MAX_WORD", "count", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "paste_container", "sorted_members",
     "wrong_builtin_type",
 ]  # fmt: skip
 
@@ -25,12 +25,12 @@ def count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def label(value: Any, other: Any = None) -> str:
+def label(value: Value, other: Value = None) -> str:
     """Return the type of a value in two words that distinguish it from an ``other`` value: ``a string``, ``a number``."""
     return family_of(value).label(value, other)
 
 
-def sorted_members(members: Collection[Any]) -> list[Any]:
+def sorted_members(members: Collection[Value]) -> list[Value]:
     """Return the members of a set in the same order in every run: numbers by size, others as they are written."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
@@ -38,7 +38,7 @@ def sorted_members(members: Collection[Any]) -> list[Any]:
         return sorted(members, key=lambda item: (type(item).__name__, source(item)))
 
 
-def listed(values: Collection[Any]) -> str:
+def listed(values: Collection[Value]) -> str:
     """Return a few values as a sentence lists them: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
     words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
     if len(values) > MAX_LISTED + 1:
@@ -46,13 +46,15 @@ def listed(values: Collection[Any]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def describe_long(value: Any, name: str) -> str:
-    """Return what a container is and how it starts if it is too long to be pasted; empty for any other."""
+def paste_container(name: str, value: Value, kind: str) -> str:
+    """Return a line of Python that assigns a container to ``name``, or how a long container starts."""
     text = source(value)
-    return "" if len(text) <= MAX_PASTED else f"a {name} of {count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
+    if len(text) <= MAX_PASTED:
+        return f"{name} = {text}"
+    return f"{name} is a {kind} of {count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
 
 
-def inline_value(value: Any) -> str:
+def inline_value(value: Value) -> str:
     """Return a value as a part of a sentence: written out if it is short, else described."""
     text = source(value)
     long = isinstance(value, str | bytes | list | tuple | dict | set | frozenset)
@@ -65,7 +67,7 @@ def inline_value(value: Any) -> str:
     return family_of(value).kind(value) or shorten(text, MAX_WORD)
 
 
-def mismatch_message(found: Any, expected: Any, hint: str = "") -> Difference:
+def mismatch_message(found: Value, expected: Value, hint: str = "") -> Difference:
     """Return the difference of one value from another. If the two look alike, or differ in type, their types are named."""
     left, right = inline_value(found), inline_value(expected)
     both = (found, expected)
@@ -90,7 +92,7 @@ def _digits(found: float, expected: float) -> tuple[str, str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(expected)))
 
 
-def wrong_builtin_type(found: Any, asked: str, expected: Any) -> Difference:
+def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
     """Return the difference of a value from one of another type, which is called ``asked``."""
     written = isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
     what = inline_value(found) if written else ""
@@ -100,7 +102,7 @@ def wrong_builtin_type(found: Any, asked: str, expected: Any) -> Difference:
     return Difference(f"there {clause}", "type", found, expected, alone=f"it {clause}")
 
 
-def missing_and_extra(whole: str, missing: Sequence[Any], extra: Sequence[Any], key: str, found: Any) -> str:
+def missing_and_extra(whole: str, missing: Sequence[Value], extra: Sequence[Value], key: str, found: Value) -> str:
     """Return a clause that says which parts a whole lacks, and which it should not have."""
     if not len(found):
         return f"{whole} is empty; it should have {listed(missing)}."

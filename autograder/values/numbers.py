@@ -5,23 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
-from autograder.values.closeness import array_differences, as_array
-from autograder.values.family import (
-    MAX_TEXT,
-    Difference,
-    Family,
-    Rules,
-    builtin_differences,
-    family_of,
-    show,
-    source,
-)
+from autograder.values.closeness import NumericFamily, array_differences, as_array
+from autograder.values.family import MAX_TEXT, Difference, Family, Rules, builtin_differences, family_of, show, source
 from autograder.values.messages import mismatch_message
 
 __all__ = ["NoneFamily", "NumberFamily", "same_number"]
@@ -36,7 +28,7 @@ class NoneFamily(Family):
 
     types: ClassVar[tuple[type, ...]] = (type(None),)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if found is None:
             return
         if rules.nested:
@@ -44,20 +36,20 @@ class NoneFamily(Family):
         else:
             yield Difference(f"{rules.subject('is')} {show(found)}, where nothing was expected.", "type", found)
 
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         yield repr(value)
 
-    def source(self, value: Any, depth: int) -> str:
+    def source(self, value: Value, depth: int) -> str:
         return repr(value)
 
 
-class NumberFamily(Family):
+class NumberFamily(NumericFamily):
     """Numbers of Python and NumPy, and booleans, which are no numbers when they are compared."""
 
     types: ClassVar[tuple[type, ...]] = (bool, int, float, complex, np.number, np.bool_)
     is_number = True
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.nested:
             if isinstance(expected, bool | np.bool_):
                 same = isinstance(found, bool | np.bool_) and bool(found) == bool(expected)
@@ -78,10 +70,7 @@ class NumberFamily(Family):
                 rules = replace(rules, atol=max(rules.atol, rules.of_largest * float(np.abs(np.nan_to_num(array)))))
             yield from array_differences(found, array, rules)
 
-    def is_narrow(self, value: Any) -> bool:
-        return isinstance(value, np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if isinstance(value, bool | np.bool_):
             yield str(bool(value))
         elif isinstance(value, np.generic | float | complex):
@@ -91,7 +80,7 @@ class NumberFamily(Family):
         else:
             yield shorten(repr(value), MAX_TEXT)
 
-    def source(self, value: Any, depth: int) -> str:
+    def source(self, value: Value, depth: int) -> str:
         if isinstance(value, float) and not math.isfinite(value):
             return f"float({str(value)!r})"
         if isinstance(value, np.generic):
@@ -99,39 +88,34 @@ class NumberFamily(Family):
             return str(value) if isinstance(plain, np.generic) else source(plain)
         return repr(value)
 
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         return f"{name} = {source(value.item() if isinstance(value, np.generic) else value)}"
 
-    def kind(self, value: Any) -> str:
+    def kind(self, value: Value) -> str:
         return _TOO_LARGE if type(value) is int and value.bit_length() > MAX_INT_BITS else ""
 
-    def label(self, value: Any, other: Any) -> str:
+    def label(self, value: Value, other: Value) -> str:
         return "a bool" if isinstance(value, bool | np.bool_) else "a number"
 
-    def describe(self, value: Any) -> str:
-        if isinstance(value, bool):
-            return "a bool"
-        return (
-            super().describe(value)
-            if isinstance(value, complex) and not isinstance(value, np.generic)
-            else "a single number"
-        )
+    def describe(self, value: Value) -> str:
+        own_name = isinstance(value, bool | complex) and not isinstance(value, np.generic)
+        return super().describe(value) if own_name else "a single number"
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         if isinstance(value, np.generic):
             return (value.dtype.str, value.tobytes())
         if isinstance(value, float):
             return ("float", value.hex())
         return (type(value).__name__, value if isinstance(value, int) else repr(value))
 
-    def match_key(self, value: Any) -> Hashable:
+    def match_key(self, value: Value) -> Hashable:
         return ("bool", bool(value)) if isinstance(value, bool | np.bool_) else ("number", _digits_of(value))
 
-    def outline(self, value: Any, rules: Rules) -> Hashable:
+    def outline(self, value: Value, rules: Rules) -> Hashable:
         return bool(value) if isinstance(value, bool | np.bool_) else ("number", None)
 
 
-def same_number(found: Any, expected: Any, rules: Rules) -> bool:
+def same_number(found: Value, expected: Value, rules: Rules) -> bool:
     """Return whether ``found`` is a number that equals an expected one at tolerance. Two whole numbers must be the same."""
     if isinstance(found, np.ndarray) and not found.ndim:
         found = found[()]
@@ -154,7 +138,7 @@ def same_number(found: Any, expected: Any, rules: Rules) -> bool:
         return False
 
 
-def _is_exact(found: Any, expected: Any) -> bool:
+def _is_exact(found: Value, expected: Value) -> bool:
     """Whether no tolerance makes ``found`` the expected number: two whole numbers, a text and a number, a bool and a number."""
     family = family_of(found)
     if type(expected) is bool:
@@ -165,7 +149,7 @@ def _is_exact(found: Any, expected: Any) -> bool:
     return whole or family.is_exact(found) or isinstance(found, bool | np.bool_)
 
 
-def _digits_of(value: Any) -> str:
+def _digits_of(value: Value) -> str:
     """Equal for equal numbers. This is a text because anybody can choose numbers that share a hash, but not such texts."""
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, complex):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.sandbox.protocol import NameReference, Opaque, Rng, Source
 from autograder.values.family import Difference, Family, Rules
 from autograder.values.messages import mismatch_message
@@ -18,7 +19,7 @@ class StandInFamily(Family):
 
     types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if type(found) is type(expected) and found == expected:
             return
         if rules.nested:
@@ -26,7 +27,7 @@ class StandInFamily(Family):
         else:
             yield from super().differences(found, expected, rules)
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         return (type(value).__name__, value)
 
 
@@ -35,7 +36,7 @@ class OpaqueFamily(StandInFamily):
 
     types: ClassVar[tuple[type, ...]] = (Opaque,)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.reject_opaque:
             raise CourseError(
                 f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function give arrays, "
@@ -43,12 +44,10 @@ class OpaqueFamily(StandInFamily):
             )
         yield from super().differences(found, expected, rules)
 
-    def describe(self, value: Any) -> str:
+    def describe(self, value: Value) -> str:
         kind = value.type
         if kind in {"set", "frozenset", "list", "tuple", "dict"}:
-            name = {"dict": "a dictionary"}.get(kind, f"a {kind}")
-            return f"{name} that holds something other than plain values"
+            return f"a {'dictionary' if kind == 'dict' else kind} that holds something other than plain values"
         return super().describe(value)
 
-    def identity(self, value: Any) -> Hashable:
-        return (type(value).__name__, repr(value))
+    identity = Family.identity

@@ -8,10 +8,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.values.closeness import close
@@ -39,10 +39,10 @@ class Cells:
     """The values of a column. ``kind`` is a key of ``WORDS``, or ``""`` if all are missing. Numbers are an array."""
 
     kind: str
-    entries: Any
+    entries: Value
 
 
-def cells_of(column: Any) -> Cells:
+def cells_of(column: Value) -> Cells:
     """Return the cells of a Series, an index without levels, or a pandas array. A missing number is NaN."""
     import pandas as pd  # noqa: PLC0415 - only tables need it
 
@@ -50,7 +50,7 @@ def cells_of(column: Any) -> Cells:
     if isinstance(dtype, pd.CategoricalDtype):
         if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
             # Each row has the very text of its category: copies could fill the memory, and pandas makes some.
-            held, codes = list(dtype.categories), getattr(column, "array", column).codes
+            held, codes = list(dtype.categories), (column.array if hasattr(column, "array") else column).codes
             return _of_items([held[code] if code >= 0 else None for code in codes.tolist()])
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
@@ -61,7 +61,7 @@ def cells_of(column: Any) -> Cells:
     return _of_items(list(column))
 
 
-def _of_items(items: list[Any]) -> Cells:
+def _of_items(items: list[Value]) -> Cells:
     there = [item for item in items if not is_missing(item)]
     kinds = {_kind_of(item) for item in there}
     if kinds == {"numbers"}:
@@ -76,7 +76,7 @@ def _of_items(items: list[Any]) -> Cells:
     return Cells(kinds.pop() if len(kinds) == 1 else "other" if kinds else "", items)
 
 
-def _kind_of(item: Any) -> str:
+def _kind_of(item: Value) -> str:
     if isinstance(item, bool | np.bool_):
         return "booleans"
     if isinstance(item, int | float | np.integer | np.floating):
@@ -88,7 +88,7 @@ def _kind_of(item: Any) -> str:
     return "durations" if isinstance(item, dt.timedelta | np.timedelta64) else "other"
 
 
-def is_missing(item: Any) -> bool:
+def is_missing(item: Value) -> bool:
     """Return whether a cell is None, NaN, ``pd.NA`` or ``pd.NaT``."""
     if item is None:
         return True
@@ -97,7 +97,7 @@ def is_missing(item: Any) -> bool:
     return type(item).__name__ in {"NAType", "NaTType"} and type(item).__module__.startswith("pandas")
 
 
-def _differing(found: Cells, expected: Cells, rules: Rules) -> Any:
+def _differing(found: Cells, expected: Cells, rules: Rules) -> Value:
     """Where two columns of one length differ, as an array of booleans."""
     if found.kind in ("numbers", "booleans") and expected.kind == "numbers":
         return ~close(found.entries, expected.entries, rules.rtol, rules.atol)
@@ -105,7 +105,7 @@ def _differing(found: Cells, expected: Cells, rules: Rules) -> Any:
     return np.array([not same_item(a, b, rules) for a, b in pairs], dtype=bool)
 
 
-def same_item(found: Any, expected: Any, rules: Rules) -> bool:
+def same_item(found: Value, expected: Value, rules: Rules) -> bool:
     """Return whether two cells are the same: two missing ones are, and two numbers that are equal at tolerance."""
     if is_missing(found) or is_missing(expected):
         return is_missing(found) and is_missing(expected)
@@ -128,29 +128,26 @@ def same_item(found: Any, expected: Any, rules: Rules) -> bool:
         except TypeError:  # a timestamp of pandas and a missing date of NumPy
             return False
     if any(is_pandas(item) and not kind_of_table(item) for item in (found, expected)):
-        return type(found) is type(expected) and _same_of_pandas(found, expected)
+        if type(found) is not type(expected):
+            return False
+        return bool(found.equals(expected) if hasattr(found, "equals") else found == expected)
     return equal(found, expected, rules.of_part("it"))
 
 
-def _same_of_pandas(found: Any, expected: Any) -> bool:
-    """Whether two periods, or two arrays of a dtype of pandas, are the same."""
-    return bool(found.equals(expected) if hasattr(found, "equals") else found == expected)
-
-
-def label_columns(index: Any) -> list[Any]:
+def label_columns(index: Value) -> list[Value]:
     """Return an index as columns of labels, one for each level."""
     levels = getattr(index, "nlevels", 1)
     return [index.get_level_values(level) for level in range(levels)] if levels > 1 else [index]
 
 
-def shown_label(label: Any) -> str:
+def shown_label(label: Value) -> str:
     """Return a row's or a column's label as a sentence says it: ``'b'``, ``3``, ``2024-05-01``, ``('a', 1)``."""
     if isinstance(label, tuple):
         return f"({', '.join(map(shown_label, label))}{',' if len(label) == 1 else ''})"
     return shown_cell(label)
 
 
-def shown_cell(item: Any, digits: int = 4) -> str:
+def shown_cell(item: Value, digits: int = 4) -> str:
     """Return a cell as a sentence says it."""
     if is_missing(item):
         return "a missing value"
@@ -164,7 +161,7 @@ def shown_cell(item: Any, digits: int = 4) -> str:
 Pairs = Sequence[tuple[Cells, Cells]]
 
 
-def differing_cells(pairs: Pairs, rules: Rules) -> Any:
+def differing_cells(pairs: Pairs, rules: Rules) -> Value:
     """Return where cells differ, as booleans of shape (rows, columns), for ``pairs`` of columns (found, expected)."""
     if not pairs:
         return np.zeros((0, 0), dtype=bool)
@@ -197,7 +194,7 @@ def _order(columns: Sequence[Cells]) -> list[int]:
     return sorted(range(count), key=lambda row: [_sort_key(column.entries[row]) for column in columns])
 
 
-def _sort_key(item: Any) -> tuple[str, Any]:
+def _sort_key(item: Value) -> tuple[str, Value]:
     if is_missing(item):
         return "", 0
     if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(

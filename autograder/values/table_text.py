@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.values.table_cells import is_missing, shown_cell
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\s*[-+]?[\d.]{1,20}\s*|nan|NaN|True|False|None|\s*")
 STARTS = 3  # rows that are shown of one that is not
 
 
-def show_table(value: Any, digits: int = 4) -> str:
+def show_table(value: Value, digits: int = 4) -> str:
     """Return a pandas object as pandas prints it: a table over several lines, cut if it is long."""
     kind = kind_of_table(value)
     if kind == "Index":
@@ -34,7 +34,7 @@ def show_table(value: Any, digits: int = 4) -> str:
     return f"{shown}\n… and {more:,} more row{'s' * (more > 1)}" if more > 0 else shown
 
 
-def rows_around(found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+def rows_around(found: Value, expected: Value) -> Callable[[Value, int], str] | None:
     """Return what shows a few rows of two long tables, around the first in which they differ; None for other values."""
     kind = kind_of_table(expected)
     if kind not in ("DataFrame", "Series") or kind_of_table(found) != kind or len(found) != len(expected) <= MAX_ROWS:
@@ -46,19 +46,19 @@ def rows_around(found: Any, expected: Any) -> Callable[[Any, int], str] | None:
         return None
     first = max(0, place - 2)
 
-    def write(value: Any, digits: int) -> str:
+    def write(value: Value, digits: int) -> str:
         rows = value.iloc[first : first + 5]
         return f"{_printed(rows, digits)}\n(the rows from place {first} on, of {len(value):,})"
 
     return write
 
 
-def _row(value: Any, place: int) -> list[str]:
+def _row(value: Value, place: int) -> list[str]:
     row = value.iloc[place]
     return [shown_cell(item, 12) for item in (row if kind_of_table(value) == "DataFrame" else [row])]
 
 
-def _printed(value: Any, digits: int) -> str:
+def _printed(value: Value, digits: int) -> str:
     def number(item: float) -> str:
         return f"{item + 0.0:.{digits}g}"
 
@@ -75,14 +75,14 @@ def _printed(value: Any, digits: int) -> str:
     return f"{text}\n… and {more:,} more column{'s' * (more > 1)}" if more > 0 else str(text)
 
 
-def _short(item: Any) -> Any:
+def _short(item: Value) -> Value:
     if isinstance(item, str):
         return repr(item) if _NUMBER.fullmatch(item) else shorten(item, CELL)  # a text like a number looks like one
     plain = isinstance(item, bool | int | float | np.generic | dt.date | dt.timedelta)
     return item if plain else shown_cell(item)
 
 
-def paste_table(name: str, value: Any) -> str:
+def paste_table(name: str, value: Value) -> str:
     """Return ``name = pd.DataFrame(…)``, a line of Python. A large table is described instead, with its first rows."""
     kind = kind_of_table(value)
     size = int(np.prod(value.shape)) if kind else 0
@@ -98,7 +98,7 @@ def paste_table(name: str, value: Any) -> str:
     return f"{name} = {_python(value)}"
 
 
-def _python(value: Any) -> str:
+def _python(value: Value) -> str:
     kind = kind_of_table(value)
     if kind == "DataFrame":
         return _frame(value)
@@ -110,7 +110,7 @@ def _python(value: Any) -> str:
     return _item(value)
 
 
-def _frame(value: Any) -> str:
+def _frame(value: Value) -> str:
     names = list(value.columns)
     if len(set(names)) < len(names) or getattr(value.columns, "nlevels", 1) > 1:
         rows = "[" + ", ".join(_list(list(row)) for row in value.itertuples(index=False, name=None)) + "]"
@@ -124,7 +124,7 @@ def _frame(value: Any) -> str:
     return f"pd.DataFrame({{{columns}}}{_index(value.index)})"
 
 
-def _index(index: Any) -> str:
+def _index(index: Value) -> str:
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1) and index.name is None:
         return ""
     if index.nlevels > 1:
@@ -137,7 +137,7 @@ def _index(index: Any) -> str:
     )
 
 
-def _column(column: Any) -> str:
+def _column(column: Value) -> str:
     """A column's values as Python, with its dtype if they alone would give another."""
     dtype, items = str(column.dtype), list(column)
     if dtype == "category":
@@ -154,7 +154,7 @@ def _column(column: Any) -> str:
     return text
 
 
-def _times(column: Any, items: list[Any]) -> str:
+def _times(column: Value, items: list[Value]) -> str:
     if str(column.dtype).startswith("timedelta64"):
         texts = ["None" if is_missing(item) else repr(str(item)) for item in items]
         return f"pd.to_timedelta([{', '.join(texts)}])"
@@ -168,11 +168,11 @@ def _times(column: Any, items: list[Any]) -> str:
     return f"pd.to_datetime([{', '.join(texts)}]{options}){moved}"
 
 
-def _list(items: list[Any]) -> str:
+def _list(items: list[Value]) -> str:
     return f"[{', '.join(map(_item, items))}]"
 
 
-def _item(item: Any) -> str:
+def _item(item: Value) -> str:
     """One value as Python."""
     if isinstance(item, tuple):
         return f"({', '.join(map(_item, item))}{',' if len(item) == 1 else ''})"

@@ -10,13 +10,14 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.formatting import join_words
 from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, kind_of_table, plain_copy, to_parts
 from autograder.values.family import Difference, Family, Rules, copy_value, describe, fingerprint, type_difference
+from autograder.values.messages import count
 from autograder.values.table_cells import (
     WORDS,
     Cells,
@@ -30,6 +31,7 @@ from autograder.values.table_cells import (
     unpaired_rows,
 )
 from autograder.values.table_text import paste_table, rows_around, show_table
+from autograder.values.times import another_day
 
 __all__ = ["PandasFamily", "TableFamily"]
 
@@ -41,61 +43,64 @@ class PandasFamily(Family):
 
     from_pandas = True
 
-    def owns(self, value: Any) -> bool:
+    def owns(self, value: Value) -> bool:
         return is_pandas(value)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
-        comparison = _Comparison(rules)
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
+        comparison = _Comparison(found, expected, rules)
         kinds = kind_of_table(found), kind_of_table(expected)
         if not any(kinds):
-            difference = comparison.single(found, expected)
+            difference = comparison.single()
         elif kinds[0] != kinds[1]:
-            difference = comparison.other_kind(found, expected)
-        elif kinds[1] == "DataFrame":
-            difference = comparison.frames(found, expected)
+            difference = comparison.other_kind()
         else:
-            difference = (comparison.series if kinds[1] == "Series" else comparison.indexes)(found, expected)
+            difference = {"DataFrame": comparison.frames, "Series": comparison.series}.get(
+                kinds[1], comparison.indexes
+            )()
         if difference is not None:
             yield difference
 
-    def claims(self, found: Any, expected: Any) -> bool:
+    def claims(self, found: Value, expected: Value) -> bool:
         # The numbers of a Series or an Index are compared with an expected array.
         return not (isinstance(expected, np.ndarray) and kind_of_table(found) in ("Series", "Index"))
 
-    def is_exact(self, value: Any) -> bool:
+    def is_exact(self, value: Value) -> bool:
         return isinstance(value, dt.date | dt.timedelta)  # as timestamps and durations are
 
-    def holds_array(self, value: Any) -> bool:
+    def holds_array(self, value: Value) -> bool:
         return True
 
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+    def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         yield show_table(value, digits)
 
-    def source(self, value: Any, depth: int) -> str:
+    def source(self, value: Value, depth: int) -> str:
         return paste_table("", value).removeprefix(" = ")
 
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         return paste_table(name, value)
 
-    def describe(self, value: Any) -> str:
+    def describe(self, value: Value) -> str:
         kind = kind_of_table(value)
         if kind == "DataFrame":
             rows, columns = value.shape
-            return f"a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}"
+            return f"a DataFrame of {count(rows, 'row')} and {count(columns, 'column')}"
         if kind:
-            return f"{'an Index' if kind == 'Index' else 'a Series'} of {_many(len(value), 'value')}"
+            return f"{'an Index' if kind == 'Index' else 'a Series'} of {count(len(value), 'value')}"
         if is_missing(value):
             return f"a missing value (pd.{type(value).__name__.removesuffix('Type')})"
         return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
 
-    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+    def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return whole if (whole := plain_copy(value)) is not None else from_parts(copy_value(to_parts(value), leaf))
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         return ("table", _identity_of_parts(to_parts(value)))
 
-    def schema(self, value: Any) -> Hashable:
+    def schema(self, value: Value) -> Hashable:
         return (type(value).__name__,)
+
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        return another_day(value) if self.is_exact(value) else value
 
 
 class TableFamily(PandasFamily):
@@ -104,27 +109,62 @@ class TableFamily(PandasFamily):
     has_cells = True
     is_table = True
 
-    def owns(self, value: Any) -> bool:
+    def owns(self, value: Value) -> bool:
         return bool(kind_of_table(value))
 
-    def is_narrow(self, value: Any) -> bool:
+    def is_narrow(self, value: Value) -> bool:
         dtypes = list(value.dtypes) if kind_of_table(value) == "DataFrame" else [value.dtype]
         return any(str(dtype) in {"float16", "float32", "Float32"} for dtype in dtypes)
 
-    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
         return rows_around(found, expected)
 
-    def schema(self, value: Any) -> Hashable:
+    def schema(self, value: Value) -> Hashable:
         kind = kind_of_table(value)
         if kind == "DataFrame":
             return (kind, value.shape, tuple(map(str, value.columns)), tuple(map(str, value.dtypes)))
         return (kind, len(value), str(value.dtype))
 
-    def backwards(self, value: Any) -> Any:
+    def backwards(self, value: Value) -> Value:
         return value if kind_of_table(value) == "Index" else value.iloc[::-1]
 
+    def is_perturbable(self, value: Value) -> bool:
+        return True
 
-def _identity_of_parts(parts: Any) -> Any:
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        kind = kind_of_table(value)
+        if kind == "Index":
+            return value[:-1] if len(value) else value.append(value.__class__([0]))
+        other = value.copy()
+        if not value.size:
+            (other if kind == "DataFrame" else other.loc)["spoilt"] = 0.0
+            return other
+        columns = 1 if kind == "Series" else value.shape[1]
+        row, column = where // columns % len(value), where % columns
+        held = value if kind == "Series" else value.iloc[:, column]
+        items = held.tolist()
+        items[row] = _another_item(items[row], items, by)
+        changed = held.__class__(items, index=held.index, name=held.name)
+        if kind == "Series":
+            return changed
+        other.isetitem(column, changed)
+        return other
+
+
+def _another_item(item: Value, items: list[Value], share: float) -> Value:
+    """Return another item of the same type, further from ``item`` than any tolerance."""
+    if isinstance(item, bool | np.bool_):
+        return not item
+    if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN is not itself
+        numbers = [abs(n) for n in items if isinstance(n, int | float) and abs(n) < np.inf]
+        step = max(share * max(numbers, default=0.0), 0.001)
+        return item + max(1, round(step)) if isinstance(item, int) else item + step
+    if isinstance(item, str):
+        return f"{item}?"
+    return next((n for n in items if n is not item and str(n) != str(item)), 0.0 if item != item else None)  # noqa: PLR0124
+
+
+def _identity_of_parts(parts: Value) -> Value:
     """The identity of a table's parts. A column of texts, of which there are many, is used as it is."""
     if isinstance(parts, tuple) and parts[:1] == ("texts",):
         return (*parts[:2], tuple(parts[2]))
@@ -135,177 +175,174 @@ def _identity_of_parts(parts: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
+    actual: Value
+    expected: Value
     rules: Rules
 
-    def single(self, actual: Any, expected: Any) -> Difference | None:
+    def single(self) -> Difference | None:
         """A moment, a duration, a missing value."""
-        if same_item(actual, expected, self.rules):
+        if same_item(self.actual, self.expected, self.rules):
             return None
-        found, right = shown_cell(actual), shown_cell(expected)
-        return self._difference(f"{self.rules.subject('is')} {found}; {right} is right.", "values", actual, expected)
+        found, right = shown_cell(self.actual), shown_cell(self.expected)
+        return self._difference(f"{self.rules.subject('is')} {found}; {right} is right.", "values")
 
-    def other_kind(self, actual: Any, expected: Any) -> Difference:
-        frame = kind_of_table(expected) == "DataFrame"
-        asked = f"a DataFrame with {_columns(list(expected.columns))}" if frame else describe(expected)
-        return type_difference(actual, asked, self.rules.what)
+    def other_kind(self) -> Difference:
+        frame = kind_of_table(self.expected) == "DataFrame"
+        asked = f"a DataFrame with {_columns(list(self.expected.columns))}" if frame else describe(self.expected)
+        return type_difference(self.actual, asked, self.rules.what)
 
-    def frames(self, actual: Any, expected: Any) -> Difference | None:
-        wrong = self._columns(actual, expected)
+    def frames(self) -> Difference | None:
+        wrong = self._columns()
         if wrong is not None:
             return wrong
-        places = _places(list(actual.columns), list(expected.columns))
-        found = [actual.iloc[:, place] for place in places]
-        right = [expected.iloc[:, place] for place in range(expected.shape[1])]
-        names = [f"column {shown_label(name)}" for name in expected.columns]
-        return self._rows(actual, expected, found, right, names)
+        places = _places(list(self.actual.columns), list(self.expected.columns))
+        found = [self.actual.iloc[:, place] for place in places]
+        right = [self.expected.iloc[:, place] for place in range(self.expected.shape[1])]
+        names = [f"column {shown_label(name)}" for name in self.expected.columns]
+        return self._rows(found, right, names)
 
-    def series(self, actual: Any, expected: Any) -> Difference | None:
-        if self.rules.tables.names and actual.name != expected.name:
-            text = f"Its name is {shown_label(actual.name)}; {shown_label(expected.name)} is asked for."
-            return self._difference(text, "values", actual, expected)
-        return self._rows(actual, expected, [actual], [expected], [""])
+    def series(self) -> Difference | None:
+        if self.rules.tables.names and self.actual.name != self.expected.name:
+            text = f"Its name is {shown_label(self.actual.name)}; {shown_label(self.expected.name)} is asked for."
+            return self._difference(text, "values")
+        return self._rows([self.actual], [self.expected], [""])
 
-    def indexes(self, actual: Any, expected: Any) -> Difference | None:
-        if getattr(actual, "nlevels", 1) != getattr(expected, "nlevels", 1):
-            return self._levels(actual, expected, actual, expected)
-        found, right = label_columns(actual), label_columns(expected)
+    def indexes(self) -> Difference | None:
+        if getattr(self.actual, "nlevels", 1) != getattr(self.expected, "nlevels", 1):
+            return self._levels(self.actual, self.expected)
+        found, right = label_columns(self.actual), label_columns(self.expected)
         names = [""] if len(right) == 1 else [f"level {n}" for n in range(len(right))]
-        return self._rows(actual, expected, found, right, names)
+        return self._rows(found, right, names)
 
     # columns
 
-    def _columns(self, actual: Any, expected: Any) -> Difference | None:
-        found, right = list(actual.columns), list(expected.columns)
+    def _columns(self) -> Difference | None:
+        found, right = list(self.actual.columns), list(self.expected.columns)
         missing = list((Counter(right) - Counter(found)).elements())
         extra = list((Counter(found) - Counter(right)).elements())
         if len(missing) == 1 and len(extra) == 1:
             text = f"{self.rules.subject('has')} a column {shown_label(extra[0])} where {shown_label(missing[0])} is asked for."
-            return self._difference(text, "columns", actual, expected)
+            return self._difference(text, "columns")
         if missing:
-            where = _as_labels(missing, actual.index, "is asked for as a column, and it is the index (the row labels)")
+            where = _as_labels(
+                missing, self.actual.index, "is asked for as a column, and it is the index (the row labels)"
+            )
             has = f"it has {_columns(found)}" if found else "it has no columns"
             lacks = self.rules.subject(f"lacks the {_columns(missing, the=False)}")
-            return self._difference(f"{lacks}; {where or has}.", "columns", actual, expected)
+            return self._difference(f"{lacks}; {where or has}.", "columns")
         if extra:
-            where = _as_labels(extra, expected.index, "is to be the index (the row labels), and not a column")
+            where = _as_labels(extra, self.expected.index, "is to be the index (the row labels), and not a column")
             asked = (
                 f"asked for {'is' if len(right) == 1 else 'are'} {_named(right)}" if right else "it should have none"
             )
             one = f"a column {shown_label(extra[0])}" if len(extra) == 1 else _columns(extra)
-            return self._difference(
-                f"{self.rules.subject('has')} {one} too many; {where or asked}.", "columns", actual, expected
-            )
+            return self._difference(f"{self.rules.subject('has')} {one} too many; {where or asked}.", "columns")
         if self.rules.tables.column_order and found != right:
             text = f"Its columns are the right ones in another order: {_named(found)} where {_named(right)} is right."
-            return self._difference(text, "columns", actual, expected)
+            return self._difference(text, "columns")
         return None
 
     # rows
 
-    def _rows(
-        self, actual: Any, expected: Any, found: Sequence[Any], right: Sequence[Any], names: Sequence[str]
-    ) -> Difference | None:
-        if len(actual) != len(expected):
-            noun = "row" if kind_of_table(expected) == "DataFrame" else "value"
-            are = "is" if len(expected) == 1 else "are"
-            text = f"{self.rules.subject('has')} {_many(len(actual), noun)}; {len(expected):,} {are} right."
-            return self._difference(text, "length", actual, expected)
-        if self.rules.tables.dtypes and (wrong := self._dtypes(found, right, names, actual, expected)):
+    def _rows(self, found: Sequence[Value], right: Sequence[Value], names: Sequence[str]) -> Difference | None:
+        if len(self.actual) != len(self.expected):
+            noun = "row" if kind_of_table(self.expected) == "DataFrame" else "value"
+            are = "is" if len(self.expected) == 1 else "are"
+            text = f"{self.rules.subject('has')} {count(len(self.actual), noun)}; {len(self.expected):,} {are} right."
+            return self._difference(text, "length")
+        if self.rules.tables.dtypes and (wrong := self._dtypes(found, right, names)):
             return wrong
         pairs = [(cells_of(one), cells_of(other)) for one, other in zip(found, right, strict=True)]
         for (one, other), name in zip(pairs, names, strict=True):
-            if wrong := self._kinds(one, other, name, actual, expected):
+            if wrong := self._kinds(one, other, name):
                 return wrong
         if not self.rules.tables.row_order:
-            return self._in_any_order(actual, expected, pairs, names)
-        labelled = self.rules.tables.index and kind_of_table(expected) != "Index"
-        if labelled and (wrong := self._labels(actual, expected, pairs)):
+            return self._in_any_order(pairs, names)
+        labelled = self.rules.tables.index and kind_of_table(self.expected) != "Index"
+        if labelled and (wrong := self._labels(pairs)):
             return wrong
-        return self._cells(actual, expected, pairs, names)
+        return self._cells(pairs, names)
 
-    def _dtypes(
-        self, found: Sequence[Any], right: Sequence[Any], names: Sequence[str], actual: Any, expected: Any
-    ) -> Difference | None:
+    def _dtypes(self, found: Sequence[Value], right: Sequence[Value], names: Sequence[str]) -> Difference | None:
         for one, other, name in zip(found, right, names, strict=True):
             if one.dtype != other.dtype:
                 whose = self.rules.subject("has") if not name else f"{name[0].upper()}{name[1:]} has"
-                return self._difference(
-                    f"{whose} dtype {one.dtype}; {other.dtype} is asked for.", "dtype", actual, expected
-                )
+                return self._difference(f"{whose} dtype {one.dtype}; {other.dtype} is asked for.", "dtype")
         return None
 
-    def _kinds(self, one: Cells, other: Cells, name: str, actual: Any, expected: Any) -> Difference | None:
+    def _kinds(self, one: Cells, other: Cells, name: str) -> Difference | None:
         """A column of text where numbers are right is one mistake, and not one in each of its cells."""
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
-        place = next(i for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True)) if _there(a, b))
+        place = next(
+            i
+            for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True))
+            if not (is_missing(a) and is_missing(b))
+        )
         found, right = _apart(one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
         case = f"there is {found} where {right} is right"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
-        where = "" if not self.rules.tables.row_order else f"{self._place(expected, place)} "
-        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {_be(other.kind)} right: {where}{case}."
-        return self._difference(text, "dtype", actual, expected)
+        where = "" if not self.rules.tables.row_order else f"{self._place(place)} "
+        be = "is" if other.kind == "text" else "are"
+        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {be} right: {where}{case}."
+        return self._difference(text, "dtype")
 
-    def _labels(self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:
-        index, right = actual.index, expected.index
+    def _labels(self, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:
+        index, right = self.actual.index, self.expected.index
         if index.nlevels != right.nlevels:
-            return self._levels(index, right, actual, expected)
+            return self._levels(index, right)
         if self.rules.tables.names and list(index.names) != list(right.names):
             text = f"Its index is named {_named(list(index.names))}; {_named(list(right.names))} is asked for."
-            return self._difference(text, "index", actual, expected)
+            return self._difference(text, "index")
         labels = [(cells_of(a), cells_of(b)) for a, b in zip(label_columns(index), label_columns(right), strict=True)]
-        wrong = self._differ(labels)
+        wrong = differing_cells(labels, self.rules)
         if not wrong.any():
             return None
         if self._same_rows([*labels, *pairs]):
-            return self._difference("Its rows are the right ones in another order.", "order", actual, expected)
+            return self._difference("Its rows are the right ones in another order.", "order")
         place = int(wrong.any(axis=1).argmax())
         found, asked = _apart(index[place], right[place])
         many = int(wrong.any(axis=1).sum())
-        some = f" ({many} of {_many(len(right), 'label')} differ)" if many > 1 else ""
+        some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
         reason = f"Its row labels (the index) differ: at place {place} there is {found} where {asked} is right{some}."
-        if _counts_rows(right) and not self._differ(pairs).any():
+        if _counts_rows(right) and not differing_cells(pairs, self.rules).any():
             reason = f"Its values are right, and its row labels (the index) are not: at place {place} there is {found} where {asked} is right."
-        return self._difference(reason, "index", actual, expected)
+        return self._difference(reason, "index")
 
-    def _levels(self, index: Any, right: Any, actual: Any, expected: Any) -> Difference:
+    def _levels(self, index: Value, right: Value) -> Difference:
         one, other = getattr(index, "nlevels", 1), getattr(right, "nlevels", 1)
         are = "is" if other == 1 else "are"
-        text = f"Its rows have {_many(one, 'label')} each (levels of the index); {other} {are} right."
-        return self._difference(text, "index", actual, expected)
+        text = f"Its rows have {count(one, 'label')} each (levels of the index); {other} {are} right."
+        return self._difference(text, "index")
 
-    def _cells(
-        self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]
-    ) -> Difference | None:
-        wrong = self._differ(pairs)
+    def _cells(self, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]) -> Difference | None:
+        wrong = differing_cells(pairs, self.rules)
         if not wrong.any():
             return None
-        own = self.rules.tables.index and not _counts_rows(getattr(expected, "index", None))
+        own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
         if not own and self._same_rows(pairs):  # labels of their own are known to be the right ones
-            noun = "rows" if kind_of_table(expected) == "DataFrame" else "values"
-            return self._difference(f"Its {noun} are the right ones in another order.", "order", actual, expected)
+            noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
+            return self._difference(f"Its {noun} are the right ones in another order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
         one, other = pairs[column]
         found, right = _apart(one.entries[row], other.entries[row])
-        where = self._place(expected, row)
+        where = self._place(row)
         where = f"{where}, {names[column]}" if names[column] else where
-        count = int(wrong.sum())
-        noun = "cells" if kind_of_table(expected) == "DataFrame" else "values"
-        some = f" ({count} of {wrong.size:,} {noun} differ)" if count > 1 else ""
+        many = int(wrong.sum())
+        noun = "cells" if kind_of_table(self.expected) == "DataFrame" else "values"
+        some = f" ({many} of {wrong.size:,} {noun} differ)" if many > 1 else ""
         text = f"{where} there is {found} where {right} is right{some}."
         prefix = "" if self.rules.what == "it" else f"{self.rules.what} differs: "
-        return self._difference(f"{prefix}{text if prefix else text[0].upper() + text[1:]}", "values", actual, expected)
+        return self._difference(f"{prefix}{text if prefix else text[0].upper() + text[1:]}", "values")
 
-    def _in_any_order(
-        self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]
-    ) -> Difference | None:
-        if self.rules.tables.index and not _counts_rows(getattr(expected, "index", None)):
-            if actual.index.nlevels != expected.index.nlevels:
-                return self._levels(actual.index, expected.index, actual, expected)
-            both = zip(label_columns(actual.index), label_columns(expected.index), strict=True)
+    def _in_any_order(self, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]) -> Difference | None:
+        if self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None)):
+            if self.actual.index.nlevels != self.expected.index.nlevels:
+                return self._levels(self.actual.index, self.expected.index)
+            both = zip(label_columns(self.actual.index), label_columns(self.expected.index), strict=True)
             pairs = [*((cells_of(a), cells_of(b)) for a, b in both), *pairs]
             names = ["label"] * (len(pairs) - len(names)) + [name or "value" for name in names]
         lacking, spare = unpaired_rows(pairs, self.rules)
@@ -318,7 +355,7 @@ class _Comparison:
         if not any(names):
             right, found = _apart(pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
             text = f"{self.rules.subject('lacks')} the value {right} (values may stand in any order); it has {found} too many"
-        return self._difference(f"{text}.", "values", actual, expected)
+        return self._difference(f"{text}.", "values")
 
     def _row_text(self, columns: Sequence[Cells], names: Sequence[str], row: int) -> str:
         both = zip(names, columns, strict=True)
@@ -328,22 +365,19 @@ class _Comparison:
     def _same_rows(self, pairs: Sequence[tuple[Cells, Cells]]) -> bool:
         return bool(pairs) and not unpaired_rows(pairs, self.rules)[0]
 
-    def _differ(self, pairs: Sequence[tuple[Cells, Cells]]) -> Any:
-        return differing_cells(pairs, self.rules)
-
-    def _place(self, expected: Any, row: int) -> str:
-        index = getattr(expected, "index", None)
-        noun = "in row" if kind_of_table(expected) == "DataFrame" else "at"
-        if not self.rules.tables.index or index is None or kind_of_table(expected) == "Index":
+    def _place(self, row: int) -> str:
+        index = getattr(self.expected, "index", None)
+        noun = "in row" if kind_of_table(self.expected) == "DataFrame" else "at"
+        if not self.rules.tables.index or index is None or kind_of_table(self.expected) == "Index":
             return f"in the row at place {row}" if noun == "in row" else f"at place {row}"
         label = shown_label(index[row])
         return f"{noun} {label}" if index.is_unique else f"{noun} {label} (at place {row})"
 
-    def _difference(self, reason: str, kind: str, actual: Any, expected: Any) -> Difference:
-        return Difference(reason, kind, actual, expected, has_expected=True)
+    def _difference(self, reason: str, kind: str) -> Difference:
+        return Difference(reason, kind, self.actual, self.expected, has_expected=True)
 
 
-def _places(found: list[Any], right: list[Any]) -> list[int]:
+def _places(found: list[Value], right: list[Value]) -> list[int]:
     """Where each column that is expected stands; of several with one name the first comes first."""
     left = list(enumerate(found))
     places = []
@@ -353,7 +387,7 @@ def _places(found: list[Any], right: list[Any]) -> list[int]:
     return places
 
 
-def _counts_rows(index: Any) -> bool:
+def _counts_rows(index: Value) -> bool:
     """Whether an index says nothing of its own: 0, 1, 2 and so on, without a name."""
     if index is None:
         return True
@@ -361,37 +395,25 @@ def _counts_rows(index: Any) -> bool:
     return plain and bool((np.asarray(index) == np.arange(len(index))).all())
 
 
-def _there(one: Any, other: Any) -> bool:
-    return not is_missing(one) or not is_missing(other)
-
-
-def _be(kind: str) -> str:
-    return "is" if kind == "text" else "are"
-
-
-def _apart(found: Any, right: Any) -> tuple[str, str]:
+def _apart(found: Value, right: Value) -> tuple[str, str]:
     """Both as a sentence has them, with as many digits as it takes to tell them apart."""
     pairs = [(shown_cell(found, digits), shown_cell(right, digits)) for digits in range(4, 18)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
-def _as_labels(names: Sequence[Any], index: Any, text: str) -> str:
+def _as_labels(names: Sequence[Value], index: Value, text: str) -> str:
     """What to say of a name that is a column here and the index there."""
     shared = [name for name in names if name is not None and name in list(index.names)]
     return f"{shown_label(shared[0])} {text}" if shared else ""
 
 
-def _columns(names: Sequence[Any], *, the: bool = True) -> str:
+def _columns(names: Sequence[Value], *, the: bool = True) -> str:
     noun = "column" if len(names) == 1 else "columns"
     return f"{'the ' if the else ''}{noun} {_named(names)}"
 
 
-def _named(names: Sequence[Any]) -> str:
+def _named(names: Sequence[Value]) -> str:
     shown = [shown_label(name) if name is not None else "None" for name in names]
     if len(shown) > MAX_NAMED:
         return f"{', '.join(shown[:MAX_NAMED])} and {len(shown) - MAX_NAMED} more"
     return join_words(shown)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

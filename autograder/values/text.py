@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from autograder.base.foreign import Value
 from autograder.values.family import MAX_TEXT, Difference, ExactFamily, Rules, source
 from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, mismatch_message
 
 __all__ = ["BytesFamily", "TextFamily", "text_difference"]
 
 AROUND = 12  # characters shown on each side of the first that differs
-_MAX_TOLD = (
-    10_000  # characters of a text beyond which only the place is reported: putting accents in order takes the square
-)
+_MAX_TOLD = 10_000  # characters beyond which only the place is reported: putting accents in order takes the square
 
 
 class TextFamily(ExactFamily):
@@ -22,80 +21,72 @@ class TextFamily(ExactFamily):
 
     types: ClassVar[tuple[type, ...]] = (str,)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         expected = str(expected)
         if not isinstance(found, str):
             yield mismatch_message(found, expected)
         elif found != expected:
             yield (lines_difference if "\n" in expected or "\n" in found else line_difference)(found, expected)
 
-    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
         if not isinstance(found, str) or max(len(found), len(expected)) <= MAX_TEXT:
             return None
         first, second, begin = text_excerpt(found, expected)
         return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
 
-    def source(self, value: Any, depth: int) -> str:
+    def source(self, value: Value, depth: int) -> str:
         return repr(value.item() if hasattr(value, "item") else value)
 
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         if len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
         return f"{name} is a string of {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
 
-    def label(self, value: Any, other: Any) -> str:
+    def label(self, value: Value, other: Value) -> str:
         return "a string"
 
-    def describe(self, value: Any) -> str:
+    def describe(self, value: Value) -> str:
         return "a string"
 
-    def identity(self, value: Any) -> Hashable:
+    def identity(self, value: Value) -> Hashable:
         return (value.dtype.str, value.tobytes()) if hasattr(value, "dtype") else (type(value).__name__, value)
 
-    def match_key(self, value: Any) -> Hashable:
+    def match_key(self, value: Value) -> Hashable:
         return (type(value).__name__, value)
 
-    def outline(self, value: Any, rules: Rules) -> Hashable:
+    def outline(self, value: Value, rules: Rules) -> Hashable:
         return value  # type: ignore[no-any-return]
 
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        at = where % len(value) if value else 0
+        return f"{value[:at]}{'?' if value[at : at + 1] != '?' else '!'}{value[at + 1 :]}"
 
-class BytesFamily(TextFamily):
+
+class BytesFamily(ExactFamily):
     """Bytes and bytearrays."""
 
     types: ClassVar[tuple[type, ...]] = (bytes, bytearray)
 
-    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if type(found) is not type(expected) or found != expected:
             yield mismatch_message(found, expected)
 
-    def excerpt(self, found: Any, expected: Any) -> None:
-        return None
-
-    def source(self, value: Any, depth: int) -> str:
-        return repr(value)
-
-    def paste(self, name: str, value: Any) -> str:
+    def paste(self, name: str, value: Value) -> str:
         if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
         return f"{name} is bytes, {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
 
-    def kind(self, value: Any) -> str:
+    def kind(self, value: Value) -> str:
         return "a bytearray" if isinstance(value, bytearray) else "bytes"
 
-    def label(self, value: Any, other: Any) -> str:
-        return self.kind(value)
-
-    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+    def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return value.copy() if isinstance(value, bytearray) else leaf(value)
 
-    def identity(self, value: Any) -> Hashable:
-        return (type(value).__name__, repr(value))
-
-    def match_key(self, value: Any) -> Hashable:
-        return (type(value).__name__, value if isinstance(value, bytes) else repr(value))
-
-    def outline(self, value: Any, rules: Rules) -> Hashable:
+    def outline(self, value: Value, rules: Rules) -> Hashable:
         return value if isinstance(value, bytes) else type(value).__name__
+
+    def perturb(self, value: Value, where: int, by: float) -> Value:
+        return value[:-1] if value else value + b"?"
 
 
 def line_difference(found: str, expected: str) -> Difference:

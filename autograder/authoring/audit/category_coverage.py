@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from autograder.authoring.audit.mutants import Mutant
-from autograder.authoring.audit.value_corruption import can_corrupt_value, corrupt_table, corrupt_value
 from autograder.checking.inputs.argument import BoundCall, InputCategory
 from autograder.checking.inputs.array_arguments import ArrayArgument
 from autograder.checking.inputs.categories import categories_of
@@ -144,53 +143,18 @@ def _spoilt(reader: _Reader, category: InputCategory, entry: int) -> Function:
             return right
         number = zlib.crc32(category.name.encode()) + 7919 * entry  # another entry each time
         share = reader.contract.corrupt
-        if _holds_numbers(right):
-            return _spoil(right, share, number)
+        if family_of(right).is_perturbable(right):
+            return family_of(right).perturb(right, number, share)
         # A result such as a plot has no entries to corrupt, so corrupt the data that it is drawn from.
         given = reader.bound(args, kwargs)
         for name, value in given.items():
             if family_of(value).is_table:
-                return reader.function(**{**given, name: corrupt_table(value, share, number)})
+                return reader.function(**{**given, name: family_of(value).perturb(value, number, share)})
             if isinstance(value, np.ndarray):
                 return reader.function(**{**given, name: _out_of_order(value, share, number)})
         return right
 
     return spoilt
-
-
-def _holds_numbers(value: Any) -> bool:
-    if can_corrupt_value(value):
-        return True
-    if isinstance(value, dict | tuple | list):
-        return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
-    return family_of(value).is_table or np.asarray(value).dtype.kind in "biufc"
-
-
-def _spoil(value: Any, share: float, number: int) -> Any:
-    """Return ``value`` with one entry changed by ``share`` of the largest. ``number`` selects the entry."""
-    if can_corrupt_value(value):
-        return corrupt_value(value, number)
-    if isinstance(value, dict) and value:
-        chosen = list(value)[number % len(value)]
-        return {k: _spoil(v, share, number // 7) if k == chosen else v for k, v in value.items()}
-    if isinstance(value, tuple | list) and value:
-        place = number % len(value)
-        return type(value)(_spoil(v, share, number // 7) if i == place else v for i, v in enumerate(value))
-    if family_of(value).is_table:
-        return corrupt_table(value, share, number)
-    array = np.array(value)
-    if not array.size or array.dtype.kind not in "biuf":
-        return value
-    entry = number % array.size
-    if array.dtype.kind == "b":
-        array.flat[entry] = not array.flat[entry]
-    elif array.dtype.kind in "iu":
-        array.flat[entry] += max(1, round(share * abs(int(array.flat[entry])))) if share > 0.01 else 1
-    else:
-        finite = np.abs(array[np.isfinite(array)])
-        largest = float(finite.max()) if finite.size else 0.0
-        array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(share * largest, 0.001)
-    return array if isinstance(value, np.ndarray) else array[()].item()
 
 
 def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:

@@ -7,14 +7,13 @@ import ast
 import pandas as pd
 import pytest
 
-from autograder.authoring.audit.category_coverage import _spoil
 from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, array, real, table, whole
 from autograder.checking.inputs.covering import cover
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.methods import other_join_or_summary, other_table_method
 from autograder.mistakes.edits.operators import Scope
-from autograder.values import equal
+from autograder.values import equal, family_of
 
 CONTRACT = Contract(
     {
@@ -87,7 +86,7 @@ SPOILT = [
 @pytest.mark.parametrize("value", SPOILT, ids=range(len(SPOILT)))
 def test_a_spoilt_table_is_another(value, number):
     """By which the audit sees whether a kind is looked at."""
-    assert not equal(_spoil(value, 0.01, number), value)
+    assert not equal(family_of(value).perturb(value, number, 0.01), value)
 
 
 SLIPS = {
