@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.call_source import arguments_of, expression_for
+from autograder.checking.call_source import arguments_of, expression_for, shows_cases
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
@@ -201,7 +201,9 @@ def judge_assertion(
     actual, expected = without_proxies(actual), without_proxies(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
-    if observer is None and finding is None:
+    if observer is None and (finding is None or not shows_cases()):
+        if finding is not None:
+            raise CheckFailed(finding.reason, kind=finding.kind)
         return
     if not call:  # found only to be shown: most assertions hold, and there are thousands
         call, own = expression_for(actual)

@@ -18,7 +18,9 @@ from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
 
-__all__ = ["arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "track_answers"]
+__all__ = [
+    "arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "shows_cases", "track_answers",
+]  # fmt: skip
 
 MAX_IN_PLACE = 40  # characters of a text that stands in the call itself
 MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
@@ -45,6 +47,7 @@ class _Noted(list[_Answer]):
 
 
 _answers: ContextVar[_Noted | None] = ContextVar("answers", default=None)
+_shows_cases: ContextVar[bool] = ContextVar("shows_cases", default=True)
 
 
 def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
@@ -69,13 +72,22 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
 
 
 @contextmanager
-def track_answers() -> Iterator[None]:
-    """Keep inside what the student answers, so that an assertion finds the call that gave a value."""
-    token = _answers.set(_Noted())
+def track_answers(*, show_cases: bool = True) -> Iterator[None]:
+    """Keep inside what the student answers, so that an assertion finds the call that gave a value.
+
+    With ``show_cases=False``, failures come without the case that shows them, because nobody reads it.
+    """
+    token, shown = _answers.set(_Noted()), _shows_cases.set(show_cases)
     try:
         yield
     finally:
         _answers.reset(token)
+        _shows_cases.reset(shown)
+
+
+def shows_cases() -> bool:
+    """Return whether somebody reads the case that shows a failure."""
+    return _shows_cases.get()
 
 
 def kept_for_this_check() -> dict[Any, Any]:

@@ -215,6 +215,7 @@ class ChapterChecks:
     """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before.
 
     Set ``shrinks`` to ``False`` where nobody reads the messages: looking for a small example takes far longer than judging.
+    With ``shows_cases=False``, failures come without their case, and judging is quicker still.
     ``only_visible`` says that the hidden checks are left out.
     """
 
@@ -228,6 +229,7 @@ class ChapterChecks:
     secret: bytes
     only_visible: bool = False
     shrinks: bool = True
+    shows_cases: bool = True
     _seed: bytes | None = None  # what every input is drawn from, where it is neither public nor the secret
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _cases: dict[tuple[str, str], list[Case]] = field(default_factory=dict)
@@ -363,7 +365,7 @@ class ChapterChecks:
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:
                 values = {**fixtures, "rng": rng_for(function), **case.values}
-                with track_answers():
+                with track_answers(show_cases=self.shows_cases):
                     function(cls(), **{name: values[name] for name in case.wanted})
 
     def right_names(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["OutOfTimeError", "alarm"]
 
@@ -27,6 +27,7 @@ AGAIN = 0.25  # seconds until what was swallowed is raised again
 PATIENCE = 4  # times that it may be swallowed; then it is raised at every step, so that no loop can go on
 STUCK = 2.0  # seconds without any reaction, after which a person is told why
 WAITING = 10  # times as long by the clock as the processor may work, where that is what counts
+_READ_EVERY = 0.005  # seconds between two readings of the processor's clock
 _EVERY = 200  # steps between two looks at the clock, in a browser
 
 
@@ -89,13 +90,16 @@ class _Limit:
 class _Signalled(_Limit):
     """By ``SIGALRM``, which also ends a wait such as ``time.sleep``. An interrupt by a person is as persistent."""
 
+    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # of both clocks
+
     def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
         super().__init__(seconds, stuck)
         self._of_processor = of_processor
 
     def _begin(self) -> None:
         self._over = False
-        self._worked, self._latest = time.process_time(), time.monotonic() + WAITING * self._seconds
+        now = time.monotonic()
+        self._worked, self._latest = self._processor_time(now), now + WAITING * self._seconds
         self._raised: dict[int, int] = {}
         self._before = [(signal.SIGALRM, self._handle(signal.SIGALRM, OutOfTimeError))]
         if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -131,6 +135,16 @@ class _Signalled(_Limit):
             raise kind
 
         return _signal.signal(number, ring)
+
+    @classmethod
+    def _processor_time(cls, now: float) -> float:
+        """Return how long the processor has worked for this process, as it was a few milliseconds ago at most.
+
+        Each reading may make Linux give the processor to another process, and there are thousands of calls in a second.
+        """
+        if now > cls._reading[0] + _READ_EVERY:
+            cls._reading = now, time.process_time()
+        return cls._reading[1]
 
     def _has_waited(self) -> bool:
         """Whether the processor has worked less than the time that is given, and there is still time to wait for it."""

@@ -131,12 +131,15 @@ class MeasuredExercise:
     ) -> None:
         self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
+        # Of a mutant, nobody reads more than which checks it fails.
+        self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
         # A solution that ends has as long as a student's, on a busy machine too: only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
         # What is asked and rightly answered is the same for every mutant: computed when first needed.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
+        self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # to the calls that are made of everybody
         self._survivors: list[Mutant] = []
         self._slips: list[Mutant] = []  # of the reference, killed by a visible check
 
@@ -155,7 +158,7 @@ class MeasuredExercise:
         uncaught, misnamed, unseen = [], {}, {}
         claims: dict[str, str] = {}
         for misconception in wrong:
-            verdict = self._grade(self._with(misconception.function), self._patience)
+            verdict = self._grade(self._with(misconception.function), self._patience, misconception.function)
             if self._told_well_done(misconception.function):
                 unseen[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
@@ -230,21 +233,31 @@ class MeasuredExercise:
         """Whether a student who makes this mistake hears from ``check()`` that all is well; of a quiz it says nothing yet."""
         if self.spec.answers:
             return False
-        return bool(self._marked(self._with(mistake), self._patience, visible_only=True).status == "passed")
+        subject = self._subject(self._with(mistake), self._patience, mistake)
+        [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=True)
+        return bool(verdict.status == "passed")
 
-    def _grade(self, namespace: Mapping[str, Any], seconds: float) -> ExerciseVerdict:
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
+    def _subject(
+        self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
+    ) -> FunctionSubject:
+        """A subject of these names; the planned answers of a ``known`` mistake, which is judged again and again, are kept."""
+        if known is None:
+            return FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
+        answers = self._answered_by.setdefault(known, {})
+        return _KnownSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True, answers=answers)
+
+    def _grade(
+        self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
+    ) -> ExerciseVerdict:
+        subject = self._subject(namespace, seconds, known)
         [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
         return verdict
 
-    def _marked(
-        self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False
-    ) -> ExerciseVerdict:
+    def _marked(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> ExerciseVerdict:
         """The verdict without the name of a mistake."""
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
-        [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
+        [verdict] = self.marks.judge(self._subject(namespace, seconds), only=frozenset({self.spec.name}))
         return verdict
 
     def _stub_earns_nothing(self) -> bool:
@@ -266,7 +279,7 @@ class MeasuredExercise:
         return max(shares)
 
     def _kinds(self, *, mutants: bool) -> CategoryCoverage:
-        found = covered_categories(self.checks, self.spec.name)
+        found = covered_categories(self._wordless, self.spec.name)
         if self.spec.takes is None or not mutants:
             return found
         reference = self.checks.references[self.spec.name]
@@ -274,7 +287,7 @@ class MeasuredExercise:
         for mutant in category_mutants(self.spec.takes, reference, self.spec.name):
             if self._differs(mutant):
                 total += 1
-                if not is_detected(self.checks, self.spec.name, mutant.function):
+                if not is_detected(self._wordless, self.spec.name, mutant.function):
                     survivors.append(mutant.label)
         return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
 
@@ -306,7 +319,7 @@ class MeasuredExercise:
             for check in killed:
                 killers[check] += 1
         for misconception in self.checks.misconceptions.get(self.spec.name, ()):
-            for check in self._killed_by(misconception.function):
+            for check in self._killed_by(misconception.function, known=True):
                 killers[check] += 1
         return dataclasses.replace(
             result,
@@ -333,9 +346,10 @@ class MeasuredExercise:
         rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
         return own + rest[: max(0, most - len(own))]
 
-    def _killed_by(self, function: Callable[..., Any]) -> set[str]:
+    def _killed_by(self, function: Callable[..., Any], *, known: bool = False) -> set[str]:
         """The checks that fail for ``function``, each tried by itself, whether or not it would have waited."""
-        return _failing(self.checks, self.spec, self._with(function))
+        subject = self._subject(self._with(function), _SECONDS, function if known else None)
+        return _failing(self._wordless, self.spec, subject.open())
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
         written = dict(self.spec.equivalent)
@@ -409,12 +423,13 @@ class MeasuredExercise:
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
-            checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
+            checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither, and
             # the solutions have been held to them already.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
-                for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
+                session = self._subject(namespace, self._patience).open()
+                for check in _failing(checks, spec, session, planned=False):
                     found.setdefault(check, name)
         return found
 
@@ -431,15 +446,46 @@ def _always(value: Any) -> Callable[..., Any]:
     return lambda *_args, **_kwargs: copy.deepcopy(value)
 
 
-def _failing(
-    checks: ChapterChecks,
-    spec: ExerciseSpec,
-    namespace: Mapping[str, Any],
-    *,
-    planned: bool = True,
-    seconds: float = _SECONDS,
-) -> set[str]:
-    session = FunctionSession(namespace, call_seconds=seconds, of_processor=True)
+class _KnownSession(FunctionSession):
+    """Functions whose answers to planned calls are looked up in ``answers``, and stored there when they are first given."""
+
+    def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
+        super().__init__(names, call_seconds=seconds, of_processor=True)
+        self._known_answers = answers
+
+    def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Call many; only of what is held until the last call is nothing looked up."""
+        if hold:
+            return super().batch(calls, hold=True)
+        return [self._looked_up(call, call) for call in calls]
+
+    def probe(self, source: str, call: Call) -> Answer:
+        """Run ``probe(function, …)`` of ``source``."""
+        return self._looked_up(call, dataclasses.replace(call, probe=source))
+
+    def _looked_up(self, planned: Call, call: Call) -> Answer:
+        if planned.key is None or not self.alive:
+            return super().batch([call])[0]
+        if planned.key not in self._known_answers:
+            answer = super().batch([call])[0]
+            if answer.stopped:
+                return answer
+            self._known_answers[planned.key] = answer
+        return self._known_answers[planned.key]
+
+
+@dataclasses.dataclass
+class _KnownSubject(FunctionSubject):
+    """A subject whose planned answers are kept in ``answers``."""
+
+    answers: dict[Any, Answer] = dataclasses.field(kw_only=True)
+
+    def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
+        """A fresh session over the same names."""
+        return _KnownSession(self.names, self.answers, self.call_seconds)
+
+
+def _failing(checks: ChapterChecks, spec: ExerciseSpec, session: FunctionSession, *, planned: bool = True) -> set[str]:
     conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:

@@ -117,7 +117,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     judge.checks.shrinks = False
     # Marks alone take a small part of the time that it takes to name the mistake as well.
     unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
-    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, _diagnoses={}))
+    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
     alternatives = known_alternatives(course, chapter)
     _, released = load_source(course.source(chapter))
     blank = blank_exercises(released, released)
