@@ -10,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.call_source import arguments_of, expression_for
+from autograder.checking.call_source import arguments_of, expression_for, shows_cases
 from autograder.checking.findings import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
@@ -207,7 +207,9 @@ def judge_assertion(
     actual, expected = without_proxies(actual), without_proxies(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
-    if observer is None and finding is None:
+    if observer is None and (finding is None or not shows_cases()):
+        if finding is not None:
+            raise CheckFailed(finding.reason, kind=finding.kind)
         return
     if not call:  # computed only when needed, because there are thousands of assertions and most pass
         call, own = expression_for(actual)

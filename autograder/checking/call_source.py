@@ -18,7 +18,9 @@ from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
 from autograder.values import family_of, source
 
-__all__ = ["arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "track_answers"]
+__all__ = [
+    "arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "shows_cases", "track_answers",
+]  # fmt: skip
 
 MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
 MAX_PARTS, MAX_DEPTH = 50, 3  # of a student's result that is searched for a part
@@ -45,6 +47,7 @@ class _CheckAnswers(list[_Answer]):
 
 
 _answers: ContextVar[_CheckAnswers | None] = ContextVar("answers", default=None)
+_shows_cases: ContextVar[bool] = ContextVar("shows_cases", default=True)
 
 
 def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
@@ -72,13 +75,22 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
 
 
 @contextmanager
-def track_answers() -> Iterator[None]:
-    """Record the student's answers inside, so that assertions can find the call that returned a value."""
-    token = _answers.set(_CheckAnswers())
+def track_answers(*, show_cases: bool = True) -> Iterator[None]:
+    """Record the student's answers inside, so that assertions can find the call that returned a value.
+
+    With ``show_cases=False``, failures come without the case that shows them, because nobody reads it.
+    """
+    token, shown = _answers.set(_CheckAnswers()), _shows_cases.set(show_cases)
     try:
         yield
     finally:
         _answers.reset(token)
+        _shows_cases.reset(shown)
+
+
+def shows_cases() -> bool:
+    """Return whether somebody reads the case that shows a failure."""
+    return _shows_cases.get()
 
 
 def kept_for_this_check() -> dict[Hashable, Value]:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.call_source import format_call
+from autograder.checking.call_source import format_call, shows_cases
 from autograder.checking.student_objects import asked_for
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
@@ -162,7 +162,7 @@ class ExerciseSession:
     def stopped_failure(self, call: Call) -> CheckStopped:
         """Return the failure for a call that had to be stopped."""
         limits, at = self.limits, self.stopped_at
-        _, inputs = self.spelled(call)
+        inputs = self.spelled(call)[1] if shows_cases() else {}
         given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
         text = explain_stop(
             self.stopped,
@@ -176,7 +176,9 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """Return a call as lines that a student can paste: its inputs by name, then the call."""
+        """A call as lines that a student can paste: its inputs by name, then the call; empty if nobody reads them."""
+        if not shows_cases():
+            return ""
         text, inputs = self.spelled(call)
         return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
 

@@ -15,7 +15,7 @@ import traceback
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FunctionType, TracebackType
@@ -237,7 +237,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return replace(answer, value=normalize_result(value))
+        return Answer(normalize_result(value), changed=answer.changed)
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected
@@ -323,12 +323,13 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _memory(limit_mb: int | None) -> Iterator[None]:
+def _memory(limit_mb: int | None) -> AbstractContextManager[None]:
     """Raise ``MemoryError`` afterwards if the limit was exceeded. A sandboxed child is stopped immediately."""
-    if limit_mb is None:
-        yield
-        return
+    return nullcontext() if limit_mb is None else _traced(limit_mb)
+
+
+@contextmanager
+def _traced(limit_mb: int) -> Iterator[None]:
     tracemalloc.start()
     try:
         yield

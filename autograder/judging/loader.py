@@ -213,6 +213,7 @@ class ChapterChecks:
     """The exercises of a chapter with their check classes, references, misconceptions and planned calls.
 
     Set ``shrinks`` to ``False`` if nobody reads the messages. Shrinking an example takes far longer than judging.
+    With ``shows_cases=False``, failures come without their case, and judging is quicker still.
     ``only_visible`` states that the hidden checks are left out.
     """
 
@@ -226,6 +227,7 @@ class ChapterChecks:
     secret: bytes
     only_visible: bool = False
     shrinks: bool = True
+    shows_cases: bool = True
     _seed: bytes | None = None  # the seed of every input if it is neither public nor the secret
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _cases: dict[tuple[str, str], list[Case]] = field(default_factory=dict)
@@ -361,7 +363,7 @@ class ChapterChecks:
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:
                 values = {**fixtures, "rng": rng_for(function), **case.values}
-                with track_answers():
+                with track_answers(show_cases=self.shows_cases):
                     function(cls(), **{name: values[name] for name in case.wanted})
 
     def right_names(self) -> dict[str, Value]:

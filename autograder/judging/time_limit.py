@@ -19,15 +19,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["OutOfTimeError", "time_limit"]
 
-AGAIN = 0.25  # seconds until a swallowed error is raised again
-PATIENCE = 4  # after the error was swallowed this often, it is raised at every step
-STUCK = 2.0  # seconds without a reaction until `stuck` is called
-WAITING = 10  # the clock limit is this many times the limit of processor time
-_EVERY = 200  # steps between two looks at the clock
+AGAIN = 0.25  # seconds until what was swallowed is raised again
+PATIENCE = 4  # times that it may be swallowed; then it is raised at every step, so that no loop can go on
+STUCK = 2.0  # seconds without any reaction, after which a person is told why
+WAITING = 10  # times as long by the clock as the processor may work, where that is what counts
+_READ_EVERY = 0.005  # seconds between two readings of the processor's clock
+_EVERY = 200  # steps between two looks at the clock, in a browser
 
 
 class OutOfTimeError(BaseException):
@@ -92,13 +93,16 @@ class _Limit:
 class _Signalled(_Limit):
     """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
+    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # of both clocks
+
     def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
         super().__init__(seconds, stuck)
         self._of_processor = of_processor
 
     def _begin(self) -> None:
         self._over = False
-        self._worked, self._latest = time.process_time(), time.monotonic() + WAITING * self._seconds
+        now = time.monotonic()
+        self._worked, self._latest = self._processor_time(now), now + WAITING * self._seconds
         self._raised: dict[int, int] = {}
         self._before = [(signal.SIGALRM, self._handle(signal.SIGALRM, OutOfTimeError))]
         if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -134,6 +138,16 @@ class _Signalled(_Limit):
             raise kind
 
         return _signal.signal(number, ring)
+
+    @classmethod
+    def _processor_time(cls, now: float) -> float:
+        """Return how long the processor has worked for this process, as it was a few milliseconds ago at most.
+
+        Each reading may make Linux give the processor to another process, and there are thousands of calls in a second.
+        """
+        if now > cls._reading[0] + _READ_EVERY:
+            cls._reading = now, time.process_time()
+        return cls._reading[1]
 
     def _has_waited(self) -> bool:
         """Return whether the processor time is not used up yet, and the limit by the clock is not reached."""

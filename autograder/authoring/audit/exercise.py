@@ -131,12 +131,17 @@ class MeasuredExercise:
     ) -> None:
         self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
+        # For a mutant, only the names of the failing checks are needed.
+        self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
         # Known solutions get as long as a student's, so that a busy machine fails none of them. Only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
+        self._answered_by: dict[
+            Callable[..., Any], dict[Any, Answer]
+        ] = {}  # the answers of a mistake to the planned calls
         self._survivors: list[Mutant] = []
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
@@ -161,7 +166,7 @@ class MeasuredExercise:
         uncaught, misdiagnosed, missed_by_visible = [], {}, {}
         claims: dict[str, str] = {}
         for misconception in wrong:
-            verdict = self._grade(self._with(misconception.function), self._patience)
+            verdict = self._grade(self._with(misconception.function), self._patience, misconception.function)
             if self._told_well_done(misconception.function):
                 missed_by_visible[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
@@ -236,21 +241,31 @@ class MeasuredExercise:
         """Return whether ``check()`` reports success for this mistake. It never does for a quiz."""
         if self.spec.answers:
             return False
-        return bool(self._marked(self._with(mistake), self._patience, visible_only=True).status == "passed")
+        subject = self._subject(self._with(mistake), self._patience, mistake)
+        [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=True)
+        return bool(verdict.status == "passed")
 
-    def _grade(self, namespace: Mapping[str, Any], seconds: float) -> ExerciseVerdict:
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
+    def _subject(
+        self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
+    ) -> FunctionSubject:
+        """Return a subject with these names. The planned answers of a ``known`` mistake are cached, since it is judged repeatedly."""
+        if known is None:
+            return FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
+        answers = self._answered_by.setdefault(known, {})
+        return _KnownSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True, answers=answers)
+
+    def _grade(
+        self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
+    ) -> ExerciseVerdict:
+        subject = self._subject(namespace, seconds, known)
         [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
         return verdict
 
-    def _marked(
-        self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False
-    ) -> ExerciseVerdict:
+    def _marked(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> ExerciseVerdict:
         """Return the verdict without a diagnosis."""
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
-        [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
+        [verdict] = self.marks.judge(self._subject(namespace, seconds), only=frozenset({self.spec.name}))
         return verdict
 
     def _stub_earns_nothing(self) -> bool:
@@ -272,7 +287,7 @@ class MeasuredExercise:
         return max(shares)
 
     def _kinds(self, *, mutants: bool) -> CategoryCoverage:
-        found = covered_categories(self.checks, self.spec.name)
+        found = covered_categories(self._wordless, self.spec.name)
         if self.spec.takes is None or not mutants:
             return found
         reference = self.checks.references[self.spec.name]
@@ -280,7 +295,7 @@ class MeasuredExercise:
         for mutant in category_mutants(self.spec.takes, reference, self.spec.name):
             if self._differs(mutant):
                 total += 1
-                if not is_detected(self.checks, self.spec.name, mutant.function):
+                if not is_detected(self._wordless, self.spec.name, mutant.function):
                     survivors.append(mutant.label)
         return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
 
@@ -312,7 +327,7 @@ class MeasuredExercise:
             for check in killed:
                 killers[check] += 1
         for misconception in self.checks.misconceptions.get(self.spec.name, ()):
-            for check in self._killed_by(misconception.function):
+            for check in self._killed_by(misconception.function, known=True):
                 killers[check] += 1
         return dataclasses.replace(
             result,
@@ -339,9 +354,10 @@ class MeasuredExercise:
         rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
         return own + rest[: max(0, most - len(own))]
 
-    def _killed_by(self, function: Callable[..., Any]) -> set[str]:
+    def _killed_by(self, function: Callable[..., Any], *, known: bool = False) -> set[str]:
         """Return the checks that fail for ``function``, ignoring ``after=`` conditions."""
-        return _failing(self.checks, self.spec, self._with(function))
+        subject = self._subject(self._with(function), _SECONDS, function if known else None)
+        return _failing(self._wordless, self.spec, subject.open())
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
         written = dict(self.spec.equivalent)
@@ -415,11 +431,12 @@ class MeasuredExercise:
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # which caches the answers for this draw only
-            checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
+            checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
             # Another secret changes no visible check, and no hidden check that draws nothing. Both have been tried already.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
-                for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
+                session = self._subject(namespace, self._patience).open()
+                for check in _failing(checks, spec, session, planned=False):
                     found.setdefault(check, name)
         return found
 
@@ -436,15 +453,46 @@ def _always(value: Any) -> Callable[..., Any]:
     return lambda *_args, **_kwargs: copy.deepcopy(value)
 
 
-def _failing(
-    checks: ChapterChecks,
-    spec: ExerciseSpec,
-    namespace: Mapping[str, Any],
-    *,
-    planned: bool = True,
-    seconds: float = _SECONDS,
-) -> set[str]:
-    session = FunctionSession(namespace, call_seconds=seconds, of_processor=True)
+class _KnownSession(FunctionSession):
+    """Functions whose answers to planned calls are cached in ``answers``."""
+
+    def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
+        super().__init__(names, call_seconds=seconds, of_processor=True)
+        self._known_answers = answers
+
+    def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Make many calls. The cache is not used if all results must exist at the same time."""
+        if hold:
+            return super().batch(calls, hold=True)
+        return [self._looked_up(call, call) for call in calls]
+
+    def probe(self, source: str, call: Call) -> Answer:
+        """Run ``probe(function, …)`` of ``source``."""
+        return self._looked_up(call, dataclasses.replace(call, probe=source))
+
+    def _looked_up(self, planned: Call, call: Call) -> Answer:
+        if planned.key is None or not self.alive:
+            return super().batch([call])[0]
+        if planned.key not in self._known_answers:
+            answer = super().batch([call])[0]
+            if answer.stopped:
+                return answer
+            self._known_answers[planned.key] = answer
+        return self._known_answers[planned.key]
+
+
+@dataclasses.dataclass
+class _KnownSubject(FunctionSubject):
+    """A subject whose planned answers are cached in ``answers``."""
+
+    answers: dict[Any, Answer] = dataclasses.field(kw_only=True)
+
+    def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
+        """Return a new session with the same names."""
+        return _KnownSession(self.names, self.answers, self.call_seconds)
+
+
+def _failing(checks: ChapterChecks, spec: ExerciseSpec, session: FunctionSession, *, planned: bool = True) -> set[str]:
     conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:

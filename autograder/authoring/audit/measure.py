@@ -117,7 +117,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     judge.checks.shrinks = False
     # Marking without diagnosing takes a small part of the time.
     unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
-    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, _diagnoses={}))
+    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
     alternatives = known_alternatives(course, chapter)
     _, released = load_source(course.source(chapter))
     blank = blank_exercises(released, released)
