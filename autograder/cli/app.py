@@ -13,7 +13,7 @@ from autograder.cli.commands import CommandGroup
 from autograder.cli.courses import config, doctor, roster
 from autograder.cli.entry_points import load_commands
 from autograder.cli.grading import check, grade
-from autograder.cli.marks import feedback, log, marks
+from autograder.cli.marks import feedback, log
 from autograder.cli.student import start, watch
 
 __all__ = ["app"]
@@ -38,9 +38,11 @@ class _AllCommands(CommandGroup):
     def _load(self) -> None:
         if not self._loaded:
             self._loaded = True
-            for command in load_commands():
-                if command.name not in self.commands:
-                    self.place(command)
+            registered = [command for command in load_commands() if command.name not in self.commands]
+            names = {command.name for command in registered}
+            # A command that is listed below another registered one is placed later.
+            for command in sorted(registered, key=lambda command: getattr(command, "after", "") in names):
+                self.place(command)
 
 
 @click.group(cls=_AllCommands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -61,5 +63,5 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
 
 
 app.add_section("To learn", [start, watch, check])
-app.add_section("To teach", [release, grade, feedback, marks, log, roster])
+app.add_section("To teach", [release, grade, feedback, log, roster])
 app.add_section("To write and look after a course", [new, new_exercise, stubs, audit, examples, doctor, config])

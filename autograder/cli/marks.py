@@ -1,10 +1,8 @@
-"""Commands about marks that were entered: feedback pages, tables and mark changes."""
+"""Commands about marks that were entered: feedback pages and mark changes."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +10,6 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.cli.commands import (
@@ -28,7 +25,7 @@ from autograder.cli.output import echo_status, group_messages
 from autograder.course.course import load_course
 from autograder.pages.text import wrapped
 
-__all__ = ["feedback", "log", "marks"]
+__all__ = ["feedback", "log"]
 
 
 @click.command()
@@ -67,34 +64,6 @@ def feedback(
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
             raise Exit(1)
-
-
-@click.command()
-@chapters_argument
-@everything_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each student.")
-@course_option
-def marks(
-    chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
-) -> None:
-    """Show the marks of a class as a table: a row for each student, a column for each chapter."""
-    from autograder.classroom.class_marks import class_marks
-    from autograder.classroom.marks_table import marks_csv, marks_json, marks_text
-
-    with report_errors():
-        if as_csv and as_json:
-            raise CourseError("--csv and --json both say what to print: say one of them.")
-        course = load_course(course_folder)
-        found = class_marks(course, selected_chapters(course, chapters, everything=everything))
-        if as_csv:
-            sys.stdout.write(marks_csv(found))
-        elif as_json:
-            click.echo(json.dumps(marks_json(found), ensure_ascii=False, indent=2))
-        else:
-            # A program that reads a pipe gets each student on one line.
-            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-            click.echo(marks_text(found, width))
 
 
 @click.command()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from autograder.cli.commands import (
 from autograder.cli.output import echo_status
 from autograder.course.course import load_course
 
-__all__ = ["report"]
+__all__ = ["marks", "report"]
 
 
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
@@ -44,8 +46,8 @@ def report(
 ) -> None:
     """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
     from autograder.base.files import write_atomically
-    from autograder.classroom.class_marks import class_marks
     from autograder.course.secret import course_secret
+    from autograder.extras.report.class_marks import class_marks
     from autograder.extras.report.content import Names, reports_of
 
     with report_errors():
@@ -75,3 +77,31 @@ def report(
             # A page with names is private: other accounts on this machine may not read it.
             write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
             echo_status(f"The page is {path}.")
+
+
+@click.command(cls=PlacedCommand, section="To teach", after="feedback")
+@chapters_argument
+@everything_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each student.")
+@course_option
+def marks(
+    chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
+) -> None:
+    """Show the marks of a class as a table: a row for each student, a column for each chapter."""
+    from autograder.extras.report.class_marks import class_marks
+    from autograder.extras.report.marks_table import marks_csv, marks_json, marks_text
+
+    with report_errors():
+        if as_csv and as_json:
+            raise CourseError("--csv and --json both say what to print: say one of them.")
+        course = load_course(course_folder)
+        found = class_marks(course, selected_chapters(course, chapters, everything=everything))
+        if as_csv:
+            sys.stdout.write(marks_csv(found))
+        elif as_json:
+            click.echo(json.dumps(marks_json(found), ensure_ascii=False, indent=2))
+        else:
+            # A program that reads a pipe gets each student on one line.
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            click.echo(marks_text(found, width))

@@ -13,10 +13,10 @@ from typing import Any
 
 from autograder.authoring.audit.classroom import AnswerGroup, undiagnosed_groups
 from autograder.authoring.audit.measure import each_chapter
-from autograder.classroom.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.people import Person
 from autograder.course.course import Course
+from autograder.extras.report.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.extras.report.findings import (
     FailedCheck,
     KnownMistake,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict
-from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.course.notebook import NotebookError, read_notebook
+from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.items import FEW
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.classroom.class_marks import ChapterMarks
+from autograder.extras.report.class_marks import ChapterMarks
 
 __all__ = ["FEW", "ItemAnalysis", "ItemFigures", "analyse"]
 

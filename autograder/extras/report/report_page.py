@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from autograder.base.formatting import number, pluralize, points
 from autograder.base.sanitize import sanitize
-from autograder.classroom.class_marks import STANDINGS, StudentMark
 from autograder.classroom.gradebook.people import duplicate_students
+from autograder.extras.report.class_marks import STANDINGS, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
 from autograder.extras.report.plots import MAX_ROWS, bars, distribution, heatmap
 from autograder.pages.card import blocks

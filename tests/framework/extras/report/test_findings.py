@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, LocatedMistake, Verdict
-from autograder.classroom.class_marks import ChapterMarks, StudentMark
+from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.findings import failed_by_strong, known_mistakes, marked_lines
 from tests.support.mini import CHAPTER, document, hand_in
 

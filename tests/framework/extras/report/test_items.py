@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.classroom.class_marks import ChapterMarks, StudentMark
+from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.items import FEW, analyse
 
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
-from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.classroom.gradebook.people import Person
 from autograder.cli.app import app
+from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
 from autograder.extras.report.findings import failed_by_strong, known_mistakes, support_flags
 from autograder.extras.report.items import analyse

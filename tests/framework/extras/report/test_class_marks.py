@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
 
-from autograder.classroom.class_marks import STANDINGS, ChapterMarks, StudentMark, class_marks
 from autograder.classroom.gradebook.people import Person
-from autograder.classroom.marks_table import marks_csv, marks_text
 from autograder.cli.app import app
 from autograder.course.course import load_course
+from autograder.extras.report.class_marks import STANDINGS, ChapterMarks, StudentMark, class_marks
+from autograder.extras.report.marks_table import marks_csv, marks_text
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
