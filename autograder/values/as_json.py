@@ -7,7 +7,7 @@ its decoder checks everything that it reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -140,9 +140,9 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
         raise TypeError(f"An array of dtype {array.dtype} cannot be kept in an examples file.")
     form = {"dtype": array.dtype.name, "shape": list(array.shape)}
     if (cycle := _cycle(array)) is not None:
-        return {"cycle": _finite(cycle.tolist()), **form}
+        return {"cycle": _converted(cycle.tolist(), float, _encode_float), **form}
     pairs = np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
-    return {"array": _finite(pairs.tolist()), **form}
+    return {"array": _converted(pairs.tolist(), float, _encode_float), **form}
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
@@ -155,16 +155,11 @@ def _cycle(array: np.ndarray) -> np.ndarray | None:
     return next((flat[:n] for n in lengths if flat[n:].tobytes() == flat[:-n].tobytes()), None)
 
 
-def _finite(nested: Json) -> Json:
+def _converted(nested: Json, kind: type, convert: Callable[[Json], Json]) -> Json:
+    """Return nested lists with ``convert(item)`` for every item of type ``kind``."""
     if isinstance(nested, list):
-        return [_finite(item) for item in nested]
-    return _encode_float(nested) if isinstance(nested, float) else nested
-
-
-def _numbers(nested: Json) -> Json:
-    if isinstance(nested, list):
-        return [_numbers(item) for item in nested]
-    return _decode_float(nested) if isinstance(nested, str) else nested
+        return [_converted(item, kind, convert) for item in nested]
+    return convert(nested) if isinstance(nested, kind) else nested
 
 
 def _decode_array(data: dict[str, Json]) -> np.ndarray:
@@ -173,9 +168,9 @@ def _decode_array(data: dict[str, Json]) -> np.ndarray:
         raise ValueError(f"An examples file holds no arrays of dtype {dtype}.")
     shape = tuple(int(size) for size in data["shape"])
     if dtype.kind == "c":
-        pairs = np.array(_numbers(data["array"]), dtype=np.float64).reshape(*shape, 2)
+        pairs = np.array(_converted(data["array"], str, _decode_float), dtype=np.float64).reshape(*shape, 2)
         return pairs.view(np.complex128)[..., 0].astype(dtype)
-    return np.array(_numbers(data["array"]), dtype=dtype).reshape(shape)
+    return np.array(_converted(data["array"], str, _decode_float), dtype=dtype).reshape(shape)
 
 
 def _decode_cycle(data: dict[str, Json]) -> np.ndarray:

@@ -155,11 +155,8 @@ class SequenceFamily(Container):
             return _other_length(items, right, kind, found, expected, inside)
         if inside is None:
             return None
-        if (
-            len(inside.path) == 1
-            and len(items) > 1
-            and _unordered_difference(items, right, rules, kind, found, expected) is None
-        ):
+        may_be_moved = len(inside.path) == 1 and len(items) > 1
+        if may_be_moved and _unordered_difference(items, right, rules, kind, found, expected) is None:
             text = inside.sentence
             clause = f"the {kind} has the right items in another order: {text[0].lower()}{text[1:]}"
             return Difference(clause, "values", found, expected)
@@ -433,11 +430,8 @@ def _paired(
         else:
             missing.append(key)
     extra = list(own.values())
-    if (
-        missing
-        and len(missing) == len(extra)
-        and all(isinstance(key, float | int | np.number) for key in (*missing, *extra))
-    ):
+    are_numbers = all(isinstance(key, float | int | np.number) for key in (*missing, *extra))
+    if missing and len(missing) == len(extra) and are_numbers:
         near = list(zip(sorted(extra), sorted(missing), strict=True))
         if all(equal(one, other, rules) for one, other in near):
             return pairs + near, [], []

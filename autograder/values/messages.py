@@ -107,11 +107,8 @@ def missing_and_extra(whole: str, missing: Sequence[Value], extra: Sequence[Valu
     if not len(found):
         return f"{whole} is empty; it should have {listed(missing)}."
     many = "s" if key else ""
-    besides = (
-        f"has{key}{many * (len(extra) > 1)} {listed(extra)}, which {'does' if len(extra) == 1 else 'do'} not belong there"
-        if extra
-        else ""
-    )
+    do = "does" if len(extra) == 1 else "do"
+    besides = f"has{key}{many * (len(extra) > 1)} {listed(extra)}, which {do} not belong there" if extra else ""
     if not missing:
         return f"{whole} {besides}."
     lacks = f"{whole} lacks{key}{many * (len(missing) > 1)} {listed(missing)}"

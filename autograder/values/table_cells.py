@@ -22,14 +22,8 @@ __all__ = [
     "unpaired_rows",
 ]  # fmt: skip
 
-WORDS = {
-    "numbers": "numbers",
-    "booleans": "True and False",
-    "text": "text",
-    "dates": "dates",
-    "durations": "durations",
-    "other": "other values",
-}
+WORDS = {kind: kind for kind in ("numbers", "text", "dates", "durations")}
+WORDS |= {"booleans": "True and False", "other": "other values"}
 _LONGEST = 60  # characters of a cell or a label in a sentence
 MAX_PAIRED = 400  # rows that are paired one by one if they differ after sorting
 
@@ -65,10 +59,9 @@ def _of_items(items: list[Value]) -> Cells:
     there = [item for item in items if not is_missing(item)]
     kinds = {_kind_of(item) for item in there}
     if kinds == {"numbers"}:
+        numbers = [np.nan if is_missing(item) else item for item in items]
         try:
-            return Cells(
-                "numbers", np.array([np.nan if is_missing(item) else item for item in items], dtype=np.float64)
-            )
+            return Cells("numbers", np.array(numbers, dtype=np.float64))
         except (TypeError, ValueError, OverflowError):  # complex ones, or such as no float holds
             return Cells("other", items)
     if kinds == {"booleans"} and len(there) == len(items):
@@ -197,9 +190,7 @@ def _order(columns: Sequence[Cells]) -> list[int]:
 def _sort_key(item: Value) -> tuple[str, Value]:
     if is_missing(item):
         return "", 0
-    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(
-        item, complex | np.complexfloating
-    ):
+    if isinstance(item, int | float | np.integer | np.floating | np.bool_):
         try:
             return "number", float(f"{float(item):.5g}")
         except OverflowError:  # a whole number that no float holds

@@ -11,6 +11,7 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values.messages import count
 from autograder.values.table_cells import is_missing, shown_cell
 
 __all__ = ["paste_table", "rows_around", "show_table"]
@@ -87,12 +88,9 @@ def paste_table(name: str, value: Value) -> str:
     kind = kind_of_table(value)
     size = int(np.prod(value.shape)) if kind else 0
     if size > MAX_CELLS:
-        rows = f"{len(value):,} rows"
-        what = (
-            f"DataFrame of {rows} and {value.shape[1]:,} column{'s' * (value.shape[1] != 1)}"
-            if kind == "DataFrame"
-            else f"{kind} of {len(value):,} values"
-        )
+        what = f"{kind} of {len(value):,} values"
+        if kind == "DataFrame":
+            what = f"DataFrame of {len(value):,} rows and {count(value.shape[1], 'column')}"
         start = "" if kind == "Index" else f" that starts\n{_printed(value.iloc[:STARTS], 6)}"
         return f"{name} is {'an' if kind == 'Index' else 'a'} {what}{start}"
     return f"{name} = {_python(value)}"
@@ -112,11 +110,10 @@ def _python(value: Value) -> str:
 
 def _frame(value: Value) -> str:
     names = list(value.columns)
-    if len(set(names)) < len(names) or getattr(value.columns, "nlevels", 1) > 1:
+    has_levels = getattr(value.columns, "nlevels", 1) > 1
+    if len(set(names)) < len(names) or has_levels:
         rows = "[" + ", ".join(_list(list(row)) for row in value.itertuples(index=False, name=None)) + "]"
-        labels = (
-            f"pd.MultiIndex.from_tuples({_list(names)})" if getattr(value.columns, "nlevels", 1) > 1 else _list(names)
-        )
+        labels = f"pd.MultiIndex.from_tuples({_list(names)})" if has_levels else _list(names)
         return f"pd.DataFrame({rows}, columns={labels}{_index(value.index)})"
     if not names:
         return f"pd.DataFrame({_index(value.index).removeprefix(', ')})"
@@ -130,11 +127,8 @@ def _index(index: Value) -> str:
     if index.nlevels > 1:
         named = f", names={_list(list(index.names))}" if any(n is not None for n in index.names) else ""
         return f", index=pd.MultiIndex.from_tuples({_list(list(index))}{named})"
-    return (
-        f", index=pd.Index({_column(index)}, name={_item(index.name)})"
-        if index.name is not None
-        else f", index={_column(index)}"
-    )
+    labels = _column(index)
+    return f", index={labels}" if index.name is None else f", index=pd.Index({labels}, name={_item(index.name)})"
 
 
 def _column(column: Value) -> str:

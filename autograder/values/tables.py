@@ -192,8 +192,7 @@ class _Comparison:
         return type_difference(self.actual, asked, self.rules.what)
 
     def frames(self) -> Difference | None:
-        wrong = self._columns()
-        if wrong is not None:
+        if (wrong := self._columns()) is not None:
             return wrong
         places = _places(list(self.actual.columns), list(self.expected.columns))
         found = [self.actual.iloc[:, place] for place in places]
