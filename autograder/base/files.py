@@ -19,10 +19,10 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file so that at every moment either the old one or the whole new one is there."""
     new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
-        handle = _created(new)
+        handle = _create(new)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = _created(new)
+        handle = _create(new)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -35,7 +35,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
         raise
 
 
-def _created(path: Path) -> int:
+def _create(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 

@@ -29,6 +29,7 @@ from autograder.base import verdict
 from autograder.base.verdict import ExerciseVerdict, LocatedMistake
 from autograder.cli.app import app
 from autograder.course.course import load_course
+from autograder.course.secret import VARIABLE
 from autograder.pages.card import location_text
 from tests.support import ROOT
 from tests.support.commands import python
@@ -246,8 +247,9 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
 # --- where a message comes from ------------------------------------------------------------------------------------
 
 
-def test_the_cards_that_are_taken_apart_are_real(tmp_path):
+def test_the_cards_that_are_taken_apart_are_real(tmp_path, monkeypatch):
     """For each function on the page on messages, the card that follows it is what `autograder check` prints."""
+    monkeypatch.setenv(VARIABLE, "a secret for the page on messages")  # whether a hidden check fails depends on it
     course, page = load_course(ROOT), TEXTS["message-sources.md"]
     parts = [(language, block) for language, block in FENCE.findall(page) if language]
     assert [language for language, _block in parts] == ["python", "text", "python", "text"]
