@@ -165,9 +165,12 @@ class Family:
         """Return whether two values of one type are equal."""
         return bool(found == expected)
 
-    def surely_equal(self, found: Value, expected: Value, rules: Rules) -> bool:
-        """Return whether two values are equal, found without looking for a difference. False says nothing."""
-        return type(found) is type(expected) and type(found) in _EXACT and bool(found == expected)
+    def quickly_equal(self, found: Value, expected: Value, rules: Rules) -> bool | None:
+        """Return whether two values are equal, or None if only a search for differences can decide.
+
+        Most comparisons need no description of a difference, which costs far more than finding that there is one.
+        """
+        return bool(found == expected) if type(found) is type(expected) and type(found) in _EXACT else None
 
     def claims(self, found: Value, expected: Value) -> bool:
         """Return whether this family, the one of ``found``, compares it with an ``expected`` value of another family."""
@@ -320,7 +323,7 @@ def differences(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Itera
     Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
     """
     family = family_of(expected)
-    if family.surely_equal(found, expected, rules):
+    if family.quickly_equal(found, expected, rules):
         return
     if rules.nested:
         yield from family.differences(found, expected, rules)
@@ -347,10 +350,8 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
     """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
-    return (
-        family_of(expected).surely_equal(found, expected, rules)
-        or next(differences(found, expected, rules), None) is None
-    )
+    quick = family_of(expected).quickly_equal(found, expected, rules)
+    return next(differences(found, expected, rules), None) is None if quick is None else quick
 
 
 def returned_none(what: str = "it") -> Difference:

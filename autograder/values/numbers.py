@@ -70,6 +70,11 @@ class NumberFamily(NumericFamily):
                 rules = replace(rules, atol=max(rules.atol, rules.of_largest * float(np.abs(np.nan_to_num(array)))))
             yield from array_differences(found, array, rules)
 
+    def quickly_equal(self, found: Value, expected: Value, rules: Rules) -> bool | None:
+        if type(found) is float and type(expected) is float:
+            return same_number(found, expected, rules)
+        return super().quickly_equal(found, expected, rules)
+
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if isinstance(value, bool | np.bool_):
             yield str(bool(value))

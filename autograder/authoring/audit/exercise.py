@@ -327,7 +327,8 @@ class MeasuredExercise:
             for check in killed:
                 killers[check] += 1
         for misconception in self.checks.misconceptions.get(self.spec.name, ()):
-            for check in self._killed_by(misconception.function, known=True):
+            subject = self._subject(self._with(misconception.function), _SECONDS, misconception.function)
+            for check in _failing(self._wordless, self.spec, subject.open()):
                 killers[check] += 1
         return dataclasses.replace(
             result,
@@ -336,7 +337,7 @@ class MeasuredExercise:
             seen_by_hidden_only=tuple(hidden_only),
             equivalent=equivalent,
             kills=killers,
-            checks_without_kills=tuple(c for c, n in killers.items() if not n),
+            checks_without_kills=tuple(c.name for c in self.spec.checks if not killers[c.name] and not c.purity),
         )
 
     def _mutants(self) -> list[Mutant]:
@@ -354,10 +355,26 @@ class MeasuredExercise:
         rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
         return own + rest[: max(0, most - len(own))]
 
-    def _killed_by(self, function: Callable[..., Any], *, known: bool = False) -> set[str]:
-        """Return the checks that fail for ``function``, ignoring ``after=`` conditions."""
-        subject = self._subject(self._with(function), _SECONDS, function if known else None)
-        return _failing(self._wordless, self.spec, subject.open())
+    def _killed_by(self, function: Callable[..., Any]) -> set[str]:
+        """Return the checks that fail for ``function``, ignoring ``after=`` conditions.
+
+        Calls with a memory limit are expensive. They are made only if no other visible check fails. All planned calls are
+        made only if no check fails without them.
+        """
+        subject = self._subject(self._with(function), _SECONDS)
+        cheap = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in self._roomy))
+        killed = _failing(self._wordless, cheap, subject.open(), planned=False)
+        if self._roomy and not killed & self.spec.visible:
+            rest = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name in self._roomy))
+            killed |= _failing(self._wordless, rest, subject.open(), planned=False)
+        return killed or _failing(self._wordless, self.spec, subject.open())
+
+    @cached_property
+    def _roomy(self) -> frozenset[str]:
+        """The names of the checks that limit the memory of a call."""
+        names = [c.name for c in self.spec.checks]
+        calls = {name: self.checks.dry_run(self.spec.name, (name,), self.checks.secret) for name in names}
+        return frozenset(name for name in names if any(call.memory_mb is not None for call in calls[name]))
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
         written = dict(self.spec.equivalent)

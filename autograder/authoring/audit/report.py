@@ -49,8 +49,9 @@ class ExerciseAudit:
         survivors: mutants that no check kills.
         seen_by_hidden_only: mutants that only hidden checks kill.
         equivalent: mutants that are correct, with the reason.
-        kills: the number of wrong solutions and mutants that each check kills.
-        checks_without_kills: checks that kill nothing.
+        kills: the number of wrong solutions and mutants that each check kills. Checks that limit memory are tried on the mutants
+            that no other visible check kills.
+        checks_without_kills: checks that kill nothing, without those of purity, which few mutants fail.
         flaky: checks that reject a correct solution with other inputs, with the solution.
         hardcoded: the share of the points for returning one visible answer from every call.
         kinds: the covered input categories.
