@@ -25,7 +25,8 @@ from autograder.checking.inputs.contract import Contract
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
-from autograder.values import family_of
+from autograder.sandbox.protocol import Call
+from autograder.values import family_of, fingerprint
 
 __all__ = ["CategoryCoverage", "category_mutants", "covered_categories", "is_detected"]
 
@@ -173,18 +174,20 @@ def category_mutants(contract: Contract, function: Function, name: str) -> Itera
         if not isinstance(argument, ArrayArgument):
             continue
         for label, change in _CHANGES.items():
-            yield Mutant(f"{name}: {'.'.join(path)} {label}", _given(reader, path, change))
+            yield _changing(f"{name}: {'.'.join(path)} {label}", reader, path, change)
         for axis in range(-sum(a != "..." for a in argument.shape), 0):
             for limit in (64, 128, 256):
                 label = f"{name}: {'.'.join(path)} without what lies beyond {limit} along axis {axis}"
-                yield Mutant(label, _given(reader, path, functools.partial(_cut, axis=axis, limit=limit)))
+                yield _changing(label, reader, path, functools.partial(_cut, axis=axis, limit=limit))
         if "..." in argument.shape:
             batch = functools.partial(_first_of_batch, axes=sum(a != "..." for a in argument.shape))
-            yield Mutant(f"{name}: {'.'.join(path)} of the first entry of a batch for all", _given(reader, path, batch))
+            yield _changing(f"{name}: {'.'.join(path)} of the first entry of a batch for all", reader, path, batch)
     yield Mutant(f"{name}: the first answer kept for arrays of the same shapes", _kept_by_shape(reader))
 
 
-def _given(reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Function:
+def _changing(label: str, reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Mutant:
+    """Return the function that calls the reference with ``change`` applied to the array at ``path`` of its arguments."""
+
     def changed(tree: Any, keys: tuple[str, ...]) -> Any:
         if not keys:
             return change(tree) if isinstance(tree, np.ndarray) else tree
@@ -194,7 +197,13 @@ def _given(reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray]
     def mutant(*args: Any, **kwargs: Any) -> Any:
         return reader.function(**changed(reader.bound(args, kwargs), path))
 
-    return mutant
+    def affects(call: Call) -> bool:
+        if call.function != reader.function.__name__:
+            return True
+        given = reader.bound(call.args[: len(reader.signature.parameters)], call.kwargs)
+        return fingerprint(given) != fingerprint(changed(given, path))
+
+    return Mutant(label, mutant, affects=affects)
 
 
 def _cut(a: np.ndarray, *, axis: int, limit: int) -> np.ndarray:

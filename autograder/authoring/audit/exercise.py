@@ -302,7 +302,8 @@ class MeasuredExercise:
     def _differs(self, mutant: Mutant) -> bool:
         """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""
         other = self._with(mutant.function)
-        return all(not self._alike_on(number, "the reference", self.right, other) for number in range(_KIND_DRAWS))
+        numbers = range(_KIND_DRAWS)
+        return all(not self._alike_on(n, "the reference", self.right, other, mutant.affects) for n in numbers)
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
@@ -407,14 +408,21 @@ class MeasuredExercise:
                 break
         return calls
 
-    def _alike_on(self, number: int, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def _alike_on(
+        self,
+        number: int,
+        name: str,
+        model: Mapping[str, Any],
+        other: Mapping[str, Any],
+        affects: Callable[[Call], bool] | None = None,
+    ) -> bool:
         plan = self._further_questions(number)
         if (name, number) not in self._answers:
             self._answers[name, number] = FunctionSession(model).batch(plan)
-        ours = self._answers[name, number]
+        asked = zip(self._answers[name, number], plan, strict=True)
         session = FunctionSession(other, call_seconds=self._patience, of_processor=True)
         # Stop at the first difference, which is usually among the first calls.
-        return all(same_answer(answer, session.call(call), call) for answer, call in zip(ours, plan, strict=True))
+        return all(same_answer(a, session.call(c), c) for a, c in asked if affects is None or affects(c))
 
     def _further_questions(self, number: int) -> list[Call]:
         if number not in self._questions:

@@ -17,6 +17,7 @@ from typing import Any
 from autograder.mistakes.edits.generator import OPERATORS, scope_of
 from autograder.mistakes.edits.operators import Scope
 from autograder.mistakes.edits.statements import statement_mutations
+from autograder.sandbox.protocol import Call
 
 __all__ = ["Mutant", "mutants_of"]
 
@@ -30,12 +31,14 @@ class Mutant:
         function: the changed function or class.
         source: its text.
         lines: the numbers of its changed lines, from 1.
+        affects: whether a call gives it other inputs than the original function. None if only calling it can show a difference.
     """
 
     label: str
     function: Callable[..., Any]
     source: str = ""
     lines: tuple[int, ...] = ()
+    affects: Callable[[Call], bool] | None = None
 
 
 def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
