@@ -86,6 +86,7 @@ def arrays_nd(
     return _arrays(hnp.array_shapes(**sizes) if shape is None else tuple(shape), elements)
 
 
+@functools.lru_cache(maxsize=1024)  # a strategy is validated at its first draw, which costs more than the draw
 def _arrays(shape: Any, elements: st.SearchStrategy[float] | None) -> st.SearchStrategy[np.ndarray]:
     return hnp.arrays(np.float64, shape, elements=floats() if elements is None else elements, fill=st.nothing())
 
