@@ -27,8 +27,6 @@ from autograder.sandbox.probes import Probe, probe
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.course.course import Course
-
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
 # Without these no mark is made or entered; the others are for nbgrader's own commands, or for later.

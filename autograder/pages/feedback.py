@@ -21,11 +21,9 @@ from autograder.pages import STYLE, Card, card_section, status_text
 from autograder.pages.prose import MAX_MARKDOWN, prose, verbatim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from autograder.base.marks import SubmissionMarks
-    from autograder.base.verdict import ExerciseVerdict, Verdict
     from autograder.course.notebook import Cell
 
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
