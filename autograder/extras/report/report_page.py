@@ -8,7 +8,7 @@ from functools import cache
 from textwrap import dedent
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup, escape
 
 from autograder.base.formatting import number, pluralize, points
@@ -18,6 +18,7 @@ from autograder.extras.report.class_marks import STANDINGS, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
 from autograder.extras.report.plots import MAX_ROWS, bars, distribution, heatmap
 from autograder.pages.card import blocks
+from autograder.pages.prose import page_templates
 
 __all__ = ["report_page"]
 
@@ -278,21 +279,9 @@ def _inline(text: str) -> Markup:
     return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def _finished(value: Any) -> Any:
-    # Ids, names and code are students' text, so control characters are removed from everything except our own markup.
-    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("autograder.extras.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finished,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"breakable": _breakable, "inline": _inline}
+    templates = page_templates("autograder.extras.report")
+    templates.filters |= {"breakable": _breakable, "inline": _inline}
     constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
-    return environment.get_template("report.html.j2", globals=dict(constants))
+    return templates.get_template("report.html.j2", globals=dict(constants))
