@@ -17,7 +17,7 @@ from autograder.sandbox.protocol import Opaque
 __all__ = [
     "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
     "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
-    "type_difference",
+    "type_difference", "write_apart",
 ]  # fmt: skip
 
 RTOL, ATOL = 1e-5, 1e-6
@@ -385,9 +385,13 @@ def show(value: Value, digits: int = 4) -> str:
 
 def show_apart(found: Value, expected: Value) -> tuple[str, str]:
     """Return both values as `show` does, with as many digits as it takes to tell them apart."""
-    written = family_of(expected).excerpt(found, expected) or show
-    pairs = ((written(found, digits), written(expected, digits)) for digits in range(4, 18))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (written(found, 4), written(expected, 4)))
+    return write_apart(family_of(expected).excerpt(found, expected) or show, found, expected)
+
+
+def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:
+    """Return both values as ``write(value, digits)`` does, with as many digits as it takes to tell them apart."""
+    texts = ((write(found, digits), write(expected, digits)) for digits in range(4, 18))
+    return next((pair for pair in texts if pair[0] != pair[1]), (write(found, 4), write(expected, 4)))
 
 
 def source(value: Value, depth: int = 0) -> str:

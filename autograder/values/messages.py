@@ -8,7 +8,7 @@ from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.values.family import Difference, family_of, source
+from autograder.values.family import Difference, family_of, source, write_apart
 
 __all__ = [
     "MAX_WORD", "count", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "paste_container", "sorted_members",
@@ -85,11 +85,11 @@ def mismatch_message(found: Value, expected: Value, hint: str = "") -> Differenc
 
 
 def _digits(found: float, expected: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to tell them apart."""
+    """Return two numbers as text, with as many digits as it takes to tell them apart."""
     if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, expected)):
         return inline_value(found), inline_value(expected)
-    pairs = ((f"{found:.{digits}g}", f"{expected:.{digits}g}") for digits in range(4, 18))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(expected)))
+    left, right = write_apart(lambda value, digits: f"{value:.{digits}g}", found, expected)
+    return (left, right) if left != right else (repr(found), repr(expected))
 
 
 def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:

@@ -14,9 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.base.formatting import join_words
+from autograder.base.formatting import join_words, with_article
 from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, kind_of_table, plain_copy, to_parts
-from autograder.values.family import Difference, Family, Rules, copy_value, describe, fingerprint, type_difference
+from autograder.values.family import (
+    Difference,
+    Family,
+    Rules,
+    copy_value,
+    describe,
+    fingerprint,
+    type_difference,
+    write_apart,
+)
 from autograder.values.messages import count
 from autograder.values.table_cells import (
     WORDS,
@@ -88,7 +97,7 @@ class PandasFamily(Family):
             return f"{'an Index' if kind == 'Index' else 'a Series'} of {count(len(value), 'value')}"
         if is_missing(value):
             return f"a missing value (pd.{type(value).__name__.removesuffix('Type')})"
-        return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
+        return with_article(type(value).__name__)
 
     def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return whole if (whole := plain_copy(value)) is not None else from_parts(copy_value(to_parts(value), leaf))
@@ -279,7 +288,7 @@ class _Comparison:
             for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True))
             if not (is_missing(a) and is_missing(b))
         )
-        found, right = _apart(one.entries[place], other.entries[place])
+        found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
         case = f"there is {found} where {right} is right"
         if not self.rules.tables.row_order:
@@ -303,7 +312,7 @@ class _Comparison:
         if self._same_rows([*labels, *pairs]):
             return self._difference("Its rows are the right ones in another order.", "order")
         place = int(wrong.any(axis=1).argmax())
-        found, asked = _apart(index[place], right[place])
+        found, asked = write_apart(shown_cell, index[place], right[place])
         many = int(wrong.any(axis=1).sum())
         some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
         reason = f"Its row labels (the index) differ: at place {place} there is {found} where {asked} is right{some}."
@@ -327,7 +336,7 @@ class _Comparison:
             return self._difference(f"Its {noun} are the right ones in another order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
         one, other = pairs[column]
-        found, right = _apart(one.entries[row], other.entries[row])
+        found, right = write_apart(shown_cell, one.entries[row], other.entries[row])
         where = self._place(row)
         where = f"{where}, {names[column]}" if names[column] else where
         many = int(wrong.sum())
@@ -352,7 +361,7 @@ class _Comparison:
         if spare:
             text += f"; it has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
         if not any(names):
-            right, found = _apart(pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
+            right, found = write_apart(shown_cell, pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
             text = f"{self.rules.subject('lacks')} the value {right} (values may stand in any order); it has {found} too many"
         return self._difference(f"{text}.", "values")
 
@@ -392,12 +401,6 @@ def _counts_rows(index: Value) -> bool:
         return True
     plain = getattr(index, "nlevels", 1) == 1 and index.name is None and index.dtype.kind in "iu"
     return plain and bool((np.asarray(index) == np.arange(len(index))).all())
-
-
-def _apart(found: Value, right: Value) -> tuple[str, str]:
-    """Both as a sentence has them, with as many digits as it takes to tell them apart."""
-    pairs = [(shown_cell(found, digits), shown_cell(right, digits)) for digits in range(4, 18)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _as_labels(names: Sequence[Value], index: Value, text: str) -> str:
