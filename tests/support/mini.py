@@ -19,6 +19,7 @@ RIGHT = {
 }
 WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
 MAX_SCORE = 6.0
+ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
 QUICK = "c.Course.locate_seconds = 0\n"  # where a mistake is, its own tests look for
 
 
@@ -54,6 +55,15 @@ def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
     return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
+def add_essay(course: Course) -> Course:
+    """Add a manually graded cell to the chapter's notebook."""
+    source = course.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
+    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    return course
+
+
 def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, timestamp: str | None = None) -> Path:
     """Hand in ``notebook`` (a document, or the bytes of whatever it is) as nbgrader's ``collect`` leaves it."""
     path = course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
@@ -64,7 +74,7 @@ def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, time
     return path
 
 
-# A configuration that lists all steps instead of calling `configure`.
+# A configuration that lists all steps instead of calling `configure`, as older courses have it.
 SPELLED_OUT = """
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",

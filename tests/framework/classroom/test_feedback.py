@@ -10,20 +10,14 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
-from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, add_essay, copy_course, document, hand_in
 from tests.support.nbgrader import nbgrader
-
-ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A class of four, graded: one right, one wrong, one half a file, one who wrote an essay."""
-    made = with_book(copy_course(tmp_path_factory.mktemp("pages") / "mini"))
-    source = made.source(CHAPTER)
-    notebook = json.loads(source.read_text())
-    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
-    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("pages") / "mini")))
     hand_in(made, "ada", document(made, **RIGHT), "2030-01-02 00:00:00 UTC")
     hand_in(made, "bob", document(made, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     hand_in(made, "cut", b"{")

@@ -8,7 +8,18 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.output import needs_review
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
-from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, change, copy_course, document, hand_in
+from tests.support.mini import (
+    CHAPTER,
+    MAX_SCORE,
+    RIGHT,
+    WRONG_SIGN,
+    add_essay,
+    cell,
+    change,
+    copy_course,
+    document,
+    hand_in,
+)
 
 OTHER_FILE = (
     "{} in the same folder holds work on ch1_units, too, and only ch1_units.ipynb was looked at. Where that is not the one "
@@ -29,17 +40,12 @@ NEW_BOOK = (
     "The gradebook held nothing of ch1_units, although a graded notebook lay in autograded/. Marks and comments that a person "
     "has given before are not in this gradebook: look whether there is another one."
 )
-ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A course with an essay that a person marks, and in its gradebook a class list of four, one of whom is misspelt."""
-    made = with_book(copy_course(tmp_path_factory.mktemp("doubts") / "mini"))
-    source = made.source(CHAPTER)
-    notebook = json.loads(source.read_text())
-    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
-    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("doubts") / "mini")))
     with book_of(made) as book:
         for student in ("ada", "bob", "cut", "dot"):
             book.add_student(student)
