@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings; None for other values."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings, or None for other values."""
     if isinstance(value, Iterated):
         return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
     try:
@@ -146,7 +146,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """The numbers that a long array repeats, bit for bit; None if it repeats none."""
+    """The numbers that a long array repeats, bit for bit, or None if it repeats none."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()

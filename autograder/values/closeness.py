@@ -48,7 +48,7 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
 def as_array(value: Value) -> np.ndarray | None:
-    """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
+    """Return the numbers in ``value`` as an array, whatever holds them, or None if there are none, or rows of several lengths.
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
     """
@@ -105,7 +105,7 @@ class NumericFamily(Family):
 
 
 def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
-    """Yield where the numbers in ``found`` are not those of an ``expected`` array: first their shape, then their values."""
+    """Yield how the numbers in ``found`` differ from those of an ``expected`` array: first their shape, then their values."""
     array = as_array(found)
     if array is None:
         single = "True or False" if expected.dtype.kind == "b" else "a number"

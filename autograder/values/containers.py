@@ -88,7 +88,7 @@ class Container(Family):
                 yield from differences(part, right, rules.of_part(name))
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
-        """Yield each part, the one that is expected, and what a sentence calls it."""
+        """Yield each part, the expected part, and what a sentence calls it."""
         raise NotImplementedError
 
     def holds_array(self, value: Value) -> bool:
@@ -374,7 +374,7 @@ class SetFamily(ExactFamily):
 
 
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
-    """Return what is wrong with the parts of a value; None if they are as many, or have the names, as expected."""
+    """Return what is wrong with the parts of a value, or None if they are as many, or have the names, as expected."""
     if found is None and expected is not None:
         return returned_none(rules.what)
     if isinstance(expected, dict):
@@ -420,7 +420,7 @@ def _match_key(value: Value) -> Hashable:
 def _paired(
     found: Iterable[Value], expected: Iterable[Value], rules: Rules
 ) -> tuple[list[tuple[Value, Value]], list[Value], list[Value]]:
-    """Pair the keys of both, floats at tolerance, and list the keys that are missing and those that are extra."""
+    """Pair the keys of both, floats at tolerance, and list the missing and the extra keys."""
     own = {_match_key(key): key for key in found}
     pairs, missing = [], []
     for key in expected:
@@ -439,7 +439,7 @@ def _paired(
 
 
 def _items(value: Value) -> Sequence[Value] | None:
-    """The items of what counts as a sequence; None for any other value."""
+    """The items of what counts as a sequence, or None for any other value."""
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return value if isinstance(value, _SEQUENCES) else None

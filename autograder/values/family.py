@@ -127,7 +127,7 @@ class Difference:
         return replace(self, found=found, expected=expected, has_expected=True, what=what)
 
     def _subscripts(self) -> str:
-        """The path as Python writes it: ``[2]['be']``; empty if a part of it has no subscript."""
+        """The path as Python writes it: ``[2]['be']``. Empty if a part of it has no subscript."""
         if any(kind not in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             return ""
         return "".join(f"[{source(key)}]" for _, key in self.path)
@@ -195,7 +195,7 @@ class Family:
         yield f"a {kind}" if kind.strip() else "a value of a type without a name"
 
     def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-        """Return what shows the part of two long values in which they differ; None to show both from their start."""
+        """Return a function that shows where two long values differ, or None to show both from their start."""
         return None
 
     def source(self, value: Value, depth: int) -> str:
@@ -219,7 +219,7 @@ class Family:
         return ""
 
     def label(self, value: Value, other: Value) -> str:
-        """Return the type of ``value`` in two words that distinguish it from ``other``; empty if it has none."""
+        """Return the type of ``value`` in two words that distinguish it from ``other``, or "" if there are none."""
         return ""
 
     def describe(self, value: Value) -> str:

@@ -1,4 +1,4 @@
-"""Values that only stand for others: objects that stay in a student's process, functions as source text, random generators."""
+"""Placeholders for other values: objects that stay in a student's process, functions as source text, random generators."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def show_table(value: Value, digits: int = 4) -> str:
 
 
 def rows_around(found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-    """Return what shows a few rows of two long tables, around the first in which they differ; None for other values."""
+    """Return what shows a few rows of two long tables, around the first in which they differ, or None for other values."""
     kind = kind_of_table(expected)
     if kind not in ("DataFrame", "Series") or kind_of_table(found) != kind or len(found) != len(expected) <= MAX_ROWS:
         return None

@@ -386,7 +386,7 @@ class _Comparison:
 
 
 def _places(found: list[Value], right: list[Value]) -> list[int]:
-    """Where each column that is expected stands; of several with one name the first comes first."""
+    """Return the index of each expected column. Several with one name are taken in order."""
     left = list(enumerate(found))
     places = []
     for name in right:

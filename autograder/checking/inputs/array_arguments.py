@@ -1,4 +1,4 @@
-"""Arguments that are arrays: floats, weights, masks, lengths, permutations and whole numbers; and the sizes and axes of arrays.
+"""Arguments that are arrays: floats, weights, masks, lengths, permutations, whole numbers, and the sizes and axes of arrays.
 
 Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
 """

@@ -63,7 +63,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def packages_of(course: Course, chapter: NewChapter, files: Mapping[Path, str]) -> list[str]:
-    """Return packages that the notebook imports and the course does not list. Report those that are not installed."""
+    """Return packages that the notebook imports and the course does not list. Report packages that are not installed."""
     own = {PurePosixPath(name).stem for name in files.values() if name.endswith(".py")}
     try:
         there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}

@@ -30,7 +30,7 @@ class StoredVerdict:
     noted: bool = False
 
     def is_of(self, path: Path) -> bool:
-        """Return whether the notebook at ``path`` seems to be the one that was graded.
+        """Return whether the notebook at ``path`` seems unchanged since it was graded.
 
         Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
         """

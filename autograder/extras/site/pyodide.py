@@ -54,7 +54,7 @@ class _Wheel:
 
     @property
     def requires(self) -> Iterator[str]:
-        """The dependencies in the wheel's own metadata, without those that have a condition."""
+        """The dependencies in the wheel's own metadata that have no condition."""
         with zipfile.ZipFile(self.path) as archive:
             name = next((n for n in archive.namelist() if n.endswith(".dist-info/METADATA")), None)
             metadata = message_from_bytes(archive.read(name) if name else b"")
@@ -238,7 +238,7 @@ def student_wheel(folder: Path) -> Path:
 
 
 def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
-    """Write an installed pure Python distribution into ``folder`` as a wheel, like the one that it came from.
+    """Write an installed pure Python distribution into ``folder`` as a wheel, like the wheel that it came from.
 
     Files whose path begins with ``without`` are left out. Raises ``SiteError`` if it is not installed.
     """
