@@ -1,4 +1,4 @@
-"""How two built-in values differ, as a clause: the place, what is there, and what is expected."""
+"""Describe how two built-in values differ, as a clause: the place, what is there, and what is expected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_LISTED = 5
-MAX_PASTED = 400  # characters of a value that is written out whole
+MAX_PASTED = 400  # characters, at most, of a value that is written out whole
 MAX_WORD = 60  # characters of one value in a sentence
 
 
@@ -34,12 +34,12 @@ def sorted_members(members: Collection[Value]) -> list[Value]:
     """Return the members of a set in the same order in every run: numbers by size, others as they are written."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
-    except (TypeError, ArithmeticError):  # a Decimal that is NaN is neither before nor after another
+    except (TypeError, ArithmeticError):  # a Decimal that is NaN cannot be ordered
         return sorted(members, key=lambda item: (type(item).__name__, source(item)))
 
 
 def listed(values: Collection[Value]) -> str:
-    """Return a few values as a sentence lists them: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
+    """Return a few values as a list in a sentence: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
     words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
     if len(values) > MAX_LISTED + 1:
         words = [*words[:MAX_LISTED], f"{len(values) - MAX_LISTED:,} more"]

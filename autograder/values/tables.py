@@ -1,7 +1,7 @@
-"""Tables and single values of pandas: columns, rows, labels and cells, and the sentence that says what differs.
+"""Compare pandas tables and single pandas values: columns, rows, labels and cells.
 
-By default these count: which columns there are, but not their order, the rows, their order and their labels (the index), and
-the values, but not the dtype that holds them. pandas is imported only if a table is compared.
+By default, the set of columns, the rows, their order, their labels (the index) and the values must agree. The order of
+the columns and the dtypes may differ. pandas is imported only if a table is compared.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from autograder.values.times import another_day
 
 __all__ = ["PandasFamily", "TableFamily"]
 
-MAX_NAMED = 8  # columns that a sentence names
+MAX_NAMED = 8  # columns, at most, that a sentence names
 
 
 class PandasFamily(Family):
-    """Single values of pandas (timestamps, intervals, missing values) and arrays of its own dtypes."""
+    """Single pandas values (timestamps, intervals, missing values) and arrays with pandas dtypes."""
 
     from_pandas = True
 
@@ -174,7 +174,7 @@ def _another_item(item: Value, items: list[Value], share: float) -> Value:
 
 
 def _identity_of_parts(parts: Value) -> Value:
-    """The identity of a table's parts. A column of texts, of which there are many, is used as it is."""
+    """Return the identity of a table's parts. The texts of a column are used unchanged, because there are many."""
     if isinstance(parts, tuple) and parts[:1] == ("texts",):
         return (*parts[:2], tuple(parts[2]))
     if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
@@ -189,7 +189,7 @@ class _Comparison:
     rules: Rules
 
     def single(self) -> Difference | None:
-        """A moment, a duration, a missing value."""
+        """Compare two single values: a timestamp, a duration or a missing value."""
         if same_item(self.actual, self.expected, self.rules):
             return None
         found, right = shown_cell(self.actual), shown_cell(self.expected)
@@ -279,7 +279,7 @@ class _Comparison:
         return None
 
     def _kinds(self, one: Cells, other: Cells, name: str) -> Difference | None:
-        """A column of text where numbers are right is one mistake, and not one in each of its cells."""
+        """Compare the kinds of two columns. Text instead of numbers is one mistake, not one in each cell."""
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
@@ -331,7 +331,7 @@ class _Comparison:
         if not wrong.any():
             return None
         own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
-        if not own and self._same_rows(pairs):  # labels of their own are known to be the right ones
+        if not own and self._same_rows(pairs):  # here, labels other than 0, 1, 2 are known to be right
             noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
             return self._difference(f"Its {noun} are the right ones in another order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
@@ -396,7 +396,7 @@ def _places(found: list[Value], right: list[Value]) -> list[int]:
 
 
 def _counts_rows(index: Value) -> bool:
-    """Whether an index says nothing of its own: 0, 1, 2 and so on, without a name."""
+    """Return whether an index only counts the rows: 0, 1, 2 and so on, without a name."""
     if index is None:
         return True
     plain = getattr(index, "nlevels", 1) == 1 and index.name is None and index.dtype.kind in "iu"
@@ -404,7 +404,7 @@ def _counts_rows(index: Value) -> bool:
 
 
 def _as_labels(names: Sequence[Value], index: Value, text: str) -> str:
-    """What to say of a name that is a column here and the index there."""
+    """Return a sentence about a name that is a column in one table and the index in the other, or ""."""
     shared = [name for name in names if name is not None and name in list(index.names)]
     return f"{shown_label(shared[0])} {text}" if shared else ""
 
