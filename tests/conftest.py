@@ -23,7 +23,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Add up the seconds where the reports arrive: in the only process, or in the one that deals the tests out."""
+    """Add up the seconds of all tests in the process that receives their reports."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")
 
