@@ -1,4 +1,4 @@
-"""A small chapter's ``examples.json``, put together by hand: what the tests of the student side replay."""
+"""The ``examples.json`` of a small chapter, written manually for the tests of the student side."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ MESSAGES = {
 
 
 def encoded(values: dict[str, Any]) -> dict[str, Any]:
-    """Each of these values as it stands in the file."""
+    """Encode each of these values as in the file."""
     return {name: encode_value(value) for name, value in values.items()}
 
 
@@ -70,7 +70,7 @@ def call_step(function: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
 
 
 def matches(step: int, value: Any, call: str = "", path: tuple[Any, ...] = (), **inputs: Any) -> dict[str, Any]:
-    """A step that holds the result of ``step`` against ``value``."""
+    """Return a step that compares the result of ``step`` with ``value``."""
     actual, expected = {"step": step, "path": list(path)}, {"value": encode_value(value)}
     shown = {"call": call, "inputs": encoded(inputs)}
     return {"assert": "matches", "actual": actual, "expected": expected, "rtol": 1e-5, "atol": 1e-6, **shown}
@@ -90,7 +90,7 @@ def check_entry(
 
 
 def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """What a recorder would write down of one call of a wrong solution."""
+    """Return what a recorder would write about one call of a wrong solution."""
     try:
         return {"value": encode_value(function(*args, **kwargs))}
     except Exception as error:  # noqa: BLE001

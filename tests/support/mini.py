@@ -1,4 +1,4 @@
-"""The mini course of ``tests/fixtures``, copied to where a test may grade it, and what students hand in there."""
+"""Copies of the mini course in ``tests/fixtures`` that a test may grade, and submissions to it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RIGHT = {
 WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
 MAX_SCORE = 6.0
 ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
-QUICK = "c.Course.locate_seconds = 0\n"  # where a mistake is, its own tests look for
+QUICK = "c.Course.locate_seconds = 0\n"  # tests of localization set their own limit
 
 
 def copy_course(folder: Path, *, config: str = "", files: dict[str, str] | None = None) -> Course:
-    """The mini course in ``folder``, with ``config`` below its configuration, and with ``files``, by path, written over it.
+    """Copy the mini course to ``folder``, append ``config`` to its configuration, and overwrite ``files``, by path.
 
-    Where a mistake is, it looks for only if ``config`` sets ``locate_seconds``.
+    Mistakes are located only if ``config`` sets ``locate_seconds``.
     """
     ignored = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret")
     shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=ignored)

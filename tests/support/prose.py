@@ -1,4 +1,4 @@
-"""What a chapter's notebook says, cell by cell, for tests that compute the numbers in it."""
+"""Read a chapter's notebook, cell by cell, for tests that compute the numbers in it."""
 
 import json
 from functools import cache
@@ -18,7 +18,7 @@ def cells(chapter):
 
 
 def assert_says(chapter, cell, *numbers):
-    """The cell holds each of the numbers, as written."""
+    """Assert that the cell contains each of the numbers."""
     for number in numbers:
         assert number in cells(chapter)[cell], (
             f"{chapter}, {cell}: {number} is computed, but the cell says something else"
