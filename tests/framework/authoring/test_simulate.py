@@ -29,7 +29,7 @@ def unknown_names(source, known):
 
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_a_solution_brings_along_what_it_needs(chapter):
-    """Each right and wrong solution, in its cell, reads only names that the notebook has, also where it was imported as another."""
+    """Each right and wrong solution uses only names that the notebook has, also if they were imported under another name."""
     blank = load_document(COURSE.source(chapter).read_bytes())
     known = set(notebook_of(blank).exercises())
     for cell in notebook_of(blank).code_cells():

@@ -11,7 +11,7 @@ from autograder.misconception import misconceptions_in
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, hand_in
 
-# Ids are drawn by lot; everything else that a gradebook holds of a class is compared.
+# Ids are random. Everything else that a gradebook has about a class is compared.
 CELLS = """
     SELECT 'grade', submitted.student_id, cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
         grade.needs_manual_grade

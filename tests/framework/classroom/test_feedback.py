@@ -29,7 +29,7 @@ def course(tmp_path_factory):
 
 
 def regrade(course):
-    """Grade the class once more; the warnings, by student."""
+    """Grade the class once more, and return the warnings by student."""
     course = load_course(course.root)
     return {v.student: v.warning for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
@@ -45,7 +45,7 @@ def pages(course):
 
 
 def changed(course, before):
-    """Whose pages were written since."""
+    """Return the students whose pages were written since then."""
     return {student for student, page in pages(course).items() if page != before[student]}
 
 
@@ -63,7 +63,7 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
         book.db.commit()
 
 
-# The tests of this file are chapters of one story: each goes on from the gradebook and the pages of the one before.
+# The tests of this file depend on each other: each continues with the gradebook and the pages of the previous one.
 
 
 def test_a_page_says_what_waits_for_a_person(course):
@@ -79,7 +79,7 @@ def test_a_page_says_what_waits_for_a_person(course):
 
 @pytest.mark.parametrize("again", ["grade", "feedback"])
 def test_marks_of_people_reach_their_pages_and_no_others(course, again):
-    """By the next run, or by `feedback` alone: mark, extra credit, comment and total; every other page keeps its time."""
+    """The next run, or `feedback`, updates mark, extra credit, comment and total. All other pages keep their times."""
     before = pages(course)
     mark = 1.75 if again == "grade" else 1.5
     by_hand(course, "bob", manual_score=mark, extra_credit=0.5, comment=f"Well **argued** <b>{again}</b>.")
@@ -116,7 +116,7 @@ def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
 
 
 def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
-    """Sum, penalty and total as nbgrader's plugin has them; points that a person gave a broken file."""
+    """Sum, penalty and total match nbgrader's plugin, and a broken file can have manual points."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     with book_of(course) as book:
@@ -134,7 +134,7 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
-    """The feedback of nbgrader and a page that was written on stand, are told of, and give way to --force alone."""
+    """Pages by nbgrader and edited pages are kept and reported, and replaced only with --force."""
     nbgrader("generate_feedback", CHAPTER, "--student", "ada", "--force", folder=course.root, home=tmp_path)
     bob = page_of(course, "bob")
     bob.write_text(bob.read_text().replace("Another word.", "Another word, in ink."))
@@ -147,7 +147,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
             "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
             "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
         )
-        assert told["bob"] == told["ada"]  # of many, it is said once
+        assert told["bob"] == told["ada"]  # of many, it is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
@@ -158,7 +158,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
 
 
 def test_what_was_never_graded_or_came_since_is_said(course):
-    """A page is made of what was graded; nothing is invented."""
+    """A page is made from the graded notebook, and nothing is invented."""
     hand_in(course, "eli", document(course))
     hand_in(course, "new", document(course))
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
