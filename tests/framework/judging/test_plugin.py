@@ -20,6 +20,6 @@ def failing(course, **code):
 
 
 def test_an_author_sees_what_the_grader_sees(course):
-    """A right notebook passes; an answer kept by shape is found out by asking once more in a process of its own."""
+    """A right notebook passes. An answer cached by shape is detected by another call in a new process."""
     assert failing(course) == []
     assert failing(course, to_kelvin=KEPT) == ["test_care"]
