@@ -27,7 +27,7 @@ HONEST = "def softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
 
 @dataclass
 class Outside:
-    """A course folder whose every file holds ``secret``, and a port on loopback that remembers who called."""
+    """A course with ``secret`` in every file, and a port on loopback that records connections."""
 
     course: Path
     secret: str
@@ -76,14 +76,14 @@ def opened(worker, source):
 
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
-    """What is outside of the jail; the attacks are told where it is."""
+    """Things outside the sandbox. The attacks know their addresses."""
     secret = f"SECRET{secrets.token_hex(16)}"
     course = tmp_path / "course"
     for name in FILES:
         path = course / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {secret}\n", "utf-8")
-        path.chmod(0o666)  # nothing but the jail stands in the way
+        path.chmod(0o666)  # only the sandbox prevents it
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
     with listening() as (port, calls):
         yield Outside(course, secret, port, calls)
@@ -104,7 +104,7 @@ def unconfined():
 
 
 def test_there_are_enough():
-    """The suite holds at least forty attacks, each of which says what it tries."""
+    """The suite has at least forty attacks, and each describes itself."""
     assert len(ATTACKS) >= 40
     assert all(path.read_text("utf-8").startswith('"""') for path in ATTACKS.values())
 
@@ -126,7 +126,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, name):
     assert outside.calls == []
     assert len(seen) < 2_000_000
     assert not CONTROLS.search("".join(texts((session.cells, answers, again))))
-    # The time of a submission is limited as a whole; what comes on top is the end of processes.
+    # The time of a submission is limited as a whole. Ending the processes takes longer.
     assert took < LIMITS.submission_seconds + 3
 
     with opened(worker, HONEST) as honest:
@@ -153,7 +153,7 @@ def test_the_suite_notices_a_leak(unconfined, outside):
 
 
 def test_no_message_reaches_the_next_submission(worker, outside):
-    """What one submission leaves behind is nowhere in the next: no file, module, variable or name."""
+    """Nothing of one submission is left for the next: no file, module, variable or name."""
     with opened(worker, outside.attack("leaves_a_message")):
         pass
     look = """
