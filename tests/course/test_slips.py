@@ -70,7 +70,7 @@ def test_a_common_slip_is_named(chapter, signature, body, mistake):
 
 
 def test_two_slips_in_two_scores_are_told_beside_the_check_of_each():
-    """Where no one mistake explains all answers, each failing check tells the one that explains its own."""
+    """Tests that each failing check reports its own mistake if no single mistake explains all answers."""
     body = (
         "n = len(weights); far = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))\n"
         "return {'copying': weights.max(axis=0).mean(), 'uniform': np.minimum(weights, 1 / n).sum(axis=1).mean(),\n"
