@@ -49,9 +49,9 @@ def failure(why: str) -> dict[str, Any]:
     return _no_score(_RECEIVED + _NOT_YOURS, why)
 
 
-def _no_score(told: str, why: str) -> dict[str, Any]:
+def _no_score(message: str, why: str) -> dict[str, Any]:
     test = {"name": "Needs a person", "status": "failed", "output": why, "visibility": "hidden"}
-    return {"output": told.strip(), "output_format": "text", "stdout_visibility": "hidden", "tests": [test]}
+    return {"output": message.strip(), "output_format": "text", "stdout_visibility": "hidden", "tests": [test]}
 
 
 def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str, Any]]:

@@ -240,14 +240,14 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
-    told = f"its test is not carried over: {why}."
+    reason = f"its test is not carried over: {why}."
     if test.points:
         chapter.spare.append((number, test))
-        told += _by_hand_for(chapter, number, test)
+        reason += _by_hand_for(chapter, number, test)
     if not test.hidden:
-        told += " Its cell stays, for students to run."
+        reason += " Its cell stays, for students to run."
         chapter.kept_tests.setdefault(number, []).append(test)
-    chapter.left.append(NotImported(test.where, told))
+    chapter.left.append(NotImported(test.where, reason))
 
 
 def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:

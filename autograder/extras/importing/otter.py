@@ -157,7 +157,7 @@ def distribute_points(
     """
     if not tests:
         return [], []
-    told: list[str] = []
+    notes: list[str] = []
     own = _by_test(config, tests)
     whole = _number(config.get("points"))
     said = sum((p for p in own if p is not None), Fraction(0))
@@ -166,13 +166,13 @@ def distribute_points(
         whole = Fraction(1) if not said and silent else said
     rest = Fraction(0) if whole is None else whole - said
     if rest < 0:
-        told.append(
+        notes.append(
             f"{where}: its tests are worth {pluralize(float(said), 'point')} together and the question says {pluralize(float(whole or 0), 'point')}; the tests count."
         )
         rest = Fraction(0)
     each = rest / len(silent) if silent else Fraction(0)
     if rest > 0 and len(silent) > 1:
-        told.append(
+        notes.append(
             f"{where}: {pluralize(float(rest), 'point')} shared out evenly among {len(silent)} tests, as Otter does."
         )
     worth = [each if p is None else p for p in own]
@@ -180,11 +180,11 @@ def distribute_points(
         worth = [p * (whole or said) / said for p in worth]
     if config.get("all_or_nothing") is True and len(tests) > 1:
         worth = [Fraction(0)] * (len(tests) - 1) + [sum(worth, Fraction(0))]
-        told.append(
+        notes.append(
             f"{where}: all or nothing, as in the source: its last test carries the points, and waits for the others."
         )
-        return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], told
-    return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], told
+        return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], notes
+    return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], notes
 
 
 def _by_test(config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]) -> list[Fraction | None]:
@@ -405,8 +405,8 @@ class _OtterReader:
         self.pieces += [CopiedCell(where, cell) for where, cell in question.prompt]
         for where, cell in question.solution:
             self.pieces += self._answer(question, where, cell)
-        tests, told = distribute_points(question.where, question.config, question.tests)
-        self.notes += told
+        tests, notes = distribute_points(question.where, question.config, question.tests)
+        self.notes += notes
         self.pieces += [replace(test, question=question.name) for test in tests]
 
     def _answer(self, question: _Question, where: str, cell: Mapping[str, Any]) -> Iterator[Piece]:
