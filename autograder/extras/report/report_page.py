@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from functools import cache
 from textwrap import dedent
-from typing import Any
 
 from jinja2 import Template
 from markupsafe import Markup, escape
@@ -46,7 +45,7 @@ def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made
     )
 
 
-def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
+def _chapter(report: ChapterReport, names: Names) -> dict[str, object]:
     one, scores, name = report.marks, report.scores, report.marks.chapter
     ranked = _ranked(report, names)
     shares = [score / one.max_score for score in scores] if one.max_score else []
@@ -192,7 +191,7 @@ def _ranked(report: ChapterReport, names: Names) -> list[StudentMark]:
     return sorted(marks, key=lambda m: (m.score is None, -(m.score or 0.0), names.label(m.student)))
 
 
-def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, Any]:
+def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, object]:
     cells = []
     for name, worth in report.marks.worth.items():
         score = mark.exercises.get(name)
@@ -283,5 +282,5 @@ def _inline(text: str) -> Markup:
 def _template() -> Template:
     templates = page_templates("autograder.extras.report")
     templates.filters |= {"breakable": _breakable, "inline": _inline}
-    constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
+    constants: Mapping[str, object] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
     return templates.get_template("report.html.j2", globals=dict(constants))
