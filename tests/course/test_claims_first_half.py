@@ -19,7 +19,7 @@ EXAMPLE_V = np.array([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])
 
 
 def random_scores(d_k):
-    """The scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
+    """Return the scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
     rng = np.random.default_rng(6)
     return rng.standard_normal((400, d_k)) @ rng.standard_normal((32, d_k)).T
 

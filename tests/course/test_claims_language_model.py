@@ -63,7 +63,7 @@ def test_the_model_is_what_the_text_says(notebook):
 
 
 def arrays_in(part):
-    """Every array of a model."""
+    """Return every array of a model."""
     if isinstance(part, np.ndarray):
         return [part]
     inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()

@@ -30,7 +30,7 @@ def label(ax, across=(0, 1, 2), down=(0, 1)):
 
 
 def values(ax):
-    """The values that are shown."""
+    """Return the values that are shown."""
     return heatmap.read(ax, WEIGHTS)["shown"]
 
 

@@ -34,17 +34,17 @@ def raw(chapter):
 
 @cache
 def checks_of(chapter):
-    """The chapter's checks, as the grader knows them."""
+    """Return the chapter's checks, as the grader knows them."""
     return load_checks(COURSE, chapter)
 
 
 def cells(chapter, kind=None):
-    """The notebook's cells, or those of one kind."""
+    """Return the notebook's cells, or those of one kind."""
     return [cell for cell in raw(chapter)["cells"] if kind in {None, cell["cell_type"]}]
 
 
 def source(cell):
-    """A cell's text."""
+    """Return a cell's text."""
     return "".join(cell["source"])
 
 
@@ -60,7 +60,7 @@ def grade_id(cell):
 
 
 def solved(chapter):
-    """The notebook with the reference solutions in its stubs."""
+    """Return the notebook with the reference solutions in its stubs."""
     code = {}
     for name, spec in checks_of(chapter).specs.items():
         reference = checks_of(chapter).references[name]
@@ -192,7 +192,7 @@ def test_no_solution_stands_in_the_notebook(chapter):
 
 
 def lines_of(function, *, at_least):
-    """The code lines of a function, its docstring and its `def` line left out, the `return` taken off."""
+    """Return the code lines of a function without its docstring, its `def` line and the word `return`."""
     [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
     lines = "\n".join(ast.unparse(statement) for statement in body).splitlines()

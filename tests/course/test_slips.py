@@ -42,14 +42,14 @@ NAMED = [
 
 @cache
 def judge_of(chapter):
-    """The judge of the chapter whose name begins so."""
+    """Return the judge of the chapter whose name starts with ``chapter``."""
     course = load_course(ROOT)
     name = next(name for name in course.finished_chapters() if name.startswith(chapter))
     return Judge(load_checks(course, name))
 
 
 def verdict_on(chapter, signature, body):
-    """The verdict on a function with this signature and body."""
+    """Return the verdict on a function with this signature and body."""
     judge = judge_of(chapter)
     name = signature.partition("(")[0]
     names = {"np": np, **vars(__import__(f"solutions.{judge.checks.chapter}", fromlist=["x"]))}

@@ -33,7 +33,7 @@ def audited(request):
 
 
 def exercise_of(audit_of_chapter, name):
-    """The audit of one exercise."""
+    """Return the audit of one exercise."""
     return next(e for e in audit_of_chapter.exercises if e.name == name)
 
 

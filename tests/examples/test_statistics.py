@@ -44,7 +44,7 @@ NAMELESS = """def by_class(pupils):
 
 
 def slip(course, chapter, name):
-    """The misconception of that name, by its exercise."""
+    """Return the misconception of that name, by its exercise."""
     return next({m.exercise: m.function} for m in known_misconceptions(course, chapter) if m.name == name)
 
 
@@ -79,7 +79,7 @@ def verdicts(course):
 
 
 def points(verdict):
-    """The points of a verdict's exercises together."""
+    """Return the points of a verdict's exercises together."""
     return sum(exercise.score for exercise in verdict.exercises)
 
 

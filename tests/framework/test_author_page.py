@@ -20,7 +20,7 @@ SNIPPETS = dict(re.findall(r"^```python\n# ([^\n]*)\n(.*?)^```$", PAGE, re.DOTAL
 
 
 def cell(name, source, **kind):
-    """A cell that nbgrader knows as ``name``."""
+    """Return a cell with the grade id ``name``."""
     nbgrader = {**dict.fromkeys(("grade", "locked", "solution", "task"), False), **kind}
     return {
         "cell_type": "code", "id": name.replace("_", "-"), "execution_count": None, "outputs": [], "source": source,

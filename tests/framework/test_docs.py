@@ -155,7 +155,7 @@ def test_the_reference_of_settings_is_whole(site):
 
 
 def _keys(section: str) -> set[str]:
-    """The keys that a section of the page on JSON lists."""
+    """Return the keys that a section of the page on JSON lists."""
     table = TEXTS["json.md"].split(f"## {section}\n")[1].split("\n## ")[0]
     return {key for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)}
 
@@ -182,7 +182,7 @@ def _commands(group: click.Group, before: tuple[str, ...]) -> Iterator[tuple[tup
 
 
 def _shown(text: str, *, sentences: bool = True) -> set[str]:
-    """Every `autograder …` that a page shows, in a block or, with ``sentences``, in a sentence."""
+    """Return every `autograder …` that a page shows, in a block or, with ``sentences``, in a sentence."""
     blocks = FENCE.sub("", text)
     lines = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", blocks) if sentences else []
@@ -224,7 +224,7 @@ def test_shown_python_is_python():
 
 
 def _python(page: str, first: str) -> str:
-    """The block of a page that begins with the comment ``first``."""
+    """Return the block of a page that begins with the comment ``first``."""
     [block] = [text for language, text in FENCE.findall(TEXTS[page]) if text.startswith(f"# {first}\n")]
     return block
 
@@ -392,7 +392,7 @@ def test_shown_commands_run(reader, monkeypatch):
 
 
 def _in_the_course(words: list[str]) -> tuple[str, ...]:
-    """A command as one types it in the course of the first exercise, which has other names."""
+    """Return a command with the names of the first-exercise course."""
     names = {r"\S*\.ipynb": "release/ch2_centre/ch2_centre.ipynb", r"ch\d_\w+": "ch2_centre", "softmax": "centre"}
     for pattern, name in names.items():
         words = [name if re.fullmatch(pattern, word) else word for word in words]

@@ -28,7 +28,7 @@ ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "mar
 
 
 def _build(project: Path, folder: Path) -> Path:
-    """The wheel of a project, as its own build backend makes it."""
+    """Return the wheel of a project, as its own build backend makes it."""
     code = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     return folder / done.stdout.splitlines()[-1]

@@ -19,7 +19,7 @@ from autograder.grading.submission import Job, Outcome
 
 
 def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:
-    """A verdict on its way to the gradebook."""
+    """Return a verdict as the outcome that is entered in the gradebook."""
     job = Job(Path(verdict.notebook), verdict.student, verdict.chapter)
     return Outcome(job, verdict, timestamp=timestamp)
 

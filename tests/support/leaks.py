@@ -109,7 +109,7 @@ def _readable(path: Path) -> str:
 
 
 def _sealed(data: object) -> Iterator[str]:
-    """The texts inside whatever is sealed in the entry of an exercise, under whatever key, out of its JSON."""
+    """Yield the texts of all obfuscated data in the entry of an exercise, decoded from JSON."""
     entries = data.get("exercises") if isinstance(data, dict) else None
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         for text in entry.values():
@@ -138,5 +138,5 @@ def _squeezed(text: str) -> str:
 
 
 def _counted(text: str) -> str:
-    """The numbers of a text, in order, each written one way."""
+    """Return the numbers of a text in order, each in one format."""
     return "".join(f"{float(number):.9g};" for number in _NUMBER.findall(text))

@@ -46,12 +46,12 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def document(course: Course, **code: str) -> dict[str, Any]:
-    """The chapter's notebook with ``code`` in its stubs."""
+    """Return the chapter's notebook with ``code`` in its stubs."""
     return insert_code(json.loads(course.source(CHAPTER).read_text()), code)
 
 
 def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
-    """The cell of ``notebook`` that is called ``grade_id``."""
+    """Return the cell of ``notebook`` that is called ``grade_id``."""
     return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 

@@ -11,7 +11,7 @@ COURSE = load_course(ROOT)
 
 @cache
 def cells(chapter):
-    """The source of every cell of a chapter, by its id."""
+    """Return the source of every cell of a chapter, by its id."""
     [name] = [c for c in COURSE.finished_chapters() if c.startswith(chapter)]
     notebook = json.loads(COURSE.source(name).read_text(encoding="utf-8"))
     return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}

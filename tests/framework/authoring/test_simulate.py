@@ -15,7 +15,7 @@ COURSE = load_course(ROOT)
 
 
 def unknown_names(source, known):
-    """The names that ``source`` reads and that neither it, Python nor ``known`` gives."""
+    """Return the names that ``source`` uses but that are neither defined in it nor built-in nor in ``known``."""
     nodes = list(ast.walk(ast.parse(source)))
     given = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     given |= {n.arg for n in nodes if isinstance(n, ast.arg)}

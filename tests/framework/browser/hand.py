@@ -97,7 +97,7 @@ def write(cell, code):
 
 
 def add_below(cell, code):
-    """A new cell with that code below another one."""
+    """Add a cell with that code below another one, and return it."""
     fresh = cell.page.locator(".jp-Notebook .jp-CodeCell.jp-mod-selected")
     cell.locator(".jp-InputPrompt").click()  # selects the cell without writing into it
     cell.page.keyboard.press("b")

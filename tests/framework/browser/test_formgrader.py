@@ -56,7 +56,7 @@ def graded(folder):
 
 
 def of_ben(folder):
-    """The address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
+    """Return the address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
     with book_of(load_course(folder)) as book:
         notebook = book.find_submission_notebook(CHAPTER, CHAPTER, "ben")
         grade = book.find_grade(f"check_{EXERCISE}", CHAPTER, CHAPTER, "ben")

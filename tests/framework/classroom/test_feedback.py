@@ -35,12 +35,12 @@ def regrade(course):
 
 
 def page_of(course, student):
-    """The path of a student's page."""
+    """Return the path of a student's page."""
     return course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
 
 
 def pages(course):
-    """The bytes and the times of all pages, by student."""
+    """Return the bytes and the times of all pages, by student."""
     return {p.parts[-3]: (p.read_bytes(), p.stat().st_mtime_ns) for p in (course.root / "feedback").rglob("*.html")}
 
 

@@ -28,7 +28,7 @@ SIZE = 24
 
 
 def graders():
-    """The grading processes that this one has."""
+    """Return the grading processes of this process."""
     running = [child for child in psutil.Process().children() if child.is_running()]
     return [child for child in running if any("grading.pool" in word for word in child.cmdline())]
 

@@ -60,7 +60,7 @@ def regrade(course):
 
 
 def essay(course, text, **code):
-    """The chapter's notebook with that essay."""
+    """Return the chapter's notebook with that essay."""
     made = document(course, **{**RIGHT, **code})
     cell(made, "essay")["source"] = text
     return made
@@ -73,7 +73,7 @@ def beside(course, student, name, notebook):
 
 
 def auto(course, student, name="check_to_kelvin"):
-    """A mark that the grader gave."""
+    """Return a mark that the grader gave."""
     with book_of(course) as book:
         return book.find_grade(name, CHAPTER, CHAPTER, student).auto_score
 

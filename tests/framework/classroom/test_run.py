@@ -35,7 +35,7 @@ def regrade(course, **options):
 
 
 def page(course, kind, student, suffix):
-    """A file that grading made for a student."""
+    """Return a file that grading made for a student."""
     return course.root / kind / student / CHAPTER / f"{CHAPTER}{suffix}"
 
 

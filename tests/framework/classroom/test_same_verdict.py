@@ -58,12 +58,12 @@ def one_by_one(corpus):
 
 
 def anywhere(verdict):
-    """A verdict without the name of the confinement that it was reached in."""
+    """Return a verdict without the name of its sandbox."""
     return dataclasses.replace(verdict, sandbox=None)
 
 
 def differences(found, expected):
-    """The lines in which two sets of verdicts differ, so that a failure says where."""
+    """Return the lines in which two sets of verdicts differ, so that a failure says where."""
     lines = []
     for job in expected:
         if found[job] != expected[job]:

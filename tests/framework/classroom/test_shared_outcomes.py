@@ -27,7 +27,7 @@ CLASS = [
 
 
 def through_text(verdicts):
-    """The verdicts after a journey through lines of text, and the lines of outcomes that they needed."""
+    """Return the verdicts after storing and loading them as text, and the lines of outcomes in that text."""
     there, back = SharedOutcomes(), SharedOutcomes()
     outcomes, told = [], []
     for verdict in verdicts:

@@ -37,7 +37,7 @@ def run(*arguments, cwd, check=None):
 
 
 def verdicts_of(*arguments, cwd, check=0):
-    """The verdicts that ``autograder check … --json`` prints."""
+    """Return the verdicts that ``autograder check … --json`` prints."""
     return json.loads(run("check", *arguments, "--json", cwd=cwd, check=check).stdout)
 
 
@@ -52,7 +52,7 @@ def course_folder(tmp_path_factory):
 
 
 def handed_in_by(folder, student):
-    """The notebook that a student handed in."""
+    """Return the notebook that a student handed in."""
     return folder / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
 
 
@@ -311,7 +311,7 @@ def test_doctor_says_whether_notebooks_can_be_graded_here(tmp_path):
 
 
 def verdict(student="ada", score=3.0, *, reason=None, misconception=None):
-    """A verdict made up for the occasion."""
+    """Return an invented verdict."""
     status = "ungradable" if reason else "graded"
     check = CheckResult("test_it", "it is right", "failed" if misconception else "passed", message="It is not.")
     exercise = ExerciseVerdict("softmax", score, 4, "partial", misconception, "You did that.", None, (check,))

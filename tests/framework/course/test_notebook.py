@@ -31,22 +31,22 @@ def code(source, **nbgrader):
 
 
 def stub(name, source):
-    """A stub cell."""
+    """Return a stub cell."""
     return code(source, grade_id=name, solution=True, grade=False, locked=False)
 
 
 def check(name):
-    """A check cell."""
+    """Return a check cell."""
     return code(f"check({name})", grade_id=f"check_{name}", solution=False, grade=True, locked=True, points=4)
 
 
 def document(*cells, **metadata):
-    """A notebook's JSON."""
+    """Return a notebook's JSON."""
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": list(cells)}
 
 
 def notebook(*cells, **metadata):
-    """A notebook with these cells."""
+    """Return a notebook with these cells."""
     return parse_notebook(json.dumps(document(*cells, **metadata)).encode())
 
 

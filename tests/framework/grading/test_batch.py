@@ -25,18 +25,18 @@ def right_but(course, **code):
 
 
 def code_cell(source):
-    """A cell of a student's own."""
+    """Return a cell of a student's own."""
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
 
 
 def verdict_on(course, notebook):
-    """The verdict on one notebook."""
+    """Return the verdict on one notebook."""
     [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
     return verdict
 
 
 def statuses(verdict):
-    """The status of each exercise, by name."""
+    """Return the status of each exercise, by name."""
     return {exercise.name: exercise.status for exercise in verdict.exercises}
 
 
@@ -304,7 +304,7 @@ def without_jail(monkeypatch, *students):
 
 
 def of_three(course):
-    """The jobs of three students whose notebooks are right."""
+    """Return the jobs of three students whose notebooks are right."""
     quiz = RIGHT["quiz_ch1_units"]
     return jobs(course, **{s: right_but(course, quiz_ch1_units=f"# {s}\n{quiz}") for s in ("ada", "bob", "cyd")})
 

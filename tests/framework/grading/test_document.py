@@ -32,7 +32,7 @@ def restore(released):
 
 
 def ids(notebook):
-    """The grade ids of a document in order."""
+    """Return the grade ids of a document in order."""
     return [c["metadata"]["nbgrader"]["grade_id"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
 
 
@@ -89,7 +89,7 @@ class TestRestored:
 
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
-        """The outputs that a first code cell is given."""
+        """Return the outputs that a first code cell is given."""
         result = restore_cells(released, ReleasedNotebook(released))
         write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))

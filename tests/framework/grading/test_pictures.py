@@ -18,7 +18,7 @@ DRAW = "def bars():\n    print('drawn now')\n\n\nbars()"
 
 
 def png(width=2, height=1, *, end=b"IEND"):
-    """A real picture of that size, in base64."""
+    """Return a real picture of that size, in base64."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -30,7 +30,7 @@ def png(width=2, height=1, *, end=b"IEND"):
 
 
 def picture(data, **more):
-    """An output that shows ``data`` as an image."""
+    """Return an output that shows ``data`` as an image."""
     shown = {"image/png": data, "text/plain": "<Figure>"}
     return {"output_type": "display_data", "metadata": {}, "data": shown, **more}
 

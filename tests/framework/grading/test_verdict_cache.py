@@ -24,7 +24,7 @@ def cache(course):
 
 
 def key_of(course, notebook=b"notebook", asked=()):
-    """The key under which a verdict on ``notebook`` would be kept now."""
+    """Return the current cache key of a verdict on ``notebook``."""
     return VerdictCache.of(course, CHAPTER, asked).key(notebook)
 
 

@@ -10,7 +10,7 @@ from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop,
 
 
 def raised(code):
-    """The exception that ``code`` ends in."""
+    """Return the exception that ``code`` raises."""
     try:
         exec(code, {"np": np})  # noqa: S102 - the lines listed below
     except Exception as error:  # noqa: BLE001 - each of them raises another kind

@@ -361,7 +361,7 @@ def test_care_is_taken_of_everybody(course):
 
 
 def with_checks_of(course, text):
-    """The mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
+    """Return the mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
     path = course.checks("ch1_units")
     before = path.read_text()
     start, end = before.index('@exercise("to_kelvin"'), before.index('@exercise("mean_kelvin"')

@@ -9,7 +9,7 @@ KEPT = "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 
 
 
 def failing(course, **code):
-    """The checks of to_kelvin that pytest reports as failed for a notebook with ``code`` in its stubs."""
+    """Return the checks of to_kelvin that pytest reports as failed for a notebook with ``code`` in its stubs."""
     path = write_notebook(course.root / "some.ipynb", document(course, **{**RIGHT, **code}))
     asked = ("-c", ROOT / "pyproject.toml", "-k", "ToKelvin", course.checks(CHAPTER), "--student", path)
     done = python("-m", "pytest", "-q", *asked)

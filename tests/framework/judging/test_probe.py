@@ -47,7 +47,7 @@ def from_nought(n):
 
 
 def talk(function, planned=()):
-    """A conversation with a student who has this function, and the proxy that checks use."""
+    """Return a session with a student who has this function, and the proxy that checks use."""
     conversation = ExerciseSession(lambda: FunctionSession({"boxes": function}), planned=planned)
     return conversation, StudentProxy(conversation)
 
@@ -168,7 +168,7 @@ def probed(tmp_path):
 
 
 def graded(course, function):
-    """The verdict on one function."""
+    """Return the verdict on one function."""
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function))
     return verdict
 
@@ -181,7 +181,7 @@ def test_a_probed_exercise_is_graded(probed):
 
 
 def examples_of(course):
-    """The recorded examples of the course's one chapter, as a student's machine reads them."""
+    """Return the recorded examples of the course's one chapter, as a student's machine reads them."""
     return parse_examples(json.loads(json.dumps(recorded(load_checks(course, "ch1_units"))))).exercises
 
 

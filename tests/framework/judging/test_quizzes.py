@@ -44,7 +44,7 @@ def course(tmp_path):
 
 
 def graded(course, **answers):
-    """The verdict on these answers."""
+    """Return the verdict on these answers."""
     [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**answers))
     return found
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 def scores(course):
-    """Every score and comment of the gradebook, cell by cell."""
+    """Return every score and comment of the gradebook, cell by cell."""
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
         submissions = [s for assignment in book.assignments for s in book.assignment_submissions(assignment.name)]
         found = {}
@@ -60,7 +60,7 @@ class Loop:
         self.names = list(self.right)
 
     def page(self, kind, student, suffix):
-        """A file that was made for a student."""
+        """Return a file that was made for a student."""
         return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
 
     def release(self):

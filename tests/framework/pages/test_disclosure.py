@@ -11,7 +11,7 @@ UNSEEN = CheckResult("unseen", "a closed check", "failed", "It is 7.\ny = 99", r
 
 
 def outcome(*checks, **more):
-    """A failed exercise with these checks."""
+    """Return a failed exercise with these checks."""
     return ExerciseVerdict("f", 0.0, 2.0, "failed", checks=checks, **more)
 
 

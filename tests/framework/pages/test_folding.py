@@ -13,7 +13,7 @@ ADVICE = "You forgot to divide."
 
 
 def card(example, **more):
-    """A card of one check that failed with this case, and with advice."""
+    """Return a card of one check that failed with this case, and with advice."""
     check = CheckResult("test", "an example", "failed", "It is 1.", True, 1.0, "It is 1.", example)  # noqa: FBT003
     return Card(ExerciseVerdict("mean", 0.0, 1.0, "failed", "slip", ADVICE, None, (check,)), **more)
 

@@ -28,13 +28,13 @@ EXERCISE = ExerciseVerdict(
 
 
 def nb_cell(kind, source, **nbgrader):
-    """A cell of a released notebook."""
+    """Return a cell of a released notebook."""
     cell = {"cell_type": kind, "source": source, "metadata": {"nbgrader": nbgrader} if nbgrader else {}}
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
 def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **verdict):
-    """A verdict and its notebook: prose, a plain cell with outputs, a stub, its check cell."""
+    """Return a verdict and its notebook: prose, a plain cell with outputs, a stub, its check cell."""
     marked = {"grade_id": "check_softmax", "solution": False, "grade": True, "locked": True, "points": 2}
     cells = [
         nb_cell("markdown", prose),

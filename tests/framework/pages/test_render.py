@@ -19,19 +19,19 @@ NASTY = "<script>alert(1)</script> $x$ \"quoted\" 'single' & `<b>code</b>`"
 
 
 def softmax_card(function, **more):
-    """The card for a softmax, as check() makes it."""
+    """Return the card for a softmax, as check() makes it."""
     exercise = parse_examples(by_hand.chapter_data()).exercises["softmax"]
     [verdict] = replay({"softmax": exercise}, FunctionSubject("notebook", {"softmax": function}))
     return Card(verdict, points=4, **more)
 
 
 def check(status="passed", title="a check", **more):
-    """One check's result."""
+    """Return one check's result."""
     return CheckResult("test_a", title, status, **{"visible": True, "points": 1, **more})
 
 
 def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
-    """A verdict made of such checks."""
+    """Return a verdict with these checks."""
     most = float(len(checks)) if max_score is None else max_score
     return ExerciseVerdict("softmax", score, most, status, message=message, checks=checks)
 

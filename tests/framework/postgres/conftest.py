@@ -44,7 +44,7 @@ class Server:
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")
 
     def database(self, template="template1"):
-        """The address of a new database: an empty one, or a copy of ``template``."""
+        """Return the address of a new database: an empty one, or a copy of ``template``."""
         name = next(self._names)
         command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", "-T", template, name]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)

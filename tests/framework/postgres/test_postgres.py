@@ -54,7 +54,7 @@ for part in range(0, 30, 10):
 
 
 def verdict(student, to_kelvin=2.0):
-    """A verdict on the mini chapter."""
+    """Return a verdict on the mini chapter."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
     exercises = []
     for name, (score, most) in scores.items():

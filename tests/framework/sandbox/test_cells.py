@@ -17,7 +17,7 @@ NO_INPUT = "There is nobody to answer input() while a notebook is graded: write 
 
 
 def outputs(session):
-    """The outputs of the first cell, shortened to (kind, text)."""
+    """Return the outputs of the first cell, shortened to (kind, text)."""
     return [(o["output_type"], o.get("text") or o["data"]["text/plain"]) for o in session.cells[0].outputs]
 
 

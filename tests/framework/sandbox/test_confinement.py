@@ -23,7 +23,7 @@ from .conftest import LIMITS, cells
 
 
 def serves(worker):
-    """Whether the worker answers for a notebook."""
+    """Return whether the worker answers for a notebook."""
     with closing(worker.open(cells("x = 1"))) as session:
         return session.value("x").value == 1
 

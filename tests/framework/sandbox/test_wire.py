@@ -31,7 +31,7 @@ def opaque(value):
 
 
 def decoded(tree, blob=b""):
-    """The value of a tree, refusing every special tag but "o"."""
+    """Return the value of a tree, refusing every special tag but "o"."""
 
     def special(tag, items):
         if tag != "o":
@@ -42,7 +42,7 @@ def decoded(tree, blob=b""):
 
 
 def there_and_back(value):
-    """A value sent through a whole frame."""
+    """Return a value sent through a whole frame."""
     encode = wire.Encoder(opaque, 1 << 24)
     frame = wire.pack({"value": encode(value)}, encode.blobs)
     head_length, blob_length = wire.HEADER.unpack_from(frame)
@@ -102,7 +102,7 @@ def test_plain_values_come_out_as_they_went_in(value):
 
 
 def written(value):
-    """A value with its types, as text: sets in one order, and nothing that is only equal."""
+    """Return a value and its types as text that differs for any two different values, with sets in one order."""
     if isinstance(value, set | frozenset):
         return f"{type(value).__name__} {sorted(map(written, value))}"
     if isinstance(value, list | tuple):
@@ -325,7 +325,7 @@ def test_json_made_to_exhaust_is_refused(text):
 
 
 def nested(depth):
-    """A frame's JSON whose lists and objects are nested so deep, with strings that look like the end of some."""
+    """Return a frame's JSON with lists and objects of this depth, and with strings that look like closing brackets."""
     ends = r'"]]}\\\"]]}\\"'
     inside = depth - 1
     return f'{{"v":{"[" * (inside - 1)}{ends},{{{ends}:1}},{ends}{"]" * (inside - 1)}}}'.encode()

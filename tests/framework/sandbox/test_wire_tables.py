@@ -49,7 +49,7 @@ VALUES = {
 
 
 def same(one, other):
-    """Whether two values are of one class and the same to the last byte."""
+    """Return whether two values have the same class and the same bytes."""
     return type(one) is type(other) and wire_tables.same_parts(wire_tables.to_parts(one), wire_tables.to_parts(other))
 
 

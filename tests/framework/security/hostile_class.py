@@ -76,7 +76,7 @@ class HostileClass:
         return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
-        """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
+        """Return the bytes (unless there are many), mode and time of every file that grading must not change."""
         root = self.course.root
         found = {}
         for path in (path for top in (root, self.beside) for path in _below(top)):
@@ -96,7 +96,7 @@ def _below(top):
 
 
 def attack_of(name, world):
-    """An attack's source, aimed at this course, as the function that the course asks for."""
+    """Return an attack's source for this course, as a definition of the exercise's function."""
     function = "mean_kelvin" if in_the_second(name) else "to_kelvin"
     source = re.sub(r"\bsoftmax\b", function, ATTACKS[name].read_text("utf-8"))
     source = source.replace("@COURSE@", str(world.course.root)).replace("@PORT@", str(world.port))
@@ -110,7 +110,7 @@ def attack_of(name, world):
 
 
 def in_the_second(name):
-    """Whether an attack is made in the second exercise, between right answers, and not in the first, among wrong ones."""
+    """Return whether an attack is in the second exercise, among right answers, or in the first, among wrong ones."""
     return list(ATTACKS).index(name) % 2 == 1 and name not in KNOWS_THE_EXAMPLE
 
 
@@ -184,7 +184,7 @@ def _hand_in(world):
 
 
 def written(path):
-    """A path as it can be written down, whatever bytes it is made of."""
+    """Return a path as printable text, whatever its bytes."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
@@ -203,13 +203,13 @@ class Run:
     left: set = field(default_factory=set)  # in the folder for temporary files, where others write too
 
     def verdict(self, student):
-        """The one verdict on what ``student`` handed in."""
+        """Return the only verdict on the submission of ``student``."""
         path = self.world.course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
         [found] = [v for v in self.verdicts if written(v["notebook"]) == written(str(path))]
         return found
 
     def given_back(self, student):
-        """The text of everything that ``student`` gets back or an instructor reads of them."""
+        """Return all text that ``student`` or the instructor gets about the submission."""
         root = self.world.course.root
         files = [p for kind in ("autograded", "feedback") for p in (root / kind / student).rglob("*") if p.is_file()]
         told = [path.read_text("utf-8") for path in files]

@@ -35,28 +35,28 @@ class Outside:
     calls: list
 
     def state(self):
-        """Every file and folder of the course: its bytes, permissions and time of change."""
+        """Return every file and folder of the course: its bytes, permissions and time of change."""
         found = {path: path.stat() for path in self.course.rglob("*")}
         return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
 
     def aim(self, source):
-        """An attack's source with the places it looks for filled in."""
+        """Return an attack's source with the addresses of its targets."""
         return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
 
     def attack(self, name):
-        """The source of the attack ``name``, aimed."""
+        """Return the source of the attack ``name`` with the addresses of its targets."""
         return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 def right(answer, x):
-    """Whether an answer is right, judged as checks judge: shape first, then values. They never enter the jail."""
+    """Return whether an answer is right, as checks do: shape first, then values. Checks never enter the sandbox."""
     value, e = answer.value, np.exp(x - x.max())
     alike = isinstance(value, np.ndarray) and value.shape == x.shape
     return alike and np.allclose(value, e / e.sum(), rtol=1e-5, atol=1e-6)
 
 
 def texts(value):
-    """Every text inside a value, however deep."""
+    """Return every text inside a value, however deep."""
     if isinstance(value, str):
         return [value]
     if is_dataclass(value):
@@ -69,7 +69,7 @@ def texts(value):
 
 
 def opened(worker, source):
-    """A session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
+    """Return a session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
     names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
     return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
 

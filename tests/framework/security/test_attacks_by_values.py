@@ -35,7 +35,7 @@ def worker():
 
 
 def opened(worker, source):
-    """A session on a notebook of one cell."""
+    """Return a session on a notebook of one cell."""
     return closing(worker.open([CodeCell(0, "cell", dedent(source))]))
 
 

@@ -24,7 +24,7 @@ class Handed:
         self.worker, self.cell = worker, CodeCell(0, name, source)
 
     def open(self, *, memory_mb=None):
-        """A fresh session."""
+        """Return a fresh session."""
         return self.worker.open([self.cell], memory_mb=memory_mb)
 
     def before_redefined(self, _exercise):

@@ -48,7 +48,7 @@ def course(tmp_path_factory):
 
 
 def graded(course, *programs, exercise="to_kelvin"):
-    """The verdicts on right notebooks but for each of ``programs``, and on a right one after them."""
+    """Return the verdicts on notebooks that are right except for one of ``programs`` each, and on a right one after them."""
     notebooks = [document(course, **{**RIGHT, exercise: text}) for text in programs] + [document(course, **RIGHT)]
     return grade_notebooks(
         course, [Job(hand_in(course, f"s{i}", notebook), f"s{i}", CHAPTER) for i, notebook in enumerate(notebooks)]

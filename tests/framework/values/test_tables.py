@@ -20,7 +20,7 @@ LONG = pd.DataFrame({"a": range(100), "b": 1.5})
 
 
 def put(table, row, column, value):
-    """A copy of a table with another cell."""
+    """Return a copy of a table with another cell."""
     other = table.copy()
     other.loc[row, column] = value
     return other

@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER, WRONG_SIGN, change, copy_course, documen
 
 
 def audited(course, name):
-    """The audit of one exercise."""
+    """Return the audit of one exercise."""
     [report] = audit(course, ["ch1_units"])
     return report, next(e for e in report.exercises if e.name == name)
 

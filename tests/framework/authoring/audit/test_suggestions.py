@@ -58,7 +58,7 @@ class TestRaised:
 
 
 def fresh(course):
-    """The course with nothing known of its solutions yet, as in another process."""
+    """Return the course without cached solutions, as in another process."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "solutions"]:
         del sys.modules[name]
     return load_course(course.root)
@@ -71,7 +71,7 @@ def course(tmp_path):
 
 
 def with_raised(course):
-    """The course with one more exercise."""
+    """Return the course with one more exercise."""
     for path, more in ((f"solutions/{CHAPTER}.py", REFERENCE), (CHECKS, CLASS)):
         with (course.root / path).open("a") as file:
             file.write(more)

@@ -31,7 +31,7 @@ def document(checks):
 
 
 def stub_in(document):
-    """The cell of the class."""
+    """Return the cell of the class."""
     return next(c for c in document["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "Index")
 
 

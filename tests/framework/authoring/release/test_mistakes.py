@@ -22,17 +22,17 @@ FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), re
 
 
 def text(path, old, new):
-    """The mistake made by one change of a file."""
+    """Return the mistake made by one change of a file."""
     return lambda root: change(root / path, old, new)
 
 
 def end(path, more):
-    """The mistake made by what is written below a file."""
+    """Return the mistake made by text appended to a file."""
     return lambda root: (root / path).write_text((root / path).read_text() + more)
 
 
 def book(edit):
-    """The mistake made by a change of the notebook's cells, which ``edit`` is given by their names."""
+    """Return the mistake made by ``edit``, which gets the notebook's cells by name."""
 
     def made(root):
         path = root / NOTEBOOK
@@ -45,7 +45,7 @@ def book(edit):
 
 
 def source(name, old, new):
-    """The mistake made by a change of one cell's code."""
+    """Return the mistake made by a change of one cell's code."""
 
     def edit(cells, _document):
         whole = "".join(cells[name]["source"])
@@ -56,17 +56,17 @@ def source(name, old, new):
 
 
 def mark(name, **marks):
-    """The mistake made by another nbgrader mark of a cell."""
+    """Return the mistake made by another nbgrader mark of a cell."""
     return book(lambda cells, _document: cells[name]["metadata"]["nbgrader"].update(marks))
 
 
 def without(name):
-    """The mistake of a cell that is not there."""
+    """Return the mistake of a cell that is not there."""
     return book(lambda cells, document: document["cells"].remove(cells[name]))
 
 
 def setting(line):
-    """The mistake made by a line of the configuration."""
+    """Return the mistake made by a line of the configuration."""
     return end("course_config.py", f"\n{line}\n")
 
 

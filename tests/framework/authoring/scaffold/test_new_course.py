@@ -26,7 +26,7 @@ def new(*arguments, status=0):
 
 
 def shell(command, folder):
-    """A command as a person types it in ``folder``."""
+    """Run a command line in ``folder`` as typed in a terminal, and return its output."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(folder), "COLUMNS": "80"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, check=False)

@@ -31,7 +31,7 @@ def run(course, *arguments, status=0):
 
 
 def files(course):
-    """Every file of a course that its team writes, by name."""
+    """Return every file of a course that its team writes, by name."""
     return {
         str(path.relative_to(course.root)): path.read_bytes()
         for path in course.root.rglob("*")

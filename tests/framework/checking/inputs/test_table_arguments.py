@@ -111,7 +111,7 @@ def text_of(own, edit):
 
 
 def table_mutations(node):
-    """The source of every mutation of ``node`` that is about tables."""
+    """Return the source of every mutation of ``node`` that is about tables."""
     changes = [change for tried in (other_table_method, other_join_or_summary) for change in tried(node, Scope())]
     return [ast.unparse(change.replacement) for change in changes if change.mutation]
 

@@ -28,7 +28,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, copy_course
 
 
 def verdict(student, to_kelvin=2.0, mean_kelvin=3.0, quiz=1.0, **more):
-    """A verdict on the mini chapter with these scores."""
+    """Return a verdict on the mini chapter with these scores."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (mean_kelvin, 3.0), "quiz_ch1_units": (quiz, 1.0)}
     exercises = tuple(
         ExerciseVerdict(name, score, most, *(("passed",) if score == most else ("partial", None, "Mind the axis.")))
@@ -40,7 +40,7 @@ def verdict(student, to_kelvin=2.0, mean_kelvin=3.0, quiz=1.0, **more):
 
 
 def ungradable(student):
-    """A verdict on a notebook that could not be graded."""
+    """Return a verdict on a notebook that could not be graded."""
     return verdict(student, status="ungradable", reason="It is <i>not</i> JSON.", score=0.0, exercises=())
 
 
@@ -56,12 +56,12 @@ def enter(course, *verdicts, stamp=None, **options):
 
 
 def grade_of(book, student, name="check_to_kelvin"):
-    """One grade of one student."""
+    """Return one grade of one student."""
     return book.find_grade(name, CHAPTER, CHAPTER, student)
 
 
 def comment_of(book, student, name="to_kelvin"):
-    """One comment on one student's work."""
+    """Return one comment on one student's work."""
     return book.find_comment(name, CHAPTER, CHAPTER, student)
 
 
@@ -239,7 +239,7 @@ def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, m
 
 
 def configured(course, line):
-    """The mini course with ``line`` in its nbgrader's configuration."""
+    """Return the mini course with ``line`` in its nbgrader's configuration."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\n{line}\n")
     return course

@@ -33,7 +33,7 @@ OTHER_SECRET = {"AUTOGRADER_COURSE_SECRET": "another one"}
 
 
 def on(address):
-    """The executor that the command line makes of ``--scheduler``."""
+    """Return the executor that the command line creates for ``--scheduler``."""
     return functools.partial(grade_on_cluster, address)
 
 
@@ -68,7 +68,7 @@ def without_paths(verdicts):
 
 
 def given_back(course):
-    """Every file that grading made for students, by its place in the course: its bytes and who may write it."""
+    """Return the bytes and permissions of all files for students, by path in the course."""
     files = [p for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*") if p.is_file()]
     return {p.relative_to(course.root).as_posix(): (p.read_bytes(), p.stat().st_mode) for p in files}
 

@@ -9,7 +9,7 @@ from tests.support.mini import CHAPTER, document, hand_in
 
 
 def marks_of(outcomes, notebooks=None):
-    """A class with these outcomes, by student."""
+    """Return a class with these outcomes, by student."""
     marks = {}
     for student, exercises in outcomes.items():
         verdict = Verdict.graded(

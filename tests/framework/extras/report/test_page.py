@@ -24,7 +24,7 @@ from tests.support.mini import CHAPTER
 
 
 def made(graded, path, *arguments):
-    """The page that the verb makes, as text."""
+    """Return the page that the command makes, as text."""
     done = CliRunner().invoke(app, ["report", CHAPTER, "-o", str(path), "--course", str(graded.root), *arguments])
     assert done.exit_code == 0, done.output
     return path.read_text("utf-8")

@@ -34,7 +34,7 @@ def test_what_is_no_python_is_alike_to_nothing():
 
 
 def groups(course, answers):
-    """The groups among students with these answers to the second exercise."""
+    """Return the groups among students with these answers to the second exercise."""
     paths = {}
     for student, code in answers.items():
         exercise = {

@@ -35,7 +35,7 @@ def site(tmp_path):
 
 
 def distribution(folder, wheels=(), **lock):
-    """A folder that looks like Pyodide, with these wheels, of which the lock names NumPy, Matplotlib and what the kernel needs."""
+    """Return a folder like Pyodide's with these wheels. Its lock file has NumPy, Matplotlib and the kernel's packages."""
     folder.mkdir()
     for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"):
         (folder / name).write_bytes(b"")

@@ -19,7 +19,7 @@ def softmax(x, axis=-1):  # gewöhnlich
 
 
 def definition(source, cell="cell 1"):
-    """The one definition in a cell."""
+    """Return the one definition in a cell."""
     [found] = [d for s in ast.parse(source).body if (d := Definition.of(s, source, cell))]
     return found
 

@@ -29,7 +29,7 @@ SUMS = {"leaning": "def sum_of_squares(n):\n    return sum(squares(n))", "own": 
 
 
 def documented_line():
-    """The configuration as the docs give it."""
+    """Return the configuration in the docs."""
     return DOCS.read_text("utf-8").split("```python\n")[1].split("```")[0]
 
 

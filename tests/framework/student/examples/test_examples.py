@@ -42,28 +42,28 @@ SOFTMAX, QUIZ = by_hand.softmax_entry(), by_hand.quiz_entry()
 
 
 def exercise_of(entry, name="softmax"):
-    """One exercise, parsed."""
+    """Return one exercise, parsed."""
     return parse_examples({"format": 1, "chapter": "c", "exercises": {name: entry}}).exercises[name]
 
 
 def verdict_on(function, entry=None, name="softmax"):
-    """The verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
+    """Return the verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
     return verdict_in({name: function}, entry or by_hand.softmax_entry(), name)
 
 
 def verdict_in(names, entry, name):
-    """The verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
+    """Return the verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
     [verdict] = replay({name: exercise_of(entry, name)}, FunctionSubject("notebook", names))
     return verdict
 
 
 def statuses(verdict):
-    """The checks' statuses, in order."""
+    """Return the checks' statuses, in order."""
     return [check.status for check in verdict.checks]
 
 
 def one_check(*steps, wrong=()):
-    """An exercise that asks for ``f``, with a check of these steps."""
+    """Return an exercise about ``f``, with a check of these steps."""
     return exercise_entry("f(x)", [check_entry("test_a", "a", list(steps))], list(wrong))
 
 

@@ -57,7 +57,7 @@ def alone(beside_the_notebook):
 
 
 def said(kind, run, code):
-    """The text of the exception that ``code`` raises, on one line."""
+    """Return the text of the exception that ``code`` raises, on one line."""
     with pytest.raises(kind) as raised:
         run(code)
     return " ".join(str(raised.value).split())

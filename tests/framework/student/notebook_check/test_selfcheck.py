@@ -31,12 +31,12 @@ def _nothing_done_yet(beside_the_notebook):
 
 
 def process(folder, *command):
-    """A real process in ``folder``, with settings of its own."""
+    """Return a real process in ``folder``, with settings of its own."""
     return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
 
 
 def said(kind, run, code):
-    """The text of the exception that ``code`` raises."""
+    """Return the text of the exception that ``code`` raises."""
     with pytest.raises(kind) as raised:
         run(code)
     return str(raised.value)
@@ -350,7 +350,7 @@ class TestValidate:
 
 
 def run_notebook(folder, sources):
-    """The cells of a notebook after a real kernel ran them."""
+    """Return the cells of a notebook after a real kernel ran them."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     nbformat.write(notebook, folder / "chapter.ipynb")
     done = process(folder, "-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb")
