@@ -28,8 +28,8 @@ __all__ = [
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
 # Not \s, which also matches line ends: each of thousands of empty lines would be searched to the last one.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
-_MAX_PARSED = 1_000_000  # characters. Longer cells count as attempted and are not parsed
-_MAX_KEPT = 10_000  # characters. Longer cells are not cached, so that a student cannot fill the memory
+_MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
+_MAX_KEPT = 10_000  # characters; longer cells are not cached, so that a student cannot fill the memory
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from autograder.base.foreign import Value
-from autograder.base.formatting import with_article
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
@@ -155,7 +154,7 @@ def missing_error_message(source: str) -> str:
     if not source.startswith(start):
         return ""
     names = source.removeprefix(start).partition("\n")[0]
-    return f" Here {with_article(names)} is right."
+    return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."
 
 
 def count(

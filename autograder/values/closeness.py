@@ -48,15 +48,15 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
 def as_array(value: Value) -> np.ndarray | None:
-    """Return the numbers in ``value`` as an array, or None if it has none or has rows of several lengths.
+    """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
 
-    Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array.
+    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
     """
     if value is None or isinstance(value, str | dict | set | bytes | range) or hasattr(value, "type"):
         return None
     if isinstance(value, tuple | list):
         parts = [*_parts(value)]
-        # If there is a string among thousands of parts, NumPy would make each part as long as it.
+        # One text among thousands of parts, and NumPy would make each of them as long as that.
         if not all(isinstance(part, _NUMBERS) for part in parts):
             return None
         if sum(part.size for part in parts if isinstance(part, np.ndarray)) > MAX_NUMBERS:

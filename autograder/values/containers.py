@@ -451,7 +451,7 @@ def _name_of(value: Value) -> str:
 
 
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return both sequences, cut to the items that were taken from an iterator."""
+    """Both sequences, as far as the items of an iterator were taken."""
     open_ended = isinstance(items, Iterated) and items.more and len(expected) >= len(items)
     open_ended |= isinstance(expected, Iterated) and expected.more and len(items) >= len(expected)
     if not open_ended:

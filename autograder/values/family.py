@@ -166,7 +166,7 @@ class Family:
         return bool(found == expected)
 
     def surely_equal(self, found: Value, expected: Value, rules: Rules) -> bool:
-        """Return True if a quick test shows that two values are equal. False means that they may be equal or not."""
+        """Return whether two values are equal, found without looking for a difference. False says nothing."""
         return type(found) is type(expected) and type(found) in _EXACT and bool(found == expected)
 
     def claims(self, found: Value, expected: Value) -> bool:
@@ -346,7 +346,7 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
 
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
-    """Return whether ``found`` equals the ``expected`` value by ``rules``, so that a check with these rules passes."""
+    """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
     return (
         family_of(expected).surely_equal(found, expected, rules)
         or next(differences(found, expected, rules), None) is None

@@ -62,7 +62,7 @@ def _of_items(items: list[Value]) -> Cells:
         numbers = [np.nan if is_missing(item) else item for item in items]
         try:
             return Cells("numbers", np.array(numbers, dtype=np.float64))
-        except (TypeError, ValueError, OverflowError):  # complex numbers, or numbers that are too large for a float
+        except (TypeError, ValueError, OverflowError):  # complex ones, or such as no float holds
             return Cells("other", items)
     if kinds == {"booleans"} and len(there) == len(items):
         return Cells("booleans", np.array(items, dtype=bool))
@@ -108,7 +108,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
             return int(found) == int(expected)
         try:
             return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rules.rtol, rules.atol))
-        except OverflowError:  # an integer that is too large for a float
+        except OverflowError:  # a whole number that no float holds
             return False
     if kinds[0] != kinds[1]:
         return False
@@ -193,7 +193,7 @@ def _sort_key(item: Value) -> tuple[str, Value]:
     if isinstance(item, int | float | np.integer | np.floating | np.bool_):
         try:
             return "number", float(f"{float(item):.5g}")
-        except OverflowError:  # an integer that is too large for a float
+        except OverflowError:  # a whole number that no float holds
             return "number", item
     return type(item).__name__, str(item)
 

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.dry_run import failures_by_check, load_with_timeout
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.base.errors import CourseError
-from autograder.base.foreign import Json
 from autograder.base.formatting import pluralize
 from autograder.course.course import load_course
 from autograder.extras.importing.chapter import Check, NewChapter, NotImported
@@ -32,7 +32,7 @@ __all__ = ["choose_forms", "release_problems", "run_in_process", "trial_failures
 # --- In the process of its own -----------------------------------------------------------------------------------------
 
 
-def trial_failures(folder: Path, chapter: str) -> dict[str, Json]:
+def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
     """Return why the reference fails each check of each exercise, and why a check cannot be recorded for students."""
     course = load_course(folder)
     try:
@@ -53,7 +53,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Json]:
     return {"checks": found}
 
 
-def release_problems(folder: Path, chapter: str) -> dict[str, Json]:
+def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
     """Return what a release would report for the chapter. Empty if it would succeed."""
     course = load_course(folder)
     inspected = inspect_chapter(course, chapter)
@@ -139,7 +139,7 @@ def _number_of(chapter: NewChapter, check: Check) -> int:
     return next(n for n, p in enumerate(pieces) if p.where == check.test.where and not isinstance(p, AnswerCell))
 
 
-def run_in_process(what: str, root: Path, name: str) -> dict[str, Json]:
+def run_in_process(what: str, root: Path, name: str) -> dict[str, Any]:
     """Run a function of this module in a new process. Raises ``ImportRefusedError`` if the process does not finish."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
@@ -161,7 +161,7 @@ def run_in_process(what: str, root: Path, name: str) -> dict[str, Json]:
         if done.returncode or not result.is_file():
             last = (done.stderr.strip().splitlines() or ["the process ended without a word"])[-1]
             raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
-        found: dict[str, Json] = json.loads(result.read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
 
 

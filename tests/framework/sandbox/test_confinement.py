@@ -91,7 +91,7 @@ def test_every_probe_holds_in_a_confinement(kind):
 
 
 def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
-    """Copies, flags and locks of descriptors work. Only sending signals through them does not."""
+    """Copying one, its flags and locks work as ever; only what would have it send signals does not."""
     source = """
 import fcntl, os
 r, w = os.pipe()
