@@ -1,17 +1,17 @@
-# Everything a fresh clone needs is Python 3.11, 3.12 or 3.13 and make; each target sets up what it uses.
-# make test PYTHON=python3.13   picks the interpreter: where .venv is of another version, it is made again
+# A fresh clone needs only Python 3.11, 3.12 or 3.13 and make. Each target installs what it uses.
+# make test PYTHON=python3.13   selects the interpreter. If .venv has another version, it is created again
 # make test ARGS="-k softmax"   make demo ARGS="--students 60"   pass arguments to the program that a target runs
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
-# One for each interpreter that was asked for, so that asking for another one has .ci/venv look.
+# One stamp for each interpreter, so that another interpreter runs .ci/venv again.
 STAMP := $(VENV)/.set-up$(subst /,-,$(PYTHON))
 ARGS ?=
-# As the command line does: NumPy threads cost small products far more than they gain.
+# As on the command line: for small products, NumPy threads cost more than they gain.
 export OPENBLAS_NUM_THREADS = 1
-# Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
+# Two test processes use waiting times and still suit a small machine. tests/conftest.py distributes the tests.
 JOBS ?= 2
 
 .PHONY: help setup test demo lint format lab docs wheel clean

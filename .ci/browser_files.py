@@ -1,7 +1,7 @@
-"""Fetch, once, what the tests of the browser's side use: a Pyodide with NumPy and Matplotlib, and axe.
+"""Download, once, what the browser tests use: a Pyodide with NumPy and Matplotlib, and axe.
 
-``python .ci/browser_files.py`` prints the folder that holds it, below the user's cache. Nothing of it is committed or shipped.
-Where it cannot be had it says why; the tests that need it then skip, and on CI they fail.
+``python .ci/browser_files.py`` prints the folder of the files, in the user's cache. None of them is committed or
+shipped. If the download fails, it says why. The tests that need the files are then skipped, or fail on CI.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ PURE = (
     "prompt-toolkit==3.0.52 pure-eval==0.2.3 pygments==2.20.0 stack-data==0.6.3 traitlets==5.14.3 wcwidth==0.6.0"
 )
 PYTHON = "3.14"  # that of Pyodide, for which the wheels are
-EDITION = "1"  # another number where the lists above change
+EDITION = "1"  # change this number if the lists above change
 
 
 def folder() -> Path:
-    """Where the files are, or will be."""
+    """Return the folder of the files, whether they exist or not."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "nbautograder-tests" / EDITION
 
 
 def fetch(target: Path) -> None:
-    """Fill ``target``; raises ``OSError`` or ``CalledProcessError`` where something cannot be had, and leaves nothing then."""
+    """Fill ``target``. Raises ``OSError`` or ``CalledProcessError`` if a file cannot be downloaded, and then leaves nothing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
         fetched, made = Path(work) / "fetched", Path(work) / "made"
@@ -86,7 +86,7 @@ def _run(*command: str, cwd: Path | None = None) -> None:
 
 
 def main() -> int:
-    """Fetch what is not there yet; 0 always, as tests say themselves what they miss."""
+    """Download missing files. Returns 0 always, because the tests report what they miss."""
     target = folder()
     if not (target / "axe.min.js").is_file():
         print("Fetching what the browser's tests use: once, 130 MB …", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Refuse notebooks that carry outputs: ``python .ci/notebook_outputs.py [NOTEBOOK…]``, by default those of ``source/``.
+"""Reject notebooks with outputs: ``python .ci/notebook_outputs.py [NOTEBOOK…]``, by default those of ``source/``.
 
-What a cell printed on its author's machine is noise in a diff and, in a course, may give an answer away.
+Outputs from an author's machine are noise in a diff and may, in a course, give an answer away.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def leftovers(notebook: Path) -> list[str]:
-    """What running left behind in ``notebook``, one sentence for each cell; empty for a clean notebook."""
+    """Return one sentence for each cell of ``notebook`` that has outputs. Empty for a clean notebook."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     return [
         f"{notebook}: cell {number} ({''.join(cell['source'])[:40].strip()!r}) carries outputs or a count."
@@ -21,7 +21,7 @@ def leftovers(notebook: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is left in the notebooks named; 1 when there is anything."""
+    """Print the outputs found in the named notebooks, and return 1 if there are any."""
     notebooks = [Path(a) for a in arguments] or sorted(Path("source").rglob("*.ipynb"))
     found = [sentence for notebook in notebooks for sentence in leftovers(notebook)]
     if found:

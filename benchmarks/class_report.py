@@ -1,9 +1,9 @@
-"""The page about a class: how long ``autograder report`` and ``autograder marks`` take once a class is graded.
+"""Measure how long ``autograder report`` and ``autograder marks`` take for a graded class.
 
-``python benchmarks/class_report.py --students 20 2000`` grades a simulated class, in which every notebook differs from every other,
-and prints the seconds of the two commands, start-up included, and their processor time, which other work on the machine hardly changes.
-Of a large class the first 100 notebooks are run; the others are those again, each with another student's name in a comment, and have
-their verdicts from them: thousands of runs would take an hour and change nothing in what is measured here.
+``python benchmarks/class_report.py --students 20 2000`` grades a simulated class of different notebooks, and prints the
+seconds of the two commands, including startup, and their processor time, which other work on the machine hardly
+changes. For a large class, only the first 100 notebooks are run. The others are copies with another student's name in a
+comment and get the same verdicts, because thousands of runs would take an hour without changing the measurement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Timing whole commands, as somebody at a terminal would, and saying how many times one goes into another."""
+"""Time whole commands as a user at a terminal would, and compare them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["command", "environment", "row", "seconds"]
 
 
 def environment() -> dict[str, str]:
-    """This environment with the interpreter's own commands (nbgrader, alembic, jupyter) first on the path.
+    """Return this environment with the interpreter's own commands (nbgrader, alembic, jupyter) first on the path.
 
-    Modules are compiled once, as they are for anybody who has installed them, whatever this environment says of that.
+    Modules are compiled once, as in any installation, whatever this environment says.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -28,7 +28,7 @@ def command(*words: str) -> list[str]:
 
 
 def seconds(words: list[str], folder: Path, *, may_fail: bool = False) -> float:
-    """How long a command takes, start-up included; raises ``RuntimeError`` with what it said where it fails."""
+    """Return the seconds of a command, including startup. Raises ``RuntimeError`` with its output if it fails."""
     started = time.perf_counter()
     done = subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
     taken = time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""What one endless loop costs a class that is graded by one worker: no more than its own time limit.
+"""Measure what one endless loop costs a class that is graded by one worker: no more than its own time limit.
 
 ``python benchmarks/endless_loop.py --students 100`` grades a class twice, without and with one student whose function
 never returns, and prints the difference as a share of the time that one submission may take.

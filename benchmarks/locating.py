@@ -1,9 +1,9 @@
-"""How often the line of a mistake is found, and whether it is the line that was changed.
+"""Measure how often the line of a mistake is found, and whether it is the changed line.
 
-``python benchmarks/locating.py`` takes mutants of every reference that the checks refuse (each has one line that is known to
-be wrong) and every misconception with its name withheld, and looks for the mistake in each as grading does. Of mutants it
-prints how many are located, and of those how many truly: the line that was changed is among those named. ``--seconds`` are
-of processor time, so that what else the machine does changes little.
+``python benchmarks/locating.py`` takes the mutants of every reference that the checks reject (each has one line that is
+known to be wrong) and every misconception with its name withheld, and locates the mistake in each as grading does. It
+prints how many mutants are located, and how many of these correctly: the changed line is among the named ones.
+``--seconds`` are of processor time, so that other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
 
 
 def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
-    """What is found in a chapter's mutants and misconceptions."""
+    """Locate the mistakes in a chapter's mutants and misconceptions, and count the results."""
     warnings.simplefilter("ignore")  # of nonsense, which is what a mutant may be
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
     return list(_measured(chapter, most, seconds, named=named))

@@ -1,9 +1,9 @@
-"""What it costs a class that the lines of unnamed mistakes are looked for.
+"""Measure what locating unnamed mistakes costs a class.
 
-``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its default, in
-turn, and prints how many times as much processor time, both sides of the jail together, the second takes. With ``--different``
-it does so for a class in which every student has one unnamed mistake, as few as possible the same: what the budget of a class
-allows is then all that is spent.
+``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its
+default, in turn, and prints the ratio of processor time, both sides of the sandbox together. ``--different`` uses a
+class in which every student has one unnamed mistake, with as few equal ones as possible, so that only the budget of the
+class limits the search.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:
-    """Hand in one unnamed mistake of each student, everything else being right; how many different ones there are."""
+    """Submit notebooks with one unnamed mistake each, and return the number of different mistakes."""
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every class"  # noqa: S105 - it hides nothing
     found = _unnamed(course, chapter, students)
     right = reference_code(course, chapter)

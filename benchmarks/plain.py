@@ -1,7 +1,7 @@
-"""How many times as fast nbgrader's quickstart course is autograded in the jail as by its own Execute, in one run.
+"""Compare the time to autograde nbgrader's quickstart course in the sandbox and with nbgrader's own Execute, in one run.
 
 ``python benchmarks/plain.py [--students 20]`` prints the time of each, and the ratio. Both grade the same submissions
-with the same command; only the documented statement differs. The scores must be equal, or nothing is printed.
+with the same command, and only the documented setting differs. If the scores differ, nothing is printed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Every verdict on a broad corpus, written down, so that a change can be held against what was true before it.
+"""Record every verdict on a broad corpus, so that the verdicts before and after a change can be compared.
 
 ``python benchmarks/record_verdicts.py before.jsonl`` judges each misconception, each alternative and a share of the
 mutants of every chapter, by all checks and by the recorded examples, and grades a simulated class of each chapter in
-the jail, hostile and broken notebooks included. After the change, ``python benchmarks/record_verdicts.py after.jsonl
---against before.jsonl`` says in what the two differ: nothing, or what the change is meant to alter.
+the sandbox, including hostile and broken notebooks. After the change, ``python benchmarks/record_verdicts.py
+after.jsonl --against before.jsonl`` prints the differences, which should be none except the intended ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Line = tuple[str, dict[str, Any]]
 
 
 def main() -> None:
-    """Record, and compare where there is something to compare with."""
+    """Record, and compare if there is a file to compare with."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path)
@@ -130,7 +130,7 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def differ(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
-    """Print what differs, key by key, the same difference once with how often it occurs; returns how many lines do."""
+    """Print the differences by key, each one once with its count, and return the number of lines that differ."""
     changed = [name for name in before if name in after and before[name] != after[name]]
     seen: dict[str, list[str]] = {}
     for name in changed:

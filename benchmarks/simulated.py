@@ -49,7 +49,7 @@ def course_in(folder: Path, *lines: str) -> Course:
 
 
 def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = False) -> list[Path]:
-    """Hand in ``students`` different notebooks of ``chapter``, ``bare`` ones without outputs; the paths, by student."""
+    """Submit ``students`` different notebooks of ``chapter``, ``bare`` ones without outputs, and return the paths by student."""
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:
@@ -61,9 +61,9 @@ def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = 
 
 
 def join_in(course: Course, graded: Sequence[Path], students: int, chapter: str = CHAPTER) -> None:
-    """Make the class one of ``students``: each new one hands in a notebook of ``graded`` with their own name in it.
+    """Extend the class to ``students``: each new student submits a notebook of ``graded`` with their own name in it.
 
-    Its verdict is kept as if it had been run: that of the notebook it is taken from, as a name in a comment changes none.
+    Its verdict is stored as if it had been run, because a name in a comment changes no verdict.
     """
     cache = VerdictCache.of(course, chapter, GradingOptions().cache_inputs)
     known = []
@@ -87,7 +87,7 @@ def _handed_in(course: Course, student: str, chapter: str, data: bytes) -> Path:
 
 
 def _name(student: str) -> bytes:
-    """The line with a student's name as it stands in a notebook's JSON."""
+    """Return the line with a student's name as in a notebook's JSON."""
     return f"# {student}\\n".encode()
 
 

@@ -1,8 +1,8 @@
-"""What one notebook of each chapter costs in processor time: ours, stage by stage, and the jail's.
+"""Measure the processor time of one notebook of each chapter: ours by stage, and the sandbox's.
 
-``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds a notebook.
-Processor time is what a class costs however many cores share it, and what else the machine does changes it little.
-``--chapters ch1_weighted_averaging`` is quicker; ``--redraw`` has every picture drawn.
+``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds per
+notebook. Processor time is independent of the number of cores, and other work on the machine changes it little.
+``--chapters ch1_weighted_averaging`` is faster. ``--redraw`` draws every picture.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
             rows.append({**spent, REST: now - ours - sum(spent.values())})
             if len(rows) == FIRST:
                 jail = -_below()
-            elif len(rows) == len(jobs):  # while the jail is there: what it took goes with it
+            elif len(rows) == len(jobs):  # before the sandbox ends, and its time with it
                 jail += _below()
             spent.clear()
             ours = time.process_time()  # without what measuring takes
@@ -105,7 +105,7 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
 
 
 def _below() -> float:
-    """Seconds of processor time that the processes below this one have taken, with the children that these have had."""
+    """Return the seconds of processor time of all processes below this one, including ended children."""
     seconds = 0.0
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -116,7 +116,7 @@ def _below() -> float:
 
 @contextmanager
 def _clocked(spent: dict[str, float]) -> Iterator[None]:
-    """The stages' own functions with a clock around each; of two, one in the other, the inner one's time is its own."""
+    """Time the functions of the stages. If one stage contains another, the inner one's time is not counted twice."""
     running: list[float] = []  # what was spent within each stage that has begun
 
     def clocked(stage: str, whole: Any) -> Any:

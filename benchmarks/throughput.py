@@ -1,8 +1,9 @@
-"""Grading a class: against stock ``nbgrader autograde``, from 100 to 1,000, and the same class again.
+"""Measure grading a class: compared with stock ``nbgrader autograde``, from 100 to 1,000 notebooks, and the same class again.
 
-``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, start-up included, in one run
-on one machine and prints ratios. The stock command runs on a sample of the same notebooks, as it takes a second or more
-for each; its config is nbgrader's own, and its check cells run the visible checks. Ours runs the hidden ones as well.
+``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, including startup, in one
+run on one machine and prints ratios. The stock command runs on a sample of the same notebooks, because it takes a
+second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. Ours runs the
+hidden ones as well.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
-    """A course folder, released and with ``size`` notebooks handed in; made once."""
+    """Return a course folder, released and with ``size`` submissions. It is made once."""
     if not (folder / "ready").is_file():
         course = course_in(folder)
         fill(course, size, chapter, bare=bare)
@@ -93,7 +94,7 @@ def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
 
 
 def _grade(folder: Path, chapter: str, line: str = "") -> float:
-    """How long it takes to grade the class from nothing."""
+    """Return the seconds to grade the class from nothing."""
     for name in (".autograder/verdicts", "autograded", "feedback"):
         shutil.rmtree(folder / name, ignore_errors=True)
     shutil.copy(folder / "gradebook.fresh", folder / "gradebook.db")

@@ -1,4 +1,4 @@
-"""What pages of the site take from the code: the settings, from their traits, and pages of the repository's top."""
+"""Take reference texts for the site from the code: settings from their traits, and pages of the repository's top."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def configurables() -> list[type[Configurable]]:
     """The classes of the framework that a configuration file can set something of, the course's first."""
     found = {}
     for path in sorted((ROOT / "autograder").rglob("*.py")):
-        # What runs in the jail has no settings; and only what may have some is imported.
+        # Code in the sandbox has no settings. Only modules that may have some are imported.
         if "guest" in path.parts or "config=True" not in path.read_text(encoding="utf-8"):
             continue
         module = importlib.import_module(
@@ -116,7 +116,7 @@ def _moved(link: re.Match[str]) -> str:
 
 
 def _within_the_site(link: re.Match[str]) -> str:
-    """A link to a file beside docs/, which a forge follows and a site does not have: the file's name, or its page here."""
+    """Replace a link to a file outside docs/, which works on a code host but not on the site, by the file's name or its page here."""
     text, target, anchor = link[1], link[2], link[3] or ""
     if not target.startswith("../"):
         return link[0]

@@ -33,7 +33,7 @@ def main() -> int:
         if done.returncode != 0:
             print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
             return 1
-    shutil.rmtree(course)  # a wheel that is built later without this script would hold an outdated course
+    shutil.rmtree(course)  # a wheel that is built later without this script would contain an outdated course
     print(*sorted(str(path) for path in output.glob("nbautograder*")), sep="\n")
     return 0
 

@@ -1,7 +1,7 @@
 """Select the files of the student's distribution: the modules that its commands import, and the released course as data.
 
 In a clone, ``packaging/modules.py`` finds the modules, and ``make wheel`` puts the course in ``build/course``. A source
-distribution holds only these files, so all of its ``autograder/`` is taken.
+distribution has only these files, so all of its ``autograder/`` is taken.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ WHOLE = ("autograder/sandbox/guest", "autograder/py.typed")
 
 
 def student_files(tree: Path) -> list[str]:
-    """Return the files of the student's distribution, sorted, as paths relative to ``tree``, which holds ``autograder/``."""
+    """Return the files of the student's distribution, sorted, as paths relative to ``tree``, which contains ``autograder/``."""
     files = {_relative(tree, module) for module in _reached(tree)}
     for name in WHOLE:
         place = tree / name

@@ -1,7 +1,7 @@
-"""Deal the tests out to processes, the longest unit first, and compare what each folder took with its budget.
+"""Distribute the tests among processes, the longest unit first, and compare the time of each folder with its budget.
 
-``tests/seconds.json`` holds how long each unit takes on a quiet machine, and what each folder may take. A run of
-the whole suite with ``--write-seconds`` writes both.
+``tests/seconds.json`` holds how long each unit takes on a quiet machine, and the budget of each folder. A run of the
+whole suite with ``--write-seconds`` writes both.
 """
 
 import json
@@ -23,7 +23,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Add up the seconds where the reports arrive: in the only process, or in the one that deals the tests out."""
+    """Add up the seconds of all tests in the process that receives their reports."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["join_words", "number", "pluralize", "points"]
+__all__ = ["join_words", "number", "pluralize", "points", "with_article"]
 
 
 def number(value: float) -> str:
@@ -31,3 +31,8 @@ def points(score: float, worth: float) -> str:
 def join_words(items: Sequence[str]) -> str:
     """Join words: ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def with_article(name: str) -> str:
+    """Return the name of a class with its article: ``a ValueError``, ``an IndexError``."""
+    return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"

@@ -43,7 +43,7 @@ class Finding:
 
 
 def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = None, **rules: Any) -> Finding | None:
-    """Return what is wrong with ``actual``; None if it is the ``expected`` value by ``Rules(**rules)``.
+    """Return what is wrong with ``actual``, or None if it is the ``expected`` value by ``Rules(**rules)``.
 
     ``table`` names the options of `TableOptions` that are not the usual ones. Raises ``CourseError`` if the expected value cannot
     leave a student's process.

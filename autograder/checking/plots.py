@@ -18,7 +18,7 @@ from autograder.base.foreign import Value
 from autograder.base.formatting import join_words, pluralize
 from autograder.checking.findings import Finding, matches
 from autograder.sandbox.guest import plot_probe
-from autograder.values import close, show
+from autograder.values import close, show, show_apart
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
 
@@ -160,7 +160,7 @@ class _PlotComparison:
         one, other = wrong[0]
         many = f" ({len(wrong)} of {len(right)} bars differ)" if len(wrong) > 1 else ""
         where = f"at {show(other[0])}" if isinstance(other[0], str) else _span(other)
-        high, asked = _apart(one[3], other[3])
+        high, asked = show_apart(float(one[3]), float(other[3]))
         return f"The bar {where} is {high} high where {asked} is right{many}."
 
     # lines and points
@@ -183,7 +183,9 @@ class _PlotComparison:
         if both.all():
             return ""
         place = int((~both).argmax())
-        (x, right_x), (y, right_y) = _apart(found[0][place], right[0][place]), _apart(found[1][place], right[1][place])
+        (x, right_x), (y, right_y) = (
+            show_apart(float(found[axis][place]), float(right[axis][place])) for axis in (0, 1)
+        )
         if not self._close(found[0][place], right[0][place]):
             return f"{name} has its point {place + 1} at x = {x} where {right_x} is right."
         return f"{name} is at y = {y} where {right_y} is right, at x = {right_x}."
@@ -323,11 +325,6 @@ def _place(items: list[T], item: T) -> int:
 
 def _span(bar: Bar) -> str:
     return f"from {show(bar[1])} to {show(bar[1] + bar[2])}"
-
-
-def _apart(found: float, right: float) -> tuple[str, str]:
-    pairs = [(show(float(found), digits), show(float(right), digits)) for digits in range(4, 18)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _asked(kind: str, drawn: Sequence[Value]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.base.formatting import with_article
 from autograder.base.sanitize import shorten
 from autograder.checking.findings import RETURNED_NONE, Finding, matches, wrong_type
 from autograder.checking.plots import same_plot
@@ -44,12 +45,12 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
     if not isinstance(how.get("raised"), str):
         gave = shorten(show(how.get("gave")), MAX_SHOWN)
         instead = "it returned None" if how.get("gave") is None else f"it returned {gave}"
-        return Finding(f"It should raise {_a(wanted)}; instead {instead}.", "values")
+        return Finding(f"It should raise {with_article(wanted)}; instead {instead}.", "values")
     text = how.get("text")
     if not isinstance(text, str) or not says:
         return None
     said = f"its text is {source(shorten(text, MAX_SHOWN))}" if text else "it has no text"
-    return Finding(f"It should raise {_a(wanted)} whose text has {source(says)} in it; {said}.", "values")
+    return Finding(f"It should raise {with_article(wanted)} whose text has {source(says)} in it; {said}.", "values")
 
 
 def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
@@ -107,10 +108,6 @@ def _lines(count: int) -> str:
 
 def _word(line: str) -> str:
     return source(shorten(line, MAX_SHOWN))
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1] in 'AEIOU' else 'a'} {noun}"
 
 
 _UNANSWERED = Finding("It is still None: write your answer there.", "none")

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.base.formatting import with_article
 from autograder.base.sanitize import sanitize
 from autograder.checking.findings import Finding, wrong_type
 from autograder.sandbox.protocol import Call, Opaque, Source
@@ -229,13 +230,16 @@ def raises_an_error(actual: Value, *, error: str) -> Finding | None:
     how = actual if isinstance(actual, dict) else {}
     raised = how.get("raised")
     if not isinstance(raised, list) or not raised or not all(isinstance(name, str) for name in raised):
-        return Finding(f"Here {_a(error)} should be raised; instead it gave {show(how.get('gave'))}.", "values")
+        return Finding(
+            f"Here {with_article(error)} should be raised; instead it gave {show(how.get('gave'))}.", "values"
+        )
     if error in raised:
         return None
     said = how.get("text")
     text = f" ({sanitize(said, MAX_SAID)})" if isinstance(said, str) and said else ""
     return Finding(
-        f"Here {_a(error)} should be raised; instead {_a(sanitize(raised[0], MAX_INLINE))} was{text}.", "values"
+        f"Here {with_article(error)} should be raised; instead {with_article(sanitize(raised[0], MAX_INLINE))} was{text}.",
+        "values",
     )
 
 
@@ -245,10 +249,6 @@ def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
         return finding
     reason = finding.reason if call.endswith(")") else "It is None."
     return replace(finding, reason=reason, expected=expected, has_expected=True)
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1] in 'AEIOU' else 'a'} {noun}"
 
 
 class _Writer:

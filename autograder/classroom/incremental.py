@@ -31,7 +31,7 @@ __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lo
 
 # The clock of a file system may be this coarse. A younger file may change without a change of its time.
 _YOUNG_NS = 1_000_000_000
-MAX_OTHERS = 20  # other notebooks in a submission that are read; a student may hand in thousands
+MAX_OTHERS = 20  # other notebooks in a submission that are read. A student may hand in thousands
 MAX_OTHER = 16 << 20  # bytes of one of them
 
 Signature = list[list[int] | None]
@@ -88,7 +88,7 @@ class RunState:
     Attributes:
         returned: a function that returns the paths of the files that the student of a job gets back.
         url: the address of the gradebook, or None if no marks are entered.
-        book: the chapter in the gradebook when it was last read for all students; None before that.
+        book: the chapter in the gradebook when it was last read for all students, or None before that.
         may_tidy: whether the file may be rewritten without its outdated lines.
     """
 
@@ -126,7 +126,7 @@ class RunState:
             write_atomically(self._path, "".join(map(_line, whole)).encode())
 
     def line(self, student: str) -> Mapping[str, Any] | None:
-        """Return the last line about ``student``, even if the checks have changed since; None if there is no line."""
+        """Return the last line about ``student``, even if the checks have changed since, or None if there is no line."""
         return self._lines.get(student) or self._older.get(student)
 
     def is_of_this_course(self, student: str) -> bool:
@@ -141,7 +141,7 @@ class RunState:
         return None
 
     def was_replaced(self, job: Job) -> bool:
-        """Return whether the notebook differs from the one whose marks count; false if that is not known."""
+        """Return whether the notebook differs from the one whose marks count, or false if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False
@@ -178,7 +178,7 @@ class RunState:
         return done
 
     def note(self, outcomes: Iterable[Outcome], marks: Mapping[str, float | None]) -> None:
-        """Record that the marks of ``outcomes`` are in the gradebook; ``marks`` holds the final mark of each student."""
+        """Record that the marks of ``outcomes`` are in the gradebook. ``marks`` holds the final mark of each student."""
         outcomes = [one for one in outcomes if one.is_final and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
         book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
@@ -223,13 +223,13 @@ class RunState:
         return row is not None and row == line["row"] and line.get("points") == self.book.points
 
     def _same(self, job: Job, line: dict[str, Any], now: Signature) -> bool:
-        """Return whether the submission is the one that was graded, by its files' times or by its bytes."""
+        """Return whether the submission is unchanged since it was graded. Compare its files' times, then its bytes."""
         if line["in"] == now:
             return True
         return bool(line["bytes"]) and line["texts"] == _texts(job) and self._bytes(job) == line["bytes"]
 
     def _bytes(self, job: Job) -> str:
-        """Return the cache key of the submission's bytes; empty if they cannot be read."""
+        """Return the cache key of the submission's bytes, or "" if they cannot be read."""
         if any(path.is_symlink() for path in (job.path.parent.parent, job.path.parent, job.path)):
             return ""
         try:
@@ -239,7 +239,7 @@ class RunState:
 
 
 def _signature(paths: Iterable[str]) -> Signature:
-    """Return mode, inode, size and times of each file; None for a missing file."""
+    """Return mode, inode, size and times of each file, or None for a missing file."""
     found: Signature = []
     for path in paths:
         try:
@@ -266,7 +266,7 @@ def _texts(job: Job) -> list[Any]:
 
 
 def _digest(path: Path) -> str:
-    """Return the hash of a notebook; its size if it is too large to be read."""
+    """Return the hash of a notebook, or its size if it is too large to be read."""
     try:
         size = path.lstat().st_size
         return str(size) if path.is_symlink() or size > MAX_OTHER else hashlib.sha256(read_bytes(path)).hexdigest()

@@ -88,12 +88,12 @@ class MarkChange:
 
 
 def mark_of(marks: SubmissionMarks | None) -> float | None:
-    """Return the final mark; None if no mark was given."""
+    """Return the final mark, or None if no mark was given."""
     return marks.total if marks is not None and marks.is_graded else None
 
 
 def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedCheck, ...]:
-    """Return the checks whose results differ between two verdicts; empty if the first is not known."""
+    """Return the checks whose results differ between two verdicts. Empty if the first is not known."""
     if before is None:
         return ()
     old, new = _checks(before), _checks(after)

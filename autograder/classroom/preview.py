@@ -47,7 +47,7 @@ class Preview:
         ungradable: why a notebook could not be graded, by student.
         run: the number of notebooks that were graded for this preview.
         unchanged: the number of notebooks that need no grading.
-        unproven: exercise and title of the checks that changed since the last release; None if no release is known.
+        unproven: exercise and title of the checks that changed since the last release, or None if no release is known.
         in_progress: whether a run is grading the chapter now.
     """
 
@@ -183,7 +183,7 @@ class _Difference:
         self._state, self._before, self._after, self._kept = state, before, after, kept
 
     def move(self, outcome: Outcome) -> MarkChange | None:
-        """Return how the mark of one submission would change; None if it would not, or if it is the first mark."""
+        """Return how the mark of one submission would change, or None if it would not, or if it is the first mark."""
         student = str(outcome.job.student)
         if student in self._kept:
             return None

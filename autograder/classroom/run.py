@@ -82,7 +82,7 @@ def grade_class(
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
-    far are entered before it is raised. An ``executor`` grades elsewhere; the gradebook is still written by this process.
+    far are entered before it is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process.
     """
     pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement)

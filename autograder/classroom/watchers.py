@@ -383,14 +383,14 @@ class MarkEntry(Watcher):
 
 
 def marks_of(url: str | None, chapter: str, students: Sequence[str]) -> dict[str, SubmissionMarks]:
-    """Return the marks in the gradebook by student; empty if there is no gradebook, or no student is named."""
+    """Return the marks in the gradebook by student. Empty if there is no gradebook, or no student is named."""
     return (read_marks(url, chapter, students) if url is not None and students else None) or {}
 
 
 def change_of(
     state: RunState, outcome: Outcome, before: SubmissionMarks | None, after: SubmissionMarks | None
 ) -> MarkChange | None:
-    """Return how the mark of a submission changed; None if it did not, or if it is the first mark."""
+    """Return how the mark of a submission changed, or None if it did not, or if it is the first mark."""
     old, new = mark_of(before), mark_of(after)
     if before is None or after is None or not _differ(old, new):
         return None
@@ -438,7 +438,7 @@ def _put_back(kept: Path, path: Path) -> None:
 
 
 def _work_in(path: Path, released: Notebook) -> dict[str, str]:
-    """Return the source of each cell in which a student works on this chapter; empty for any other file."""
+    """Return the source of each cell in which a student works on this chapter. Empty for any other file."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_OTHER:
             return {}

@@ -20,7 +20,7 @@ __all__ = ["app"]
 
 
 class _AllCommands(CommandGroup):
-    """The core's commands, and those that other packages register, which are loaded only if they are needed."""
+    """The core's commands and the registered ones of other packages, each loaded only if needed."""
 
     _loaded = False
 

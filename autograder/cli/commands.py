@@ -100,7 +100,7 @@ class CommandGroup(click.Group):
         self._sections: dict[str, list[click.Command]] = {}
 
     def add_section(self, heading: str, commands: Sequence[click.Command]) -> None:
-        """Add commands below those that are already under ``heading``."""
+        """Add commands after the existing ones under ``heading``."""
         for command in commands:
             self.add_command(command)
         self._sections.setdefault(heading, []).extend(commands)

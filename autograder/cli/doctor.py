@@ -27,11 +27,9 @@ from autograder.sandbox.probes import Probe, probe
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.course.course import Course
-
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
-# Without these no mark is made or entered; the others are for nbgrader's own commands, or for later.
+# Without these, no mark is computed or entered. The others are for nbgrader's own commands, or for later.
 STOPPING = frozenset({"packages", "gradebook"})
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
 

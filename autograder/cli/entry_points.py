@@ -20,7 +20,7 @@ COMMANDS, GRADERS = "autograder.commands", "autograder.graders"
 
 
 def load_commands() -> list[click.Command]:
-    """Load the registered commands, in the order of their names. Report those that cannot be loaded and skip them."""
+    """Load the registered commands, in the order of their names. Report and skip entry points that cannot be loaded."""
     found = []
     for name, point in sorted(_registered(COMMANDS).items()):
         try:

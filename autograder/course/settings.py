@@ -1,4 +1,4 @@
-"""List the settings of a course: what each does, its value, and where the value was set."""
+"""List the settings of a course: what each does, its value, and the file that sets it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its name in configuration files, value, default, help text, and where it was set."""
+    """One setting: its name in configuration files, value, default, help text, and the file that sets it."""
 
     name: str
     value: Value

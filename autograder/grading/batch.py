@@ -64,7 +64,7 @@ def grade(
         options: how they are graded.
         workers: how many notebooks are graded at a time, each in a process of its own.
         executor: grades the notebooks instead, perhaps on other machines.
-        keep: whether verdicts are stored and looked up; with ``"read"``, they are only looked up.
+        keep: whether verdicts are stored and looked up. With ``"read"``, they are only looked up.
         deliver: applied to each outcome in the process that graded it. It must be picklable if there are several workers.
 
     Raises ``CourseError`` if the course itself is wrong, or if it has no exercise in ``options.only``.
@@ -122,7 +122,7 @@ def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | 
 
 
 def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
-    """Return the outcome of a job whose verdict is stored; None if it has to be graded."""
+    """Return the outcome of a job whose verdict is stored, or None if it has to be graded."""
     if task.cache is None:
         return None
     try:

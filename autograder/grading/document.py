@@ -53,7 +53,7 @@ _STOPPED = {
 NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
-_MAX_SIDE = 4096  # pixels; a small file could need gigabytes in a browser
+_MAX_SIDE = 4096  # pixels. A small file could need gigabytes in a browser
 _MAX_OUTPUTS = 24
 
 
@@ -303,7 +303,7 @@ def without_picture(index: int) -> CellOutcome:
 
 
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
-    """Return stored outputs that may be shown, images and text; None if there is anything else."""
+    """Return stored outputs that may be shown, images and text, or None if there is anything else."""
     if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
         return None
     sane: list[dict[str, Any]] = []

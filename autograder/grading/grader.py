@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NotebookGrader", "grade_serially"]
 
-_MAX_WITHOUT_JAIL = 3  # notebooks in a row; a single notebook can be at fault for up to two
+_MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
 
 
 def grade_serially(
@@ -91,7 +91,7 @@ class NotebookGrader:
             return self._task.ungradable(job, str(error), is_final=not isinstance(error.__cause__, OSError))
         except CourseError:
             raise
-        except Exception as error:  # our crash makes this notebook ungradable; it is not a zero, and the run goes on
+        except Exception as error:  # our crash makes this notebook ungradable. It is not a zero, and the run continues
             if isinstance(error, OSError) and error.errno in DISK:
                 raise
             self._require_jail(error)

@@ -114,7 +114,7 @@ class AllowedImports:
         return ""
 
     def of_students(self, submission: Submission) -> str:
-        """Return a warning about a student's own imports; empty if all are available."""
+        """Return a warning about a student's own imports, or "" if all are available."""
         found = list(dict.fromkeys(m for _, source in submission.own_cells() for m in self._unlisted(source)))
         if not found:
             return ""

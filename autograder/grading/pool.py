@@ -30,7 +30,7 @@ from autograder.grading.task import Executor, Task
 
 __all__ = ["Pool", "grade_in_parallel", "reusable_pool", "serve"]
 
-_MAX_AHEAD = 2  # notebooks assigned to a process: the one that it grades, and the next
+_MAX_AHEAD = 2  # notebooks sent to a process: it grades the first, and the second waits
 _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
 
@@ -60,7 +60,7 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 class Pool:
     """Grading processes, started when they are first needed and reused for further calls and tasks.
 
-    ``secret`` is the text from which hidden inputs are drawn; by default each process looks it up.
+    ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
     """
 
     def __init__(self, root: Path, task: Task, workers: int, *, secret: str = "") -> None:
@@ -220,7 +220,7 @@ def serve(descriptor: int) -> None:
             pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # the sandbox has ended; skip the interpreter's slow shutdown
+    os._exit(0)  # the sandbox has ended, so skip the interpreter's slow shutdown
 
 
 def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:

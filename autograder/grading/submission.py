@@ -111,7 +111,7 @@ class Submission:
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """Return the notebook up to the cell of another exercise that redefines ``exercise``; None if there is none."""
+        """Return the notebook up to the cell of another exercise that redefines ``exercise``, or None if there is none."""
         own = max((cell.index for cell in self._plain if cell.name == exercise), default=None)
         others = set(self.notebook.exercises()) - {exercise}
         for cell in self._plain:
@@ -196,7 +196,7 @@ class Outcome:
     the manually graded cells.
 
     Attributes:
-        document: the notebook that was run; empty if it is ungradable.
+        document: the notebook that was run. Empty if it is ungradable.
         cells: the outputs of its cells.
         key: the key of the stored verdict, or "".
         is_final: whether grading the same bytes again would give the same result.
@@ -204,7 +204,7 @@ class Outcome:
         rewritten: the manually graded cells whose text has changed since they were last graded.
         page_kept: whether the page was not made by autograder and was kept.
         may_be_superseded: whether an earlier notebook counts if its mark is better.
-        was_superseded: whether the earlier notebook counts; then ``verdict`` is the verdict on it.
+        was_superseded: whether the earlier notebook counts. If so, ``verdict`` is the verdict on it.
     """
 
     job: Job

@@ -46,7 +46,7 @@ class VerdictCache:
         return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
 
     def load(self, key: str) -> Verdict | None:
-        """Return the verdict stored under ``key``; None if there is none that can be read."""
+        """Return the verdict stored under ``key``, or None if there is none that can be read."""
         try:
             with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - faster, and called for every student
                 return Verdict.from_json(json.loads(file.read()))

@@ -176,7 +176,7 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """A call as lines that a student can paste: its inputs by name, then the call; empty if nobody reads them."""
+        """A call as lines that a student can paste: its inputs by name, then the call. Empty if nobody reads them."""
         if not shows_cases():
             return ""
         text, inputs = self.spelled(call)

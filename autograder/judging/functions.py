@@ -19,7 +19,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, redi
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FunctionType, TracebackType
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,7 @@ class FunctionSession:
         self,
         names: Mapping[str, Value],
         *,
-        given: Mapping[str, Callable[..., Any]] | None = None,
+        given: Mapping[str, Callable[..., Value]] | None = None,
         call_seconds: float | None = None,
         stuck: Callable[[str], None] | None = None,
         called: Callable[[], None] | None = None,
@@ -100,7 +99,7 @@ class FunctionSession:
             return _undefined(name)
         return _with_value(Answer(), self._names[name])
 
-    def substitute(self, name: str, function: Callable[..., Any]) -> None:
+    def substitute(self, name: str, function: Callable[..., Value]) -> None:
         """Let calls of ``name`` through this session call ``function``."""
         self._given[name] = function
 
@@ -208,7 +207,7 @@ class FunctionSubject:
     label: str
     names: Mapping[str, Value]
     _: KW_ONLY
-    given: Mapping[str, Callable[..., Any]] | None = None
+    given: Mapping[str, Callable[..., Value]] | None = None
     call_seconds: float | None = None
     stuck: Callable[[str], None] | None = None
     called: Callable[[], None] | None = None
@@ -255,7 +254,7 @@ def _undefined(name: str) -> Answer:
     return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
 
 
-def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
+def _error(error: BaseException, function: Callable[..., Value]) -> StudentError:
     found = _own_frame(error, function)
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
     line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
@@ -271,7 +270,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
     )
 
 
-def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
+def _own_frame(error: BaseException, function: Callable[..., Value]) -> TracebackType | None:
     """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
     names = _home(function)
     found = None
@@ -285,7 +284,7 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
     return found
 
 
-def _home(function: Callable[..., Any]) -> Mapping[str, Value] | None:
+def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
     """Return the global names of a function, or of the methods of a class."""
     if not isinstance(function, type):
         return getattr(function, "__globals__", None)

@@ -103,7 +103,7 @@ class Judge(Generic[C]):
         verdict = self._run_checks(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
-            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
+            # On a machine with far more to do than cores, a call may stall through no fault of its own.
             verdict = self._run_checks(spec, submission)
         if verdict.status in _WRONG:
             verdict = self._before_redefinition(spec, verdict, submission.subject)

@@ -61,7 +61,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a check if one that it depends on has failed."""
+    """Skip a check if another check that it depends on has failed."""
     spec = spec_of(item)
     if spec is None:
         return

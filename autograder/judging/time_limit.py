@@ -24,9 +24,9 @@ from typing import Any, ClassVar
 __all__ = ["OutOfTimeError", "time_limit"]
 
 AGAIN = 0.25  # seconds until what was swallowed is raised again
-PATIENCE = 4  # times that it may be swallowed; then it is raised at every step, so that no loop can go on
-STUCK = 2.0  # seconds without any reaction, after which a person is told why
-WAITING = 10  # times as long by the clock as the processor may work, where that is what counts
+PATIENCE = 4  # times that it may be swallowed. Then it is raised at every step, so that no loop can continue
+STUCK = 2.0  # seconds without any reaction until a message explains the wait
+WAITING = 10  # how many times the limit on processor time a call may take by the clock
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock
 _EVERY = 200  # steps between two looks at the clock, in a browser
 

@@ -1,4 +1,7 @@
-"""Plain nbgrader courses, whose graded cells hold their own asserts: run in the jail, marked by nbgrader's own rules."""
+"""Run the notebooks of standard nbgrader courses, whose checks are asserts in cells, in the sandbox.
+
+nbgrader computes the marks by its own rules.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,23 @@ from autograder.sandbox.protocol import CodeCell, Limits
 
 __all__ = ["CannotExecuteError", "ExecuteConfined"]
 
-_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # left out
-_PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # their rest is Python, and is run
+_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # not run
+_PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # the rest of the line or cell is Python and is run
 _MAX_FILES = 1000
-# White space in front stands in one alternative only: in two that follow each other, a long line of it takes its square.
+# Leading white space is in one alternative only. In two adjacent ones, a long line of it would take quadratic time.
 _GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
 _SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
 
 
 class CannotExecuteError(Exception):
-    """A notebook cannot be run as its course means it; nbgrader logs the reason, goes on, and ends with an error."""
+    """Raised if a notebook cannot be run as intended. nbgrader logs the reason, continues, and exits with an error."""
 
 
 class ExecuteConfined(Execute):
-    """Run a notebook's cells in the jail and record their outputs; in the place of nbgrader's ``Execute``.
+    """Run a notebook's cells in the sandbox and record their outputs. Replaces nbgrader's ``Execute``.
 
-    What is configured for ``Execute`` (``timeout``, ``interrupt_on_timeout``, ``error_on_timeout``, ``enabled`` and so
-    ``--no-execute``) counts here too.
+    The settings of ``Execute`` apply here too: ``timeout``, ``interrupt_on_timeout``, ``error_on_timeout`` and
+    ``enabled`` (the option ``--no-execute``).
     """
 
     confinement = Enum(
@@ -60,10 +63,10 @@ class ExecuteConfined(Execute):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], _manager: object = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with what its cells put out.
+        """Return the notebook with the outputs of its cells.
 
-        Raises ``CannotExecuteError`` where it is not Python, or where a locked cell uses what the jail does not have;
-        ``SandboxUnavailable`` where there is no jail.
+        Raises ``CannotExecuteError`` if it is not Python, or if a locked cell uses something that the sandbox lacks,
+        and ``SandboxUnavailable`` if there is no sandbox.
         """
         _require_python(nb, self.kernel_name)
         _require_no_shell(nb)
@@ -98,7 +101,7 @@ class ExecuteConfined(Execute):
         )
 
     def _say_timeout(self, nb: NotebookNode, index: int) -> None:
-        """End a cell's outputs with the error that nbgrader puts there; raise where it is set to stop instead."""
+        """End a cell's outputs with the error that nbgrader puts there. Raise if nbgrader is configured to stop instead."""
         if not self.interrupt_on_timeout:
             raise CannotExecuteError(
                 f"Cell {index + 1} ran longer than {self.timeout} seconds, and Execute.interrupt_on_timeout is off."
@@ -120,7 +123,7 @@ def _require_python(nb: NotebookNode, kernel: str) -> None:
 
 
 def _require_no_shell(nb: NotebookNode) -> None:
-    """Refuse a notebook whose own (locked) cells need what the jail leaves out: they would pass or fail by that."""
+    """Reject a notebook whose locked cells need magics that the sandbox does not run. They would affect its marks."""
     for index, cell in enumerate(nb.cells):
         meta = cell.metadata.get("nbgrader", {})
         locked = not meta.get("solution", False) and (meta.get("grade", False) or meta.get("locked", False))
@@ -132,7 +135,7 @@ def _require_no_shell(nb: NotebookNode) -> None:
 
 
 def _beyond_python(source: str) -> str:
-    """The first magic or shell escape of a cell that would not be run as it stands; "" for none."""
+    """Return the first magic or shell escape of a cell that the sandbox does not run, or "" if there is none."""
     if found := re.match(r"\s*%%(\w*)", source):
         return "" if found[1] in _PYTHON_MAGICS else f"%%{found[1]}"
     try:
@@ -149,7 +152,7 @@ def _beyond_python(source: str) -> str:
 
 
 def _to_run(nb: NotebookNode, skipped_tag: str) -> Iterator[tuple[int, NotebookNode]]:
-    """The cells that nbclient would execute, with their places."""
+    """Yield the cells that nbclient would execute, with their indices."""
     for index, cell in enumerate(nb.cells):
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "code" and cell.source.strip() and not (skipped_tag and skipped_tag in tags):
@@ -162,7 +165,7 @@ def _name_of(index: int, cell: NotebookNode) -> str:
 
 
 def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
-    """The assignment's other files; no notebook (another one's hidden tests stand there) and nothing behind a link."""
+    """Return the assignment's other files, by path. Notebooks (which may contain hidden tests) and links are left out."""
     files: dict[str, bytes] = {}
     used = 0
     for path in sorted(folder.rglob("*")):
@@ -184,7 +187,7 @@ def _linked(path: Path, folder: Path) -> bool:
 
 @functools.cache
 def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker:
-    """A worker that stays for the whole command: starting one takes longer than most notebooks."""
+    """Return a worker for the whole command, because starting one takes longer than most notebooks."""
     try:
         top_level_paths(packages)
     except PackageMissing as error:
@@ -192,7 +195,7 @@ def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker
             f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here: install it "
             "beside nbgrader, or take it out of the list."
         ) from error
-    # NumPy is always there: the jail itself speaks it.
+    # The sandbox itself needs NumPy.
     worker = open_worker(limits, list(dict.fromkeys(["numpy", *packages])), confinement=confinement)
     atexit.register(worker.close)
     return worker

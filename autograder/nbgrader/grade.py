@@ -1,4 +1,7 @@
-"""The steps by which nbgrader's own commands grade through the jail and the checks; ``autograder.base.nbgrader_steps`` lists them."""
+"""Preprocessors with which nbgrader's own commands grade in the sandbox with the course's checks.
+
+``autograder.base.nbgrader_steps`` lists them.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ from autograder.grading.task import GradingOptions
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
 
-OUTCOME = "autograder"  # where an outcome waits in nbconvert's resources between one step and the next
+OUTCOME = "autograder"  # the key of the outcome in nbconvert's resources, for the next step
 
 
 class UngradableError(Exception):
-    """A notebook could not be graded; nbgrader logs the reason, goes on with the next and ends with an error status."""
+    """Raised if a notebook cannot be graded. nbgrader logs the reason, grades the next one, and exits with an error."""
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """Make a submission well-formed before it is graded; in the place of nbgrader's ``DeduplicateIds``.
+    """Repair the cells of a submission before it is graded. Replaces nbgrader's ``DeduplicateIds``.
 
-    A cell that stands twice, an unknown grade id or a check cell that was deleted would stop nbgrader's later steps.
+    A duplicate cell, an unknown grade id or a deleted check cell would stop nbgrader's later steps.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The submitted notebook with the course's locked cells and metadata put back."""
+        """Return the submitted notebook with the course's locked cells and metadata restored."""
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
         return nbformat.from_dict(
             restore_cells(nb, ReleasedNotebook.of(course, course.require_chapter(chapter)))
@@ -45,7 +48,7 @@ class RestoreCells(NbGraderPreprocessor):
 
 
 class GradeConfined(NbGraderPreprocessor):
-    """Run a notebook in the jail and judge it by the chapter's checks; in the place of nbgrader's ``Execute``."""
+    """Run a notebook in the sandbox and judge it with the chapter's checks. Replaces nbgrader's ``Execute``."""
 
     confinement = Enum(
         ["auto", "bubblewrap", "landlock"],
@@ -54,9 +57,9 @@ class GradeConfined(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with what its cells put out, and at each check cell its score and what the checks found.
+        """Return the notebook with the outputs of its cells, and with the score and the messages at each check cell.
 
-        Raises ``UngradableError``, with the gradebook entry marked for a person, where it cannot be judged.
+        Raises ``UngradableError`` if it cannot be judged. Its gradebook entry then needs manual grading.
         """
         course, names = _course(self), resources["nbgrader"]
         place = resources["metadata"]
@@ -77,7 +80,7 @@ class SaveOutcome(NbGraderPreprocessor):
     """Write each exercise's message into the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it came."""
+        """Return the notebook unchanged."""
         if OUTCOME in resources:
             outcome = replace(resources[OUTCOME], document=nb)
             write_entries(_course(self), [outcome], db_url=resources["nbgrader"]["db_url"])
@@ -85,14 +88,14 @@ class SaveOutcome(NbGraderPreprocessor):
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook."""
+    """Put ``examples.json``, which a student's ``check()`` needs, next to the released notebook."""
 
     audience = Enum(
         ["", "class", "self-learners"], "", help="Whom the release is for; by default as the course has it."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it came."""
+        """Return the notebook unchanged."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading has no use for it
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
@@ -107,7 +110,7 @@ class RecordExamples(NbGraderPreprocessor):
 
 
 def _coursedir(step: Any) -> Any:
-    """The course directory of the nbgrader command that a step runs in."""
+    """Return the course directory of the nbgrader command that runs ``step``."""
     while step is not None and not hasattr(step, "coursedir"):
         step = step.parent
     if step is None:
@@ -116,5 +119,5 @@ def _coursedir(step: Any) -> Any:
 
 
 def _course(step: Any) -> Course:
-    # With nbgrader's configuration, so that what was said on its command line counts.
+    # With nbgrader's configuration, so that options of its command line apply.
     return Course(Path(_coursedir(step).root), step.config)

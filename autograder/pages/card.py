@@ -166,7 +166,7 @@ def headline(card: Card) -> str:
 
 def status_text(verdict: ExerciseVerdict) -> str:
     """Return the status of the exercise in words, for a table that also shows its points."""
-    # A check without points, such as one that a question has an answer, can pass although no points are earned.
+    # A check without points can pass although no points are earned, for example a check that a question has an answer.
     holds = verdict.status == "failed" and any(check.status == "passed" for check in verdict.checks)
     return STATUS_TEXTS["partial" if holds else verdict.status]
 

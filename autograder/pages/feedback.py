@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from autograder.base.foreign import Json
@@ -18,14 +18,12 @@ from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.course.notebook import cell_of
 from autograder.pages import STYLE, Card, card_section, status_text
-from autograder.pages.prose import MAX_MARKDOWN, prose, verbatim
+from autograder.pages.prose import MAX_MARKDOWN, page_templates, prose, verbatim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from autograder.base.marks import SubmissionMarks
-    from autograder.base.verdict import ExerciseVerdict, Verdict
     from autograder.course.notebook import Cell
 
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
@@ -263,20 +261,6 @@ def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[d
     )
 
 
-def _finished(value: object) -> object:
-    # Students also choose the names of files and folders, so sanitize everything except our own markup.
-    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 @cache
 def _template() -> Template:
-    loader = PackageLoader("autograder.pages", "templates")
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finished,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html.j2")
+    return page_templates("autograder.pages").get_template("page.html.j2")

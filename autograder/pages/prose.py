@@ -1,4 +1,7 @@
-"""Render Markdown cells as HTML. Students can edit these cells, so nothing in them may be active in a browser."""
+"""Render Markdown cells as HTML, and load the templates of pages.
+
+Students can edit text that is shown on pages, so nothing in it may be active in a browser.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from html import escape
 from typing import Any
 
 import mistune
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.base.sanitize import sanitize
 
-__all__ = ["MAX_MARKDOWN", "prose", "verbatim"]
+__all__ = ["MAX_MARKDOWN", "page_templates", "prose", "verbatim"]
 
 MAX_MARKDOWN = 20_000  # characters: longer than any page of prose, but short enough for the Markdown parser to be fast
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
@@ -68,6 +72,23 @@ class _Renderer(mistune.HTMLRenderer):
         if not _PICTURE.match(url):
             return f"<em>[picture: {escape(text) or 'no description'}]</em>"
         return f'<img src="{escape(url)}" alt="{escape(text)}">'
+
+
+def page_templates(package: str) -> Environment:
+    """Return the HTML templates of ``package``. They escape values and reject unknown variables."""
+    return Environment(
+        loader=PackageLoader(package, "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_cleaned,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _cleaned(value: object) -> object:
+    # Students choose ids, names and code, so control characters are removed from everything except our own markup.
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -49,7 +49,7 @@ __all__ = [
     "source", "structure_difference", "text_difference", "tolerances", "type_difference",
 ]  # fmt: skip
 
-# The first that owns a value is its family: a timestamp of pandas is also a datetime, np.str_ is also a str.
+# A value belongs to the first family that owns it: a pandas timestamp is also a datetime, np.str_ is also a str.
 rank_families([
     TableFamily(), PandasFamily(), ArrayFamily(), TextFamily(), BytesFamily(), NumpyTimeFamily(), NumberFamily(), NoneFamily(),
     SequenceFamily(), RangeFamily(), MappingFamily(), SetFamily(), TimeFamily(), ExactNumberFamily(), OpaqueFamily(), StandInFamily(),

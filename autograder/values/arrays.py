@@ -1,4 +1,4 @@
-"""NumPy arrays: of numbers, which are compared at tolerance, and of strings and dates, which are compared exactly."""
+"""NumPy arrays. Numbers are compared within a tolerance, strings and dates exactly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ArrayFamily(NumericFamily):
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.nested:
             yield from _exact_differences(found, expected)
-        elif expected.dtype.kind not in _NUMBERS:  # objects, compared as the list of them
+        elif expected.dtype.kind not in _NUMBERS:  # an array of objects, compared as a list
             items = found.tolist() if isinstance(found, np.ndarray) else found
             yield from differences(items, expected.tolist(), rules)
         else:
@@ -106,7 +106,7 @@ class ArrayFamily(NumericFamily):
         if value.dtype.kind in _BUILTIN:
             return f"{name} = {source(value)}"
         if not value.size:
-            return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
+            return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone do not distinguish (0, 3) from (0, 5)
         return f"{name} = np.array({_items_source(value)}{dtype})"
 
     def kind(self, value: Value) -> str:
@@ -138,7 +138,7 @@ def _items_source(value: np.ndarray) -> str:
 
 
 def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Difference]:
-    """Yield the differences from an array of strings or dates. A list of them is as good."""
+    """Yield the differences from an array of strings or dates. A list of them is accepted too."""
     if isinstance(found, list | tuple):
         try:
             found = np.asarray(found, dtype=None if expected.dtype.kind == "U" else expected.dtype)

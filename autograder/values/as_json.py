@@ -1,7 +1,7 @@
-"""Values as JSON, there and back without loss.
+"""Convert values to JSON and back without loss.
 
-Sets, bytes, dates and exact numbers are written as the sandbox's wire writes them, ``{"plain": ["date", 2024, 2, 29]}``, because
-its decoder checks everything that it reads.
+Sets, bytes, dates and exact numbers are written as in the sandbox's wire format, ``{"plain": ["date", 2024, 2, 29]}``,
+because its decoder checks everything that it reads.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autograder.values.family import family_of
 __all__ = ["decode_value", "encode_value"]
 
 ARRAY_KINDS = "biufc"
-LONG = 1000  # entries from which on an array is looked through for a cycle,
-LONGEST_CYCLE = 60  # of so many entries at most
-MAX_NUMBERS = 10**7  # that such an array may have
+LONG = 1000  # entries from which an array is searched for a cycle
+LONGEST_CYCLE = 60  # entries of a cycle, at most
+MAX_NUMBERS = 10**7  # entries of such an array, at most
 _PLAIN: dict[str, Json] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings; None for other values."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings, or None for other values."""
     if isinstance(value, Iterated):
         return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
     try:
@@ -116,7 +116,7 @@ def _encoder() -> Encoder:
 
 
 class _NoFormError(Exception):
-    """A part of a value that has no tree."""
+    """Raised for a part of a value that has no form in JSON."""
 
 
 def _refused(value: Value) -> Value:
@@ -146,11 +146,11 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """The numbers that a long array repeats, bit for bit; None if it repeats none."""
+    """Return the numbers that a long array repeats, bit for bit, or None if it repeats none."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()
-    # The second time round alone refuses nearly every array that has no cycle.
+    # Comparing the first two repetitions rules out nearly every array without a cycle.
     lengths = (n for n in range(1, LONGEST_CYCLE + 1) if flat[n : 2 * n].tobytes() == flat[:n].tobytes())
     return next((flat[:n] for n in lengths if flat[n:].tobytes() == flat[:-n].tobytes()), None)
 

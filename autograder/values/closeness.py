@@ -1,4 +1,4 @@
-"""Arrays of numbers compared at the course's tolerances, whatever holds the numbers."""
+"""Compare arrays, lists and single numbers within the course's tolerances."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["NumericFamily", "array_differences", "as_array", "close", "shape_wor
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
-# Numbers that the arrays in one list may have together: NumPy would give all of them the widest type among them.
+# Numbers that the arrays in one list may have together. NumPy would convert all of them to the widest type.
 MAX_NUMBERS = 1 << 24
 
 
 def tolerances(*values: Value) -> tuple[float, float]:
-    """Return ``(rtol, atol)`` for inputs like these: looser if any array among them is float32 (or narrower)."""
+    """Return ``(rtol, atol)`` for inputs like these. They are looser if any array is float32 or narrower."""
     return (_RTOL32, _ATOL32) if any(family_of(value).is_narrow(value) for value in values) else (RTOL, ATOL)
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
-    """Return ``(2, 3)`` as a sentence says it: ``shape (2, 3)``. A single number has no shape."""
+    """Return a shape as text: ``shape (2, 3)``, or ``a single number`` for ``()``."""
     return f"shape {tuple(int(n) for n in shape)}" if shape else "a single number"
 
 
 def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Value:
-    """Return ``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks.
+    """Return ``np.isclose(found, expected, rtol, atol, equal_nan=True)``, but several times faster for small arrays.
 
     Two boolean arrays, and two arrays of whole numbers, are compared exactly.
     """
@@ -71,7 +71,7 @@ def as_array(value: Value) -> np.ndarray | None:
 
 
 def _parts(value: Value) -> Iterator[Value]:
-    """The parts of the lists and tuples in ``value``, one inside another."""
+    """Yield the parts of nested lists and tuples."""
     for part in value:
         if isinstance(part, tuple | list):
             yield from _parts(part)
@@ -80,7 +80,7 @@ def _parts(value: Value) -> Iterator[Value]:
 
 
 class NumericFamily(Family):
-    """What single numbers and arrays of them share."""
+    """The common part of numbers and arrays of numbers."""
 
     def is_narrow(self, value: Value) -> bool:
         return isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
@@ -105,7 +105,7 @@ class NumericFamily(Family):
 
 
 def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
-    """Yield where the numbers in ``found`` are not those of an ``expected`` array: first their shape, then their values."""
+    """Yield how the numbers in ``found`` differ from those of an ``expected`` array: first their shape, then their values."""
     array = as_array(found)
     if array is None:
         single = "True or False" if expected.dtype.kind == "b" else "a number"

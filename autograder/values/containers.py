@@ -1,7 +1,8 @@
 """Lists, tuples, ranges, iterators, dictionaries and sets, compared part by part.
 
-A container without arrays is built-in: it is compared with a path to the first difference, and a list, a tuple, a range and
-the items of an iterator are one sequence. A container with arrays is several answers, each of which is compared on its own.
+A container without arrays is built-in: it is compared with a path to the first difference. A list, a tuple, a range and
+the items of an iterator count as the same sequence. A container with arrays is several answers, each of which is
+compared on its own.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ from autograder.values.messages import (
 __all__ = ["MappingFamily", "RangeFamily", "SequenceFamily", "SetFamily", "structure_difference"]
 
 MAX_DEPTH = 6
-FEW_KEYS = 6  # that are all listed if one is missing
-MAX_GREEDY = 300  # items that are compared with each other one by one if their order does not count
+FEW_KEYS = 6  # keys, at most, that are all listed if one is missing
+MAX_GREEDY = 300  # items, at most, that are compared pair by pair if their order does not count
 _SEQUENCES = (list, tuple, range)
 _DEFAULT = Rules()
 
 
 class Container(Family):
-    """What sequences and mappings share: their parts."""
+    """The common part of sequences and mappings."""
 
     def parts(self, value: Value) -> Collection[Value]:
         return value  # type: ignore[no-any-return]
@@ -75,7 +76,7 @@ class Container(Family):
         raise NotImplementedError
 
     def part_differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
-        """Yield the differences of several answers, each at a tolerance of its own."""
+        """Yield the differences of several answers. Each has its own tolerance."""
         if rules.of_largest:
             inner = replace(rules.of_part("it"), of_largest=rules.of_largest)
             keys = list(expected) if isinstance(expected, dict) else range(len(expected))
@@ -88,7 +89,7 @@ class Container(Family):
                 yield from differences(part, right, rules.of_part(name))
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
-        """Yield each part, the one that is expected, and what a sentence calls it."""
+        """Yield each part, the expected part, and what a sentence calls it."""
         raise NotImplementedError
 
     def holds_array(self, value: Value) -> bool:
@@ -122,7 +123,7 @@ class Container(Family):
         yield closing
 
     def brackets(self, value: Value) -> tuple[str, str]:
-        """Return what opens and closes a container in a message."""
+        """Return the opening and closing bracket of a container in a message."""
         raise NotImplementedError
 
 
@@ -374,7 +375,7 @@ class SetFamily(ExactFamily):
 
 
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
-    """Return what is wrong with the parts of a value; None if they are as many, or have the names, as expected."""
+    """Return what is wrong with the parts of a value, or None if their number or their names are as expected."""
     if found is None and expected is not None:
         return returned_none(rules.what)
     if isinstance(expected, dict):
@@ -395,7 +396,7 @@ def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT)
 
 
 def _plausible(found: np.ndarray, expected: Value) -> bool:
-    # A stack of two arrays of one shape is a sequence of two; an output with two rows alone is not.
+    # A stack of two arrays of the expected shape counts as a sequence of two. Any array with two rows does not.
     try:
         return all(np.shape(a) == np.shape(e) for a, e in zip(found, expected, strict=True))
     except ValueError:  # lists of several lengths
@@ -420,7 +421,7 @@ def _match_key(value: Value) -> Hashable:
 def _paired(
     found: Iterable[Value], expected: Iterable[Value], rules: Rules
 ) -> tuple[list[tuple[Value, Value]], list[Value], list[Value]]:
-    """Pair the keys of both, floats at tolerance, and list the keys that are missing and those that are extra."""
+    """Pair the keys of both, floats at tolerance, and list the missing and the extra keys."""
     own = {_match_key(key): key for key in found}
     pairs, missing = [], []
     for key in expected:
@@ -439,7 +440,7 @@ def _paired(
 
 
 def _items(value: Value) -> Sequence[Value] | None:
-    """The items of what counts as a sequence; None for any other value."""
+    """Return the items of a sequence, or None for any other value."""
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return value if isinstance(value, _SEQUENCES) else None
@@ -482,8 +483,8 @@ def _other_length(
 def _unordered_difference(
     items: Sequence[Value], right: Sequence[Value], rules: Rules, kind: str, found: Value, expected: Value
 ) -> Difference | None:
-    """Which items are missing and which are extra if their order does not count."""
-    if len(items) > MAX_NODES > len(right):  # a range may have any number of them
+    """Return which items are missing or extra if their order does not count."""
+    if len(items) > MAX_NODES > len(right):  # a range may have any number of items
         return _other_length(items, right, kind, found, expected, None)
     have, want = Counter(map(_match_key, items)), Counter(map(_match_key, right))
     names = {_match_key(item): item for item in (*items, *right)}
@@ -493,7 +494,7 @@ def _unordered_difference(
         outlines = [outline(item, rules) for item in extra]
         left = []
         for item in missing:
-            wanted = outline(item, rules)  # a pair that differs in more than its numbers needs no closer look
+            wanted = outline(item, rules)  # a pair that differs in more than its numbers cannot be equal
             pairs = enumerate(zip(extra, outlines, strict=True))
             near = next((i for i, (a, o) in pairs if o == wanted and equal(a, item, rules)), None)
             if near is None:

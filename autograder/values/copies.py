@@ -1,4 +1,4 @@
-"""Arguments and results of calls: fresh copies, the keys of calls, and what a result is once it has crossed to our side."""
+"""Copy the arguments and results of calls, and compute the keys of calls."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from autograder.values.family import copy_value, family_of, fingerprint
 
 __all__ = ["call_key", "changed_arguments", "copy_argument", "normalize_result", "precompute_keys"]
 
-_MAX_BYTES = 1 << 34  # a process of our own may hold as much as it has memory for
+_MAX_BYTES = 1 << 34  # a process of our own is limited only by its memory
 _SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # immutable
-_STAND_INS = frozenset({Source, Rng, NameReference})  # the argument is what they stand for
-_LEAVES = _SCALARS | _STAND_INS | {int, str}  # have no parts to copy
-_FEW = 10_000  # parts of a list, far fewer than may cross
+_STAND_INS = frozenset({Source, Rng, NameReference})  # placeholders for the argument
+_LEAVES = _SCALARS | _STAND_INS | {int, str}  # values without parts to copy
+_FEW = 10_000  # parts of a list that are encoded at once
 
 
 def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> Value:
     """Return a copy of an argument for a function to use. ``Source`` and ``Rng`` become the function and the generator.
 
-    ``named`` returns the object that a ``Named`` stands for.
+    ``named`` returns the object for a ``NameReference``.
     """
     if named is None:
         return copy_value(value, _real)
@@ -40,9 +40,9 @@ def _real(value: Value) -> Value:
 
 
 def normalize_result(value: Value) -> Value:
-    """Return a result as it would be after crossing a pipe: arrays (copied), numbers, containers, or ``Opaque``.
+    """Return a result as if it had been sent through a pipe: arrays (copied), numbers, containers, or ``Opaque``.
 
-    Raises ``TooBig`` for a value of more parts than may cross.
+    Raises ``TooBig`` for a value with more parts than may be sent.
     """
     kind = type(value)
     if kind in _SCALARS:
@@ -62,7 +62,7 @@ def _crosses_alone(value: Value) -> bool:
 
 
 def call_key(call: Call) -> tuple[Value, ...]:
-    """Return what is equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
+    """Return a key that is equal for two calls of a function (and probe) only if their arguments are equal, bit for bit."""
     if call.key is not None:
         return call.key
     return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
@@ -75,7 +75,7 @@ def precompute_keys(calls: Iterable[Call]) -> None:
 
 
 def changed_arguments(before: Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the names of the arguments whose arrays differ, at tolerance, from those of ``before``."""
+    """Return the names of the arguments whose arrays differ from those in ``before``, beyond the tolerance."""
     pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
     pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
     return tuple(name for name, a, b in pairs if not _same(a, b))

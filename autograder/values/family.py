@@ -1,4 +1,4 @@
-"""The only equality of values, and one class per family of types that says how its values differ, read and are copied.
+"""The only equality of values, and one class per family of types, which compares, shows and copies its values.
 
 A family is found by the type of a value. A container asks `family_of` about its parts, so no family imports another.
 NumPy and the standard library only. pandas is used only for values that are pandas objects.
@@ -17,7 +17,7 @@ from autograder.sandbox.protocol import Opaque
 __all__ = [
     "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
     "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
-    "type_difference",
+    "type_difference", "write_apart",
 ]  # fmt: skip
 
 RTOL, ATOL = 1e-5, 1e-6
@@ -35,7 +35,7 @@ Leaf = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What counts when two tables are compared. ``names`` are those of a Series and of an index."""
+    """What counts when two tables are compared. ``names`` are the names of a Series and of an index."""
 
     row_order: bool = True
     column_order: bool = False
@@ -57,7 +57,7 @@ class Rules:
         extra_keys: A dictionary may have more keys than the expected one.
         tables: What counts in tables.
         reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
-        nested: The values are parts of built-in containers, so that a difference is a clause after the path to it.
+        nested: The values are parts of built-in containers. A difference is then a clause that follows the path to it.
         what: What a sentence calls the value.
     """
 
@@ -74,11 +74,11 @@ class Rules:
     what: str = "it"
 
     def of_part(self, what: str) -> Rules:
-        """The rules for one of several answers: tolerances and the options of tables."""
+        """Return the rules for one of several answers: the tolerances and the options of tables."""
         return Rules(self.rtol, self.atol, tables=self.tables, reject_opaque=self.reject_opaque, what=what)
 
     def subject(self, verb: str) -> str:
-        """The start of a sentence about the value: ``It has``, ``The first part has``."""
+        """Return the start of a sentence about the value: ``It has``, ``The first part has``."""
         return f"{'It' if self.what == 'it' else self.what} {verb}"
 
 
@@ -87,10 +87,10 @@ _DEFAULT = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a value differs from the expected one.
+    """A difference between a value and the expected one.
 
-    ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces it if the whole value is meant. ``found`` and
-    ``expected`` are the values to show, ``place`` leads to them from the whole value, as Python writes it.
+    ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces it if the whole value is meant. ``found``
+    and ``expected`` are the values to show. ``place`` is their subscript in the whole value, such as ``[2]['be']``.
 
     ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"`` and ``"values"``, or in tables
     one of ``"columns"``, ``"index"`` and ``"order"``.
@@ -120,14 +120,14 @@ class Difference:
         return text[0].upper() + text[1:]
 
     def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
-        """Return the difference of two whole values: both are shown whole if they are short, else the parts that differ."""
+        """Return the same difference for two whole values. Long values are not shown, only their parts that differ."""
         whole = max(len(source(found)), len(source(expected))) <= _MAX_WHOLE
         if place := "" if whole else self._subscripts():
             return replace(self, has_expected=True, place=place, what=what)
         return replace(self, found=found, expected=expected, has_expected=True, what=what)
 
     def _subscripts(self) -> str:
-        """The path as Python writes it: ``[2]['be']``; empty if a part of it has no subscript."""
+        """Return the path as Python code, ``[2]['be']``, or "" if a part of it has no subscript."""
         if any(kind not in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             return ""
         return "".join(f"[{source(key)}]" for _, key in self.path)
@@ -140,7 +140,7 @@ def _place(kind: str, key: Value) -> str:
 
 
 class Family:
-    """What the framework needs from one family of values. These defaults serve the types that no family names."""
+    """What the framework needs from one family of values. These defaults apply to types that belong to no other family."""
 
     types: ClassVar[tuple[type, ...]] = (object,)
     is_number: ClassVar[bool] = False
@@ -157,7 +157,7 @@ class Family:
         return ()
 
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
-        """Yield where ``found`` is not the ``expected`` value, which is one of this family."""
+        """Yield the differences of ``found`` from the ``expected`` value, which belongs to this family."""
         if not (type(found) is type(expected) and self.same(found, expected)):
             yield Difference(f"{rules.subject('is')} {describe(found)}; {describe(expected)} is asked for.", "type")
 
@@ -173,15 +173,15 @@ class Family:
         return bool(found == expected) if type(found) is type(expected) and type(found) in _EXACT else None
 
     def claims(self, found: Value, expected: Value) -> bool:
-        """Return whether this family, the one of ``found``, compares it with an ``expected`` value of another family."""
+        """Return whether this family compares its value ``found`` with an ``expected`` value of another family."""
         return False
 
     def is_exact(self, value: Value) -> bool:
-        """Return whether ``value`` is a text, a set, a date or such: no tolerance makes it a number."""
+        """Return whether ``value`` is compared without tolerance, such as a string, a set or a date."""
         return False
 
     def is_builtin(self, value: Value) -> bool:
-        """Return whether values are compared part by part as built-in ones, with a path to the first difference."""
+        """Return whether ``value`` is compared part by part, with a path to the first difference."""
         return False
 
     def holds_array(self, value: Value) -> bool:
@@ -198,7 +198,7 @@ class Family:
         yield f"a {kind}" if kind.strip() else "a value of a type without a name"
 
     def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-        """Return what shows the part of two long values in which they differ; None to show both from their start."""
+        """Return a function that shows where two long values differ, or None to show both from their start."""
         return None
 
     def source(self, value: Value, depth: int) -> str:
@@ -222,7 +222,7 @@ class Family:
         return ""
 
     def label(self, value: Value, other: Value) -> str:
-        """Return the type of ``value`` in two words that distinguish it from ``other``; empty if it has none."""
+        """Return the type of ``value`` in two words that distinguish it from ``other``, or "" if there are none."""
         return ""
 
     def describe(self, value: Value) -> str:
@@ -236,7 +236,7 @@ class Family:
             return "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
         names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
-        # A class may have a name of no letters: then there is nothing to call its values by.
+        # A class may have a name without letters, which cannot be shown.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 
     def copy(self, value: Value, leaf: Leaf) -> Value:
@@ -244,15 +244,15 @@ class Family:
         return leaf(value)
 
     def identity(self, value: Value) -> Hashable:
-        """Return what is equal for two values of this family exactly if they are the same, bit for bit."""
+        """Return a key that is equal for two values of this family only if they are the same, bit for bit."""
         return (type(value).__name__, repr(value))
 
     def match_key(self, value: Value) -> Hashable:
-        """Return what is equal for two values that are one key or one item without any tolerance."""
+        """Return a key that is equal for two values if they are equal without tolerance."""
         return (type(value).__name__, repr(value))
 
     def outline(self, value: Value, rules: Rules) -> Hashable:
-        """Return what is equal for any two values that may be equal at a tolerance."""
+        """Return a key that is equal for any two values that may be equal within a tolerance."""
         return type(value).__name__
 
     def schema(self, value: Value) -> Hashable:
@@ -268,15 +268,15 @@ class Family:
         return self.is_exact(value)
 
     def perturb(self, value: Value, where: int, by: float) -> Value:
-        """Return ``value`` with one part changed, which ``where`` chooses, or an empty value with one part more.
+        """Return ``value`` with one part changed, chosen by ``where``, or an empty value with one part added.
 
-        A number moves by the share ``by`` of the largest number. A value that has nothing to change is returned as it is.
+        A number changes by the share ``by`` of the largest number. A value without changeable parts is returned unchanged.
         """
         return value
 
 
 class ExactFamily(Family):
-    """Values that no tolerance makes equal, which are written out as Python writes them."""
+    """Values that are compared without tolerance and shown as Python code."""
 
     def is_exact(self, value: Value) -> bool:
         return True
@@ -300,7 +300,7 @@ _known: dict[type, Family] = {}
 
 
 def rank_families(families: Sequence[Family]) -> None:
-    """Set which families there are. The first that owns a value is its family."""
+    """Set the families. A value belongs to the first one that owns it."""
     _families[:] = families
     _known.clear()
 
@@ -318,7 +318,7 @@ def family_of(value: Value) -> Family:
 
 
 def differences(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Iterator[Difference]:
-    """Yield where ``found`` is not the ``expected`` value: first what it is, then its shape, then its values at tolerance.
+    """Yield the differences of ``found`` from the ``expected`` value: type, then shape, then values.
 
     Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
     """
@@ -370,7 +370,7 @@ def type_difference(found: Value, asked: str, what: str = "it") -> Difference:
 
 
 def is_builtin(value: Value) -> bool:
-    """Return whether ``value`` holds no numeric array, and is more than a number or a row of numbers."""
+    """Return whether ``value`` contains no numeric array, and is not a number or a row of numbers."""
     return family_of(value).is_builtin(value)
 
 
@@ -386,9 +386,13 @@ def show(value: Value, digits: int = 4) -> str:
 
 def show_apart(found: Value, expected: Value) -> tuple[str, str]:
     """Return both values as `show` does, with as many digits as it takes to tell them apart."""
-    written = family_of(expected).excerpt(found, expected) or show
-    pairs = ((written(found, digits), written(expected, digits)) for digits in range(4, 18))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (written(found, 4), written(expected, 4)))
+    return write_apart(family_of(expected).excerpt(found, expected) or show, found, expected)
+
+
+def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:
+    """Return both values as ``write(value, digits)`` does, with as many digits as it takes to tell them apart."""
+    texts = ((write(found, digits), write(expected, digits)) for digits in range(4, 18))
+    return next((pair for pair in texts if pair[0] != pair[1]), (write(found, 4), write(expected, 4)))
 
 
 def source(value: Value, depth: int = 0) -> str:
@@ -412,7 +416,7 @@ def describe(value: Value) -> str:
 
 
 def copy_value(value: Value, leaf: Leaf = lambda part: part) -> Value:
-    """Return a copy of a value: its arrays and containers are new, every other part is ``leaf(part)``."""
+    """Return a copy of a value with new arrays and containers, and with ``leaf(part)`` for every other part."""
     return family_of(value).copy(value, leaf)
 
 
@@ -422,7 +426,7 @@ def fingerprint(value: Value) -> Hashable:
 
 
 def outline(value: Value, rules: Rules) -> Hashable:
-    """Return what is equal for any two values that may be equal by ``rules``: all of them but numbers and dates."""
+    """Return a key that is equal for any two values that may be equal by ``rules``: everything except numbers and dates."""
     return family_of(value).outline(value, rules)
 
 

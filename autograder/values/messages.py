@@ -1,4 +1,4 @@
-"""How two built-in values differ, as a clause: the place, what is there, and what is expected."""
+"""Describe how two built-in values differ, as a clause: the place, what is there, and what is expected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.values.family import Difference, family_of, source
+from autograder.values.family import Difference, family_of, source, write_apart
 
 __all__ = [
     "MAX_WORD", "count", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "paste_container", "sorted_members",
@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_LISTED = 5
-MAX_PASTED = 400  # characters of a value that is written out whole
+MAX_PASTED = 400  # characters, at most, of a value that is written out whole
 MAX_WORD = 60  # characters of one value in a sentence
 
 
@@ -34,12 +34,12 @@ def sorted_members(members: Collection[Value]) -> list[Value]:
     """Return the members of a set in the same order in every run: numbers by size, others as they are written."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
-    except (TypeError, ArithmeticError):  # a Decimal that is NaN is neither before nor after another
+    except (TypeError, ArithmeticError):  # a Decimal that is NaN cannot be ordered
         return sorted(members, key=lambda item: (type(item).__name__, source(item)))
 
 
 def listed(values: Collection[Value]) -> str:
-    """Return a few values as a sentence lists them: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
+    """Return a few values as a list in a sentence: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
     words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
     if len(values) > MAX_LISTED + 1:
         words = [*words[:MAX_LISTED], f"{len(values) - MAX_LISTED:,} more"]
@@ -85,11 +85,11 @@ def mismatch_message(found: Value, expected: Value, hint: str = "") -> Differenc
 
 
 def _digits(found: float, expected: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to tell them apart."""
+    """Return two numbers as text, with as many digits as it takes to tell them apart."""
     if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, expected)):
         return inline_value(found), inline_value(expected)
-    pairs = ((f"{found:.{digits}g}", f"{expected:.{digits}g}") for digits in range(4, 18))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(expected)))
+    left, right = write_apart(lambda value, digits: f"{value:.{digits}g}", found, expected)
+    return (left, right) if left != right else (repr(found), repr(expected))
 
 
 def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:

@@ -44,7 +44,7 @@ class NoneFamily(Family):
 
 
 class NumberFamily(NumericFamily):
-    """Numbers of Python and NumPy, and booleans, which are no numbers when they are compared."""
+    """Numbers of Python and NumPy, and booleans. A boolean never equals a number."""
 
     types: ClassVar[tuple[type, ...]] = (bool, int, float, complex, np.number, np.bool_)
     is_number = True
@@ -59,7 +59,7 @@ class NumberFamily(NumericFamily):
                 yield mismatch_message(found, expected)
         elif rules.dtype and _is_exact(found, expected):
             yield from builtin_differences(found, expected, rules)
-        elif (array := as_array(expected)) is None:  # no float holds it
+        elif (array := as_array(expected)) is None:  # too large for a float
             numbers = as_array(found)
             if numbers is None or numbers.ndim:
                 yield from array_differences(found, np.asarray(expected), rules)
@@ -121,7 +121,7 @@ class NumberFamily(NumericFamily):
 
 
 def same_number(found: Value, expected: Value, rules: Rules) -> bool:
-    """Return whether ``found`` is a number that equals an expected one at tolerance. Two whole numbers must be the same."""
+    """Return whether ``found`` is a number that equals the expected one within tolerance. Two integers must be the same."""
     if isinstance(found, np.ndarray) and not found.ndim:
         found = found[()]
     if not isinstance(found, _NUMBERS) or isinstance(found, bool | np.timedelta64):
@@ -139,12 +139,12 @@ def same_number(found: Value, expected: Value, rules: Rules) -> bool:
             return True
         allowed = max(rules.atol, rules.of_largest * abs(expected)) + rules.rtol * abs(expected)
         return bool(math.isfinite(abs(expected)) and abs(found - expected) <= allowed)
-    except OverflowError:  # a whole number that no float holds
+    except OverflowError:  # an integer that is too large for a float
         return False
 
 
 def _is_exact(found: Value, expected: Value) -> bool:
-    """Whether no tolerance makes ``found`` the expected number: two whole numbers, a text and a number, a bool and a number."""
+    """Return whether the two are compared exactly: two integers, a string and a number, or a boolean and a number."""
     family = family_of(found)
     if type(expected) is bool:
         return (family.is_number and isinstance(found, int | float)) or family.is_exact(found)
@@ -155,7 +155,7 @@ def _is_exact(found: Value, expected: Value) -> bool:
 
 
 def _digits_of(value: Value) -> str:
-    """Equal for equal numbers. This is a text because anybody can choose numbers that share a hash, but not such texts."""
+    """Return a text that is equal for equal numbers. Students could choose numbers with the same hash, but not such texts."""
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, complex):
         return _digits_of(number.real) + (f" {_digits_of(number.imag)}" if number.imag else "")

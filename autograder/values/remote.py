@@ -1,4 +1,4 @@
-"""Values that only stand for others: objects that stay in a student's process, functions as source text, random generators."""
+"""Placeholders for other values: objects that stay in a student's process, functions as source text, random generators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OpaqueFamily", "StandInFamily"]
 
 
 class StandInFamily(Family):
-    """Arguments that are replaced when a function is called: its source text, a seed, a name in the notebook."""
+    """Arguments that are replaced when a function is called: source text, a seed, or a name in the notebook."""
 
     types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
 

@@ -1,4 +1,4 @@
-"""The cells of a table's columns, whatever their dtype says: when two are the same, and which rows of two tables differ.
+"""Compare the cells of tables, whatever their dtypes, and find the rows that differ.
 
 pandas is imported only if a table is compared.
 """
@@ -25,7 +25,7 @@ __all__ = [
 WORDS = {kind: kind for kind in ("numbers", "text", "dates", "durations")}
 WORDS |= {"booleans": "True and False", "other": "other values"}
 _LONGEST = 60  # characters of a cell or a label in a sentence
-MAX_PAIRED = 400  # rows that are paired one by one if they differ after sorting
+MAX_PAIRED = 400  # rows, at most, that are compared pair by pair if they differ after sorting
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def cells_of(column: Value) -> Cells:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
-            # Each row has the very text of its category: copies could fill the memory, and pandas makes some.
+            # Let rows share the texts of their categories. pandas would copy some, which could fill the memory.
             held, codes = list(dtype.categories), (column.array if hasattr(column, "array") else column).codes
             return _of_items([held[code] if code >= 0 else None for code in codes.tolist()])
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
@@ -91,7 +91,7 @@ def is_missing(item: Value) -> bool:
 
 
 def _differing(found: Cells, expected: Cells, rules: Rules) -> Value:
-    """Where two columns of one length differ, as an array of booleans."""
+    """Return where two columns of equal length differ, as an array of booleans."""
     if found.kind in ("numbers", "booleans") and expected.kind == "numbers":
         return ~close(found.entries, expected.entries, rules.rtol, rules.atol)
     pairs = zip(found.entries, expected.entries, strict=True)
@@ -99,7 +99,7 @@ def _differing(found: Cells, expected: Cells, rules: Rules) -> Value:
 
 
 def same_item(found: Value, expected: Value, rules: Rules) -> bool:
-    """Return whether two cells are the same: two missing ones are, and two numbers that are equal at tolerance."""
+    """Return whether two cells are the same. Numbers are compared within tolerance, and missing values are equal."""
     if is_missing(found) or is_missing(expected):
         return is_missing(found) and is_missing(expected)
     kinds = _kind_of(found), _kind_of(expected)
@@ -134,14 +134,14 @@ def label_columns(index: Value) -> list[Value]:
 
 
 def shown_label(label: Value) -> str:
-    """Return a row's or a column's label as a sentence says it: ``'b'``, ``3``, ``2024-05-01``, ``('a', 1)``."""
+    """Return the label of a row or column as text: ``'b'``, ``3``, ``2024-05-01``, ``('a', 1)``."""
     if isinstance(label, tuple):
         return f"({', '.join(map(shown_label, label))}{',' if len(label) == 1 else ''})"
     return shown_cell(label)
 
 
 def shown_cell(item: Value, digits: int = 4) -> str:
-    """Return a cell as a sentence says it."""
+    """Return a cell as text."""
     if is_missing(item):
         return "a missing value"
     if isinstance(item, dt.date) or type(item).__name__ in {"Interval", "Period", "Timedelta"}:
@@ -172,7 +172,7 @@ def unpaired_rows(pairs: Pairs, rules: Rules) -> tuple[list[int], list[int]]:
     if len(left[0]) > MAX_PAIRED:
         return left[1], left[0]
     spare, lacking = list(left[0]), []
-    for row in left[1]:  # rows that are equal at tolerance may be apart after sorting
+    for row in left[1]:  # sorting may separate rows that are equal within tolerance
         cells = [(one, other.entries[row]) for one, other in pairs]
         match = next((s for s in spare if all(same_item(c.entries[s], item, rules) for c, item in cells)), None)
         if match is None:

@@ -1,4 +1,4 @@
-"""Tables as a message shows them: as pandas prints them, up to a size, and as a line of Python to paste."""
+"""Show tables in messages as pandas prints them, up to a size, and as a line of Python to paste."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from autograder.values.table_cells import is_missing, shown_cell
 __all__ = ["paste_table", "rows_around", "show_table"]
 
 MAX_ROWS, MAX_COLUMNS = 12, 10  # of a table that is shown whole
-MAX_CELLS = 60  # of one that is pasted whole
+MAX_CELLS = 60  # of a table that is pasted whole
 WIDTH, CELL = 110, 30  # characters of a line, and of a cell
 _NUMBER = re.compile(r"\s*[-+]?[\d.]{1,20}\s*|nan|NaN|True|False|None|\s*")
-STARTS = 3  # rows that are shown of one that is not
+STARTS = 3  # rows that are shown of a larger table
 
 
 def show_table(value: Value, digits: int = 4) -> str:
@@ -36,7 +36,7 @@ def show_table(value: Value, digits: int = 4) -> str:
 
 
 def rows_around(found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-    """Return what shows a few rows of two long tables, around the first in which they differ; None for other values."""
+    """Return a function that shows a few rows of two long tables around the first difference, or None for other values."""
     kind = kind_of_table(expected)
     if kind not in ("DataFrame", "Series") or kind_of_table(found) != kind or len(found) != len(expected) <= MAX_ROWS:
         return None
@@ -78,7 +78,7 @@ def _printed(value: Value, digits: int) -> str:
 
 def _short(item: Value) -> Value:
     if isinstance(item, str):
-        return repr(item) if _NUMBER.fullmatch(item) else shorten(item, CELL)  # a text like a number looks like one
+        return repr(item) if _NUMBER.fullmatch(item) else shorten(item, CELL)  # quote a string such as "1"
     plain = isinstance(item, bool | int | float | np.generic | dt.date | dt.timedelta)
     return item if plain else shown_cell(item)
 
@@ -132,7 +132,7 @@ def _index(index: Value) -> str:
 
 
 def _column(column: Value) -> str:
-    """A column's values as Python, with its dtype if they alone would give another."""
+    """Return a column as Python code, with its dtype if the values alone would give another one."""
     dtype, items = str(column.dtype), list(column)
     if dtype == "category":
         ordered = ", ordered=True" if column.dtype.ordered else ""
@@ -167,7 +167,7 @@ def _list(items: list[Value]) -> str:
 
 
 def _item(item: Value) -> str:
-    """One value as Python."""
+    """Return one value as Python code."""
     if isinstance(item, tuple):
         return f"({', '.join(map(_item, item))}{',' if len(item) == 1 else ''})"
     if isinstance(item, np.generic):

@@ -1,7 +1,7 @@
-"""Tables and single values of pandas: columns, rows, labels and cells, and the sentence that says what differs.
+"""Compare pandas tables and single pandas values: columns, rows, labels and cells.
 
-By default these count: which columns there are, but not their order, the rows, their order and their labels (the index), and
-the values, but not the dtype that holds them. pandas is imported only if a table is compared.
+By default, the set of columns, the rows, their order, their labels (the index) and the values must agree. The order of
+the columns and the dtypes may differ. pandas is imported only if a table is compared.
 """
 
 from __future__ import annotations
@@ -14,9 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.base.formatting import join_words
+from autograder.base.formatting import join_words, with_article
 from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, kind_of_table, plain_copy, to_parts
-from autograder.values.family import Difference, Family, Rules, copy_value, describe, fingerprint, type_difference
+from autograder.values.family import (
+    Difference,
+    Family,
+    Rules,
+    copy_value,
+    describe,
+    fingerprint,
+    type_difference,
+    write_apart,
+)
 from autograder.values.messages import count
 from autograder.values.table_cells import (
     WORDS,
@@ -35,11 +44,11 @@ from autograder.values.times import another_day
 
 __all__ = ["PandasFamily", "TableFamily"]
 
-MAX_NAMED = 8  # columns that a sentence names
+MAX_NAMED = 8  # columns, at most, that a sentence names
 
 
 class PandasFamily(Family):
-    """Single values of pandas (timestamps, intervals, missing values) and arrays of its own dtypes."""
+    """Single pandas values (timestamps, intervals, missing values) and arrays with pandas dtypes."""
 
     from_pandas = True
 
@@ -88,7 +97,7 @@ class PandasFamily(Family):
             return f"{'an Index' if kind == 'Index' else 'a Series'} of {count(len(value), 'value')}"
         if is_missing(value):
             return f"a missing value (pd.{type(value).__name__.removesuffix('Type')})"
-        return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
+        return with_article(type(value).__name__)
 
     def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return whole if (whole := plain_copy(value)) is not None else from_parts(copy_value(to_parts(value), leaf))
@@ -165,7 +174,7 @@ def _another_item(item: Value, items: list[Value], share: float) -> Value:
 
 
 def _identity_of_parts(parts: Value) -> Value:
-    """The identity of a table's parts. A column of texts, of which there are many, is used as it is."""
+    """Return the identity of a table's parts. The texts of a column are used unchanged, because there are many."""
     if isinstance(parts, tuple) and parts[:1] == ("texts",):
         return (*parts[:2], tuple(parts[2]))
     if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
@@ -180,7 +189,7 @@ class _Comparison:
     rules: Rules
 
     def single(self) -> Difference | None:
-        """A moment, a duration, a missing value."""
+        """Compare two single values: a timestamp, a duration or a missing value."""
         if same_item(self.actual, self.expected, self.rules):
             return None
         found, right = shown_cell(self.actual), shown_cell(self.expected)
@@ -270,7 +279,7 @@ class _Comparison:
         return None
 
     def _kinds(self, one: Cells, other: Cells, name: str) -> Difference | None:
-        """A column of text where numbers are right is one mistake, and not one in each of its cells."""
+        """Compare the kinds of two columns. Text instead of numbers is one mistake, not one in each cell."""
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
@@ -279,7 +288,7 @@ class _Comparison:
             for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True))
             if not (is_missing(a) and is_missing(b))
         )
-        found, right = _apart(one.entries[place], other.entries[place])
+        found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
         case = f"there is {found} where {right} is right"
         if not self.rules.tables.row_order:
@@ -303,7 +312,7 @@ class _Comparison:
         if self._same_rows([*labels, *pairs]):
             return self._difference("Its rows are the right ones in another order.", "order")
         place = int(wrong.any(axis=1).argmax())
-        found, asked = _apart(index[place], right[place])
+        found, asked = write_apart(shown_cell, index[place], right[place])
         many = int(wrong.any(axis=1).sum())
         some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
         reason = f"Its row labels (the index) differ: at place {place} there is {found} where {asked} is right{some}."
@@ -322,12 +331,12 @@ class _Comparison:
         if not wrong.any():
             return None
         own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
-        if not own and self._same_rows(pairs):  # labels of their own are known to be the right ones
+        if not own and self._same_rows(pairs):  # here, labels other than 0, 1, 2 are known to be right
             noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
             return self._difference(f"Its {noun} are the right ones in another order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
         one, other = pairs[column]
-        found, right = _apart(one.entries[row], other.entries[row])
+        found, right = write_apart(shown_cell, one.entries[row], other.entries[row])
         where = self._place(row)
         where = f"{where}, {names[column]}" if names[column] else where
         many = int(wrong.sum())
@@ -352,7 +361,7 @@ class _Comparison:
         if spare:
             text += f"; it has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
         if not any(names):
-            right, found = _apart(pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
+            right, found = write_apart(shown_cell, pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
             text = f"{self.rules.subject('lacks')} the value {right} (values may stand in any order); it has {found} too many"
         return self._difference(f"{text}.", "values")
 
@@ -377,7 +386,7 @@ class _Comparison:
 
 
 def _places(found: list[Value], right: list[Value]) -> list[int]:
-    """Where each column that is expected stands; of several with one name the first comes first."""
+    """Return the index of each expected column. Several with one name are taken in order."""
     left = list(enumerate(found))
     places = []
     for name in right:
@@ -387,21 +396,15 @@ def _places(found: list[Value], right: list[Value]) -> list[int]:
 
 
 def _counts_rows(index: Value) -> bool:
-    """Whether an index says nothing of its own: 0, 1, 2 and so on, without a name."""
+    """Return whether an index only counts the rows: 0, 1, 2 and so on, without a name."""
     if index is None:
         return True
     plain = getattr(index, "nlevels", 1) == 1 and index.name is None and index.dtype.kind in "iu"
     return plain and bool((np.asarray(index) == np.arange(len(index))).all())
 
 
-def _apart(found: Value, right: Value) -> tuple[str, str]:
-    """Both as a sentence has them, with as many digits as it takes to tell them apart."""
-    pairs = [(shown_cell(found, digits), shown_cell(right, digits)) for digits in range(4, 18)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
-
-
 def _as_labels(names: Sequence[Value], index: Value, text: str) -> str:
-    """What to say of a name that is a column here and the index there."""
+    """Return a sentence about a name that is a column in one table and the index in the other, or ""."""
     shared = [name for name in names if name is not None and name in list(index.names)]
     return f"{shown_label(shared[0])} {text}" if shared else ""
 

@@ -1,4 +1,4 @@
-"""Strings and bytes: where two texts first differ, and what alone differs if that is hard to see."""
+"""Compare strings and bytes, and show their first difference, with a hint if it is hard to see."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, misma
 
 __all__ = ["BytesFamily", "TextFamily", "text_difference"]
 
-AROUND = 12  # characters shown on each side of the first that differs
-_MAX_TOLD = 10_000  # characters beyond which only the place is reported: putting accents in order takes the square
+AROUND = 12  # characters shown on each side of the first difference
+_MAX_HINTED = 10_000  # characters of a text that gets a hint. Normalizing long texts takes quadratic time
 
 
 class TextFamily(ExactFamily):
@@ -90,8 +90,8 @@ class BytesFamily(ExactFamily):
 
 
 def line_difference(found: str, expected: str) -> Difference:
-    """Return where two strings first differ, with what alone differs if that is hard to see."""
-    hint = _how_texts_differ(found, expected) if max(len(found), len(expected)) <= _MAX_TOLD else ""
+    """Return the first difference of two strings, with a hint if it is hard to see."""
+    hint = _how_texts_differ(found, expected) if max(len(found), len(expected)) <= _MAX_HINTED else ""
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
     left, right, place = text_excerpt(found, expected)
@@ -100,7 +100,7 @@ def line_difference(found: str, expected: str) -> Difference:
 
 
 def text_difference(found: str, expected: str) -> tuple[str, str, str]:
-    """Return two lines, whole or around their first difference if they are long, and what alone differs."""
+    """Return two lines, cut to the text around their first difference if they are long, and a hint."""
     hint = _how_texts_differ(found, expected)
     if max(len(found), len(expected)) <= MAX_WORD:
         return source(found), source(expected), hint
@@ -108,7 +108,7 @@ def text_difference(found: str, expected: str) -> tuple[str, str, str]:
 
 
 def lines_difference(found: str, expected: str) -> Difference:
-    """Return where two strings of several lines first differ."""
+    """Return the first difference of two strings of several lines."""
     own, lines = found.splitlines(keepends=True), expected.splitlines(keepends=True)
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
     if place is None:
@@ -125,7 +125,7 @@ def lines_difference(found: str, expected: str) -> Difference:
 
 
 def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
-    """Return a few characters of two texts around the first that differs, as Python writes them, and its place from 1."""
+    """Return a few characters of two texts around the first difference, as Python code, and its place, counted from 1."""
     pairs = zip(found, expected, strict=False)
     place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(expected)))
     start = max(0, place - AROUND)
@@ -140,7 +140,7 @@ def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
 
 
 def _how_texts_differ(found: str, expected: str) -> str:
-    """What alone distinguishes two texts, if that is hard to see."""
+    """Return a hint at the only difference of two texts, if it is hard to see."""
     if found.strip() == expected.strip():
         return ": only the white space at the start or the end differs"
     if found.split() == expected.split():

@@ -27,7 +27,7 @@ _KINDS: Mapping[Value, str] = {
 
 
 class ExactNumberFamily(ExactFamily):
-    """Decimals and fractions, written out as Python writes them."""
+    """Decimals and fractions, shown as Python code."""
 
     types: ClassVar[tuple[type, ...]] = (Decimal, Fraction)
 

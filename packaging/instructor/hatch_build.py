@@ -10,7 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class InstructorFiles(BuildHookInterface):
-    """A build hook that takes the files from the surrounding clone. A source distribution holds them itself."""
+    """A build hook that takes the files from the surrounding clone. A source distribution contains them itself."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """List the files for hatch."""

@@ -1,4 +1,4 @@
-"""Numbers that the prose of chapters 0 to 3 tells, computed: each is worked out here and looked for where it is told."""
+"""Tests that compute the numbers in the prose of chapters 0 to 3, and look for each in the text."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ EXAMPLE_V = np.array([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])
 
 
 def random_scores(d_k):
-    """The scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
+    """Return the scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
     rng = np.random.default_rng(6)
     return rng.standard_normal((400, d_k)) @ rng.standard_normal((32, d_k)).T
 
 
 def test_shares_of_the_first_picture():
-    """Chapter 0: Cleo spends six sevenths on books; of Ada and Ben, Ada has more on sweets and less on the bus."""
+    """Chapter 0: Cleo spends six sevenths on books. Compared with Ben, Ada spends more on sweets and less on the bus."""
     ada, ben, cleo = (np.array(row) / sum(row) for row in ([1, 3, 4], [2, 2, 6], [6, 0.5, 0.5]))
     assert cleo[0] == pytest.approx(6 / 7)
     assert ada[1] > ben[1]
@@ -34,7 +34,7 @@ def test_shares_of_the_first_picture():
 
 
 def test_one_more_point_multiplies_ratios_and_not_weights():
-    """Chapter 1: between keys one point apart the ratio is e; a score raised by one does not multiply its weight by e."""
+    """Chapter 1: between keys one point apart the ratio is e, but raising a score by one does not multiply its weight by e."""
     before, after = softmax(np.array([1.0, 2.0, 3.0])), softmax(np.array([1.0, 2.0, 4.0]))
     assert before[2] / before[1] == pytest.approx(np.e)
     assert after[2] / after[1] == pytest.approx(np.e**2)
@@ -91,7 +91,7 @@ def test_the_worked_example_that_circulates():
 
 
 def test_norm_and_angle():
-    """Chapter 2: the key [3, 4] has norm 5, lies 53 degrees off [1, 0], and scores more than [1, 0] itself."""
+    """Chapter 2: the key [3, 4] has norm 5, is 53 degrees from [1, 0], and scores more than [1, 0] itself."""
     q, k = np.array([1.0, 0.0]), np.array([3.0, 4.0])
     angle = np.degrees(np.arccos(q @ k / np.linalg.norm(q) / np.linalg.norm(k)))
     assert q @ k > q @ q
@@ -148,7 +148,7 @@ def test_the_best_of_eight_random_keys():
 
 
 def test_entropies_of_random_queries():
-    """Chapter 3: 3 nats when scaled; at 512 entries, not scaled, how many queries have made up their mind."""
+    """Chapter 3: scaled scores have 3 nats. Without scaling, at 512 entries, this many queries prefer a single key."""
     for d_k in (1, 4, 64, 512):
         assert attention_entropy(softmax(random_scores(d_k) / np.sqrt(d_k))).mean() == pytest.approx(3, abs=0.15)
     weights = softmax(random_scores(512))
@@ -165,7 +165,7 @@ def test_entropies_of_random_queries():
 
 
 def test_slopes_of_a_saturated_softmax():
-    """Chapter 3: the largest slope for the scores as they are and times 16, and those of the middle table."""
+    """Chapter 3: the largest slope for the scores, unchanged and times 16, and the slopes of the middle table."""
     scores = np.array([1.0, 0.5, 0.0, -0.5])
     tables = [np.abs(softmax_jacobian(softmax(factor * scores))) for factor in (1, 4, 16)]
     assert tables[1][:2, :2].min() > 0.1

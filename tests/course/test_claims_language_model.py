@@ -1,4 +1,4 @@
-"""Numbers that the prose of chapter 8 tells, computed: the chapter's own cells run here, with the course's solutions in its stubs."""
+"""Tests that compute the numbers in the prose of chapter 8. They run the chapter's own cells with the solutions in its stubs."""
 
 import inspect
 import json
@@ -45,7 +45,7 @@ def notebook():
 
 
 def told(cell, *numbers):
-    """Assert that the text of a cell tells these numbers, in this order."""
+    """Assert that the text of a cell has these numbers, in this order."""
     found = re.findall(r"\d+(?:[.,]\d+)*", CELLS[cell])
     wanted = [number if isinstance(number, str) else f"{number:.2f}" for number in numbers]
     places = iter(found)
@@ -53,7 +53,7 @@ def told(cell, *numbers):
 
 
 def test_the_model_is_what_the_text_says(notebook):
-    """How many numbers, characters and tokens; about a megabyte; and its logits are those recorded in training."""
+    """The model has the stated numbers, characters and tokens, is about a megabyte, and has the logits recorded in training."""
     count = sum(array.size for array in arrays_in(notebook.model))
     assert count == RECORD["model"]["parameters"]
     told("model", f"{count:,}", f"{RECORD['text']['characters']:,}", str(len(notebook.VOCABULARY)))
@@ -63,7 +63,7 @@ def test_the_model_is_what_the_text_says(notebook):
 
 
 def arrays_in(part):
-    """Every array of a model."""
+    """Return every array of a model."""
     if isinstance(part, np.ndarray):
         return [part]
     inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
@@ -71,7 +71,7 @@ def arrays_in(part):
 
 
 def test_what_it_guesses(notebook):
-    """After q, after qu and after loo; nothing is sure behind a space."""
+    """The probabilities after q, after qu and after loo are as stated, and nothing is certain after a space."""
     text = "Each query looks at"
     p = notebook.softmax(notebook.next_token_logits(notebook.tokens_of(text), notebook.model))
 
@@ -105,7 +105,7 @@ def test_what_its_heads_look_at(notebook):
 
 
 def test_what_is_lost_with_a_head(notebook):
-    """The loss on letters that come again: of the whole model, and with one head off."""
+    """The loss on repeated letters is as stated, for the whole model and with one head off."""
     texts = [notebook.repeated_letters(notebook.SEGMENT, 2, seed) for seed in range(10)]
 
     def second_time(model):

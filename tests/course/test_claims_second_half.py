@@ -1,4 +1,4 @@
-"""Numbers that the prose of chapters 4 to 7 tells, computed: each is worked out here and looked for where it is told."""
+"""Tests that compute the numbers in the prose of chapters 4 to 7, and look for each in the text."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ from tests.support.prose import assert_says, cells
 
 @cache
 def run(chapter, *names):
-    """What the given cells of a notebook define, as attributes."""
+    """Return the names that the given cells of a notebook define, as attributes."""
     found = {"masked_attention": masked_attention, "softmax": softmax}
     for name in names:
         exec(compile(cells(chapter)[name], name, "exec"), found)  # noqa: S102 - the course's own cells
@@ -38,7 +38,7 @@ def run(chapter, *names):
 
 
 def test_floats_at_the_edge():
-    """Chapter 4: exp(-746) is 0 in float64; near 1e9 float32 is 64 apart; -1e9 is -inf in float16."""
+    """Chapter 4: exp(-746) is 0 in float64, float32 numbers near 1e9 are 64 apart, and -1e9 is -inf in float16."""
     assert np.exp(-745.0) > 0 == np.exp(-746.0)
     assert_says("ch4", "softmax", "exp(-746)")
     assert np.spacing(np.float32(0.999e9)) == 64
@@ -50,7 +50,7 @@ def test_floats_at_the_edge():
 
 
 def test_ways_to_forbid_a_score():
-    """Chapter 4: crossing out leaves a sum of 0.33, a score of 0 makes a weight of 0.09, and an empty row goes six ways."""
+    """Chapter 4: removing weights leaves a sum of 0.33, a score of 0 has weight 0.09, and an empty row has six equal weights."""
     scores = np.array([1.0, 2.0, 3.0])
     assert f"{softmax(scores)[:2].sum():.2f}" == "0.33"
     assert_says("ch4", "softmax", ", ".join(f"{w:.4f}" for w in softmax(np.array([1.0, 2.0, 0.0]))), "| 0.33 |")
@@ -169,7 +169,7 @@ def test_linear_attention_can_be_sharp():
 
 @pytest.mark.parametrize("n", [8, 16, 32, 64, 128, 256])
 def test_m_features_find_m_keys_at_most(n):
-    """Chapter 6: with 8 features n queries give their own keys 8 / n on average at most; softmax gives them nearly all."""
+    """Chapter 6: with 8 features, n queries give their own keys at most 8 / n on average. softmax gives them nearly all."""
     elu = run("ch6", "imports", "picture-linear-parts").elu_plus_one
     K = np.random.default_rng(6).normal(size=(n, 8))
     K *= 5 / np.linalg.norm(K, axis=1, keepdims=True)
@@ -206,7 +206,7 @@ def test_which_position_adds_the_most():
 
 @pytest.mark.parametrize("n", [4, 5, 12])
 def test_one_column_finds_the_token_before_only_under_a_mask(n):
-    """Chapter 7, question 1: with d_k = 1 two keys can win without a mask, all of them under a causal one."""
+    """Chapter 7, question 1: with d_k = 1, two keys can win without a mask, and all of them with a causal one."""
     j = np.arange(n)
     keys = (-1.0) ** j * (j + 1)
     scores = np.outer(-((-1.0) ** j), keys)
@@ -216,7 +216,7 @@ def test_one_column_finds_the_token_before_only_under_a_mask(n):
 
 
 def test_notes_need_columns_of_their_own():
-    """Chapter 7, question 4: added onto the token columns, a row is its own best match and brings its own two tokens."""
+    """Chapter 7, question 4: added to the token columns, a row is its own best match and has its own two tokens."""
     words = run("ch7", "imports", "induction-cell").STORY
     kinds = sorted(set(words))
     n, k = len(words), len(kinds)

@@ -1,4 +1,4 @@
-"""What an exercise takes is said twice: to the student in the stub's docstring, and to the framework in the contract. Both say the same."""
+"""Tests that the stub's docstring and the contract describe the same arguments."""
 
 import dataclasses
 import inspect
@@ -28,7 +28,7 @@ SHAPED = ArrayArgument | MaskArgument | LengthsArgument | OrderArgument | WholeN
 
 
 def said_of(docstring, name):
-    """What a docstring says of an argument: its line, "Q, K: shape (n, d)", with those that go on below it."""
+    """Return the line of a docstring about an argument, "Q, K: shape (n, d)", with the lines that continue it."""
     lines = inspect.cleandoc(docstring).splitlines()
     for i, line in enumerate(lines):
         names, colon, text = line.partition(":")
@@ -40,7 +40,7 @@ def said_of(docstring, name):
 
 
 def shape_in(text):
-    """The first shape that a text names, without spaces; "..." where it says "any shape"; None where it names none."""
+    """Return the first shape in a text, without spaces: "..." for "any shape", None for no shape."""
     if re.match(r"(float64, )?any shape", text):
         return "...n"
     found = re.search(r"shape\s+\(([^)]*)\)", text)
@@ -73,7 +73,7 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             # Parts of a dictionary are described in one sentence: "W_Q and W_K of shape (d_model, h * d_k)".
             after = re.search(rf"{name}(?: and \w+)? of shape\s+\(([^)]*)\)", " ".join(docstring.split()))
             assert after, f"the docstring does not say the shape of {name}"
-            # What one dictionary calls c_k is the d_k of the other, which may differ.
+            # The c_k of one dictionary is the d_k of the other, which may differ.
             declared = ",".join(argument.shape).replace("c_", "d_")
             assert re.sub(r"\s", "", after[1]).strip(",") == declared
         if isinstance(argument, WeightsArgument):

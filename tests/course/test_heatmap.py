@@ -1,4 +1,4 @@
-"""A heatmap read back from matplotlib: whatever drew it, what counts is which value stands between which labels."""
+"""Tests of reading a heatmap from matplotlib: only the values between the labels count, however they were drawn."""
 
 import inspect
 
@@ -30,19 +30,19 @@ def label(ax, across=(0, 1, 2), down=(0, 1)):
 
 
 def values(ax):
-    """The values that are shown."""
+    """Return the values that are shown."""
     return heatmap.read(ax, WEIGHTS)["shown"]
 
 
 def assert_whole(ax):
-    """Every label is read in its place, and every weight where two of them meet."""
+    """Every label is found at its place, and every weight where a row and a column meet."""
     found = heatmap.read(ax, WEIGHTS)
     assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
     assert np.array_equal(found["shown"], WEIGHTS)
 
 
 def test_an_image_with_labels(ax):
-    """Labels are read from the top and from the left, equal ones each for itself, with the value where they meet."""
+    """Labels are read from the top and from the left. Equal labels are separate, each with its values."""
     ax.imshow(WEIGHTS)
     label(ax)
     assert_whole(ax)
@@ -66,21 +66,21 @@ def test_the_same_picture_by_other_means(ax):
 
 @pytest.mark.parametrize("scaled", [100 * WEIGHTS, -WEIGHTS, np.log(WEIGHTS + 0.01), np.float32(WEIGHTS)], ids=str)
 def test_any_scale_is_as_good_as_another(ax, scaled):
-    """What rises, or falls, with the weights everywhere shows the weights."""
+    """Colors that rise or fall with the weights everywhere show the weights."""
     ax.imshow(scaled)
     label(ax)
     assert np.array_equal(values(ax), WEIGHTS)
 
 
 def test_a_scale_for_each_row_is_not(ax):
-    """What does not go with the weights is told as it is."""
+    """Anything that does not follow the weights is reported."""
     ax.imshow(WEIGHTS / WEIGHTS.max(axis=1, keepdims=True))
     label(ax)
     assert np.allclose(values(ax), WEIGHTS / [[0.9], [0.5]])
 
 
 def test_a_picture_on_its_side_shows_what_it_shows(ax):
-    """Values that stand with other labels are reported with those labels, and nothing is made up outside the picture."""
+    """Values with other labels are reported with those labels, and nothing outside the picture is invented."""
     ax.imshow(WEIGHTS.T, aspect="auto")
     label(ax)
     assert np.allclose(values(ax)[:, :2], WEIGHTS.T[:2])
@@ -88,7 +88,7 @@ def test_a_picture_on_its_side_shows_what_it_shows(ax):
 
 
 def test_a_label_on_a_border_belongs_to_nobody(ax):
-    """A label half a step off stands between two places; what is shown there cannot be told."""
+    """A label half a step off is between two places, so its values cannot be read."""
     ax.imshow(WEIGHTS)
     label(ax, (0.5, 1.5, 2.5), (0, 1))
     assert np.isnan(values(ax)).all()
@@ -122,7 +122,7 @@ def test_colours_and_sizes_count_as_values(ax):
 
 
 def test_labels_written_beside_the_axes_count(ax):
-    """Text beside the picture labels it as ticks do; numbers at ticks and text inside are no labels."""
+    """Text next to the picture is a label, like ticks. Numbers at ticks and text inside are not."""
     ax.imshow(WEIGHTS)
     for j, token in enumerate(COLUMNS):
         ax.text(j, -0.8, token)
@@ -133,7 +133,7 @@ def test_labels_written_beside_the_axes_count(ax):
 
 
 def test_annotations_count_as_text_does(ax):
-    """An annotation stands where it will be drawn, in whatever coordinates it was placed."""
+    """An annotation is read at the place where it is drawn, in any coordinates."""
     ax.imshow(WEIGHTS)
     ax.set(xticks=[], yticks=[])
     for j, token in enumerate(COLUMNS):
@@ -145,7 +145,7 @@ def test_annotations_count_as_text_does(ax):
 
 
 def test_labels_on_a_secondary_axis_count(ax):
-    """A secondary axis stands beside the picture as the first one does; Axes inset into it are another picture."""
+    """A secondary axis is part of the picture. Inset Axes are another picture."""
     ax.imshow(WEIGHTS)
     ax.set_xticks([])
     above = ax.secondary_xaxis("top")
@@ -159,7 +159,7 @@ def test_labels_on_a_secondary_axis_count(ax):
 
 
 def test_punctuation_is_a_label(ax):
-    """A token may be a full stop; only what matplotlib itself writes at ticks is left out."""
+    """A token may be a full stop. Only the text that matplotlib itself writes at ticks is ignored."""
     ax.imshow(WEIGHTS)
     ax.set_xticks((0, 1, 2), [".", "3rd", ","])
     assert heatmap.read(ax, WEIGHTS)["across"] == ". | 3rd | ,"
@@ -167,7 +167,7 @@ def test_punctuation_is_a_label(ax):
 
 
 def test_what_is_not_there_is_told(ax):
-    """Empty Axes hold nothing, and something that is no Axes holds nothing either."""
+    """Empty Axes have no values, and neither has anything else."""
     assert heatmap.read(ax, WEIGHTS)["drawn"] == "nothing"
     assert heatmap.read(None, WEIGHTS)["drawn"] == "nothing"
 
@@ -182,7 +182,7 @@ def draw(weights, rows, columns, ax=None):
 
 
 def test_a_probe_leaves_no_figure_behind():
-    """The figures that a probed function made are closed, those that were there stay."""
+    """Figures made by a probed function are closed, and existing ones stay."""
     mine = plt.figure()
     found = heatmap.probe(draw, WEIGHTS, ROWS, COLUMNS)
     open_now = plt.get_fignums()
@@ -193,7 +193,7 @@ def test_a_probe_leaves_no_figure_behind():
 
 
 def test_a_probe_with_axes_tells_whose_axes_came_back():
-    """Given Axes are to be drawn into and returned; a function that makes its own, or draws into pyplot's, is found out."""
+    """A function must draw into the given Axes and return them. Its own Axes, or pyplot's, are detected."""
 
     def elsewhere(weights, rows, columns, ax=None):  # noqa: ARG001 - the mistake
         return draw(weights, rows, columns)

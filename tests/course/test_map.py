@@ -1,4 +1,4 @@
-"""The map says of each chapter what the chapter itself says: its exercises, levels, times, points, and what it needs."""
+"""Tests that the course map agrees with each chapter: exercises, levels, times, points and prerequisites."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MORE = {"ten": 10, "ten minutes": 10, "twenty minutes": 20, "half an hour": 30, 
 
 @pytest.fixture(scope="module")
 def chapters():
-    """Each chapter as the map has it."""
+    """Return each chapter as shown on the map."""
     return {chapter["id"]: chapter for chapter in described(COURSE, COURSE.finished_chapters())["chapters"]}
 
 
@@ -48,13 +48,13 @@ def test_the_opening_of_a_chapter_and_the_map_agree(chapters, chapter):
 
 
 def test_the_time_of_a_chapter_is_no_less_than_that_of_its_exercises(chapters):
-    """Nobody is told an hour for two hours of exercises."""
+    """The stated time is not less than that of the exercises."""
     short = [c for c, found in chapters.items() if found["minutes"] < sum(e["minutes"] for e in found["exercises"])]
     assert short == []
 
 
 def test_the_map_leads_to_every_chapter(chapters):
-    """Each has a link that is a file beside the map, and its exercises a row each."""
+    """Each chapter has a link to a file next to the map, and each exercise has a row."""
     text = "\n".join(cell["source"] for cell in map_of({"title": "x", "chapters": list(chapters.values())})["cells"])
     for chapter, found in chapters.items():
         assert text.count(f"]({chapter}/{chapter}.ipynb)") == 2

@@ -1,4 +1,4 @@
-"""The count of multiply-adds by which chapter 8 tells whether a text was written with a cache."""
+"""Tests of counting multiply-adds, by which chapter 8 detects whether a text was generated with a cache."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ BOTH_COUNT = {"an array of rows", "stacked", "chosen", "lists", "method"}  # of 
     ("name", "counting"), [(n, c) for n in PRODUCTS for c in ("ab", "a", "b") if c == "ab" or n not in BOTH_COUNT]
 )
 def test_a_product_is_counted_however_it_is_written(name, counting):
-    """Where either factor counts; and the result is what NumPy gives."""
+    """A product counts if either factor counts, and the result equals NumPy's."""
     before = {name: getattr(np, name) for name in COUNTER.MADE_OF_OTHERS}
     found = []
 
@@ -59,7 +59,7 @@ def test_a_product_is_counted_however_it_is_written(name, counting):
 
 
 def test_numbers_taken_out_of_the_arrays_are_missed_and_that_is_told():
-    """Who hides the work has none that could be counted, and earns nothing by it."""
+    """Hidden work is not counted, and earns nothing."""
 
     def hidden(_tokens, _n_new, model, _temperature, _rng):
         a, b = (np.frombuffer(model[name].tobytes()).reshape(model[name].shape) for name in "ab")
@@ -70,7 +70,7 @@ def test_numbers_taken_out_of_the_arrays_are_missed_and_that_is_told():
 
 
 def test_what_a_text_needs_besides_products_works_with_counting_arrays():
-    """Norms, a softmax, draws, complex numbers and places come out as they do with ordinary arrays."""
+    """Norms, softmax, random draws, complex numbers and indexing give the same results as ordinary arrays."""
     kind, _ = COUNTER.counting()
     x = (A + 0.5).view(kind)
     plain = A + 0.5

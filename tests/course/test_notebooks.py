@@ -1,4 +1,4 @@
-"""What holds for every chapter's source notebook: its form, its cells, and that it agrees with solutions and checks."""
+"""Tests of every chapter's source notebook: its format, its cells, and its agreement with solutions and checks."""
 
 import ast
 import inspect
@@ -28,23 +28,23 @@ pytestmark = pytest.mark.parametrize("chapter", CHAPTERS)
 
 @cache
 def raw(chapter):
-    """The notebook's JSON as it is stored."""
+    """Return the notebook's JSON as stored."""
     return json.loads(COURSE.source(chapter).read_text(encoding="utf-8"))
 
 
 @cache
 def checks_of(chapter):
-    """The chapter's checks, as the grader knows them."""
+    """Return the chapter's checks, as the grader knows them."""
     return load_checks(COURSE, chapter)
 
 
 def cells(chapter, kind=None):
-    """The notebook's cells, or those of one kind."""
+    """Return the notebook's cells, or those of one kind."""
     return [cell for cell in raw(chapter)["cells"] if kind in {None, cell["cell_type"]}]
 
 
 def source(cell):
-    """A cell's text."""
+    """Return a cell's text."""
     return "".join(cell["source"])
 
 
@@ -55,12 +55,12 @@ def role(cell):
 
 
 def grade_id(cell):
-    """What nbgrader calls the cell."""
+    """Return the cell's nbgrader metadata."""
     return cell["metadata"]["nbgrader"]["grade_id"]
 
 
 def solved(chapter):
-    """The notebook with the reference solutions in its stubs."""
+    """Return the notebook with the reference solutions in its stubs."""
     code = {}
     for name, spec in checks_of(chapter).specs.items():
         reference = checks_of(chapter).references[name]
@@ -90,7 +90,7 @@ def test_cell_ids_are_unique_and_readable(chapter):
 
 
 def test_nothing_was_run(chapter):
-    """No cell holds an output or an execution count, and the metadata says nothing of the machine it was written on."""
+    """No cell has an output or an execution count, and the metadata does not describe the author's machine."""
     for cell in cells(chapter, "code"):
         assert cell["outputs"] == []
         assert cell["execution_count"] is None
@@ -104,7 +104,7 @@ def test_the_notebook_names_its_chapter(chapter):
 
 
 def test_only_stubs_and_checks_are_known_to_nbgrader(chapter):
-    """Stubs can be edited and hold no points; checks are locked and hold them; grade ids are unique."""
+    """Stubs are editable and have no points, checks are locked and have points, and grade ids are unique."""
     graded = [cell for cell in cells(chapter) if "nbgrader" in cell["metadata"]]
     ids = [grade_id(cell) for cell in graded]
     assert len(set(ids)) == len(ids)
@@ -118,7 +118,7 @@ def test_only_stubs_and_checks_are_known_to_nbgrader(chapter):
 
 
 def test_every_exercise_has_its_stub_and_its_check(chapter):
-    """The exercises stand in the order of their checks, each stub with its check cell right below it."""
+    """The exercises are in the order of their checks, and each stub has its check cell right below it."""
     pairs = [(cell, below) for cell, below in itertools.pairwise(cells(chapter)) if role(cell) == "stub"]
     assert [grade_id(stub) for stub, _ in pairs] == list(checks_of(chapter).specs)
     for (stub, below), spec in zip(pairs, checks_of(chapter).specs.values(), strict=True):
@@ -142,7 +142,7 @@ def test_points_are_those_of_the_checks(chapter):
 
 
 def test_the_opening_lists_every_exercise(chapter):
-    """The first cell is the title; it names each exercise with its points, and tells the short path from the deep one."""
+    """The first cell is the title. It names each exercise with its points, and separates the short path from the deep one."""
     opening = cells(chapter)[0]
     assert opening["cell_type"] == "markdown"
     assert source(opening).startswith("# ")
@@ -173,7 +173,7 @@ def test_stubs_agree_with_the_references(chapter):
 
 
 def test_no_solution_stands_in_the_notebook(chapter):
-    """No line of a solution, right or wrong, is in any cell, and no answer of the quiz is given away."""
+    """No cell has a line of a right or wrong solution, and no answer of the quiz is given away."""
     checks = checks_of(chapter)
     written = [*alternatives_in(COURSE.alternatives(chapter)), *misconceptions_in(COURSE.misconceptions(chapter))]
     secret = set()
@@ -192,7 +192,7 @@ def test_no_solution_stands_in_the_notebook(chapter):
 
 
 def lines_of(function, *, at_least):
-    """The code lines of a function, its docstring and its `def` line left out, the `return` taken off."""
+    """Return the code lines of a function without its docstring, its `def` line and the word `return`."""
     [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
     lines = "\n".join(ast.unparse(statement) for statement in body).splitlines()
@@ -212,7 +212,7 @@ def test_every_picture_is_told_in_words(chapter):
 
 
 def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
-    """A card shows them as they are written: backticks make code, but stars, formulas and links would stay what they are."""
+    """A card shows texts as typed: backticks make code, but stars, formulas and links are not rendered."""
     raw_marks = re.compile(r"(?<![\w*(])\*{1,2}[^\s*][^*]*\*|\$[^$]+\$|\]\(")
     for name, spec in checks_of(chapter).specs.items():
         for text in (*spec.hints, *(wrong.message for wrong in checks_of(chapter).misconceptions.get(name, []))):
@@ -248,7 +248,7 @@ def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
 
 
 def run(data, chapter, folder):
-    """The code cells of a notebook after a real kernel ran it beside the chapter's examples."""
+    """Return the code cells of a notebook after a real kernel ran it in a folder with the chapter's examples."""
     (folder / "examples.json").write_text(json.dumps(recorded(checks_of(chapter))), encoding="utf-8")
     for path in files_beside(COURSE.source(chapter)):
         shutil.copy(path, folder)

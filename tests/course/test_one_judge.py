@@ -35,7 +35,7 @@ def solutions(checks, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_recorded_checks_are_judged_as_live_ones(chapter):
-    """Status, points, mistake and every word are the same, whether the visible checks run live or as they were recorded."""
+    """Status, points, mistake and every word are the same for live and recorded visible checks."""
     checks = load_checks(COURSE, chapter)
     checks.shrinks = False  # a notebook shows the first case that fails, the grader looks for a smaller one
     written = recorded(checks)
@@ -59,7 +59,7 @@ def test_recorded_checks_are_judged_as_live_ones(chapter):
 
 
 def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
-    """They are as good as any, and differ from run to run: no misconception with answers of its own can stand for them."""
+    """They are correct and differ from run to run, so no misconception with fixed answers can explain them."""
 
     def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
         q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002

@@ -14,7 +14,7 @@ from autograder.student.examples.record import solution_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
-NONE_SHOWN = {"einsum_attention", "generate"}  # a text of letters; ways that need helpers of their own
+NONE_SHOWN = {"einsum_attention", "generate"}  # letters as input, and alternatives that need their own helpers
 
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)

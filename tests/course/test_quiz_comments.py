@@ -1,4 +1,4 @@
-"""What a wrong choice of a quiz means is told at its own question, wherever the verdict is read."""
+"""Tests that the meaning of a wrong quiz choice is shown at its own question, wherever the verdict is read."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 COURSE = load_course(ROOT)
 SCRIPT = ROOT / "tests" / "support" / "browser" / "evening.py"
 OF_THEIR_OWN = re.compile(r" \(in cell \d+\)| after [\d.]+ seconds| It was in line \d+, `[^`]*`\.")
-# What else a function may do than give an answer, around the right one; each exercise has one of them.
+# Other behavior of a function than returning a result, applied to the right one. Each exercise has one of them.
 ODD = {
     "raises": "def {name}(*given, **named):\n    raise ValueError('not today: ' + str(len(given)))\n",
     "prints": "right_{name} = {name}\ndef {name}(*given, **named):\n    print('so far:', *range(40), sep='\\n')\n"
@@ -47,14 +47,14 @@ ODD = {
 
 
 def corpus():
-    """For each chapter the cells that come first, and the answers: exercise, label and the code of its cell."""
+    """Return for each chapter its first cells and the answers: exercise, label and code."""
     found = {}
     for chapter in COURSE.finished_chapters():
         checks = load_checks(COURSE, chapter)
         solved = solved_notebook(COURSE, chapter, reference_code(COURSE, chapter))
         parsed = parse_notebook(json.dumps(solved).encode())
         right = {name: parsed.stub(name).source for name in reference_code(COURSE, chapter)}
-        # What a chapter gives stands before its first exercise; its pictures come later, and say nothing of the answers.
+        # A chapter's given code is before its first exercise. Its pictures come later and do not affect the answers.
         cells = parsed.code_cells()
         first = next(place for place, cell in enumerate(cells) if cell.name in right)
         plain = [cell.source for place, cell in enumerate(cells) if place < first or cell.name in right]
@@ -74,7 +74,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """The corpus, and the folder that holds it with the chapters' examples."""
+    """Return the corpus, and the folder that contains it with the chapters' examples."""
     folder = tmp_path_factory.mktemp("corpus")
     made = corpus()
     (folder / "corpus.json").write_text(json.dumps(made), encoding="utf-8")
@@ -98,7 +98,7 @@ def here(asked):
 
 
 def test_a_browser_says_the_same(asked, here, tmp_path):
-    """Each word and each digit of a card under Pyodide is that of a card here, though other code multiplies the matrices."""
+    """Each word and digit of a card under Pyodide equals that of a card here, although other code multiplies the matrices."""
     run_in_pyodide(SCRIPT, asked[1], student_wheel(tmp_path), seconds=300)
     there = json.loads((asked[1] / "said-emscripten.json").read_text(encoding="utf-8"))
     assert {answer: said for answer, said in there.items() if said != here[answer]} == {}
@@ -107,12 +107,13 @@ def test_a_browser_says_the_same(asked, here, tmp_path):
 
 
 def test_the_jail_says_the_same(asked, here):
-    """What the grader finds by the same checks is what the student read, in the same words.
+    """The grader and the student's own check give the same message for the same checks.
 
-    Only where code never ends is each told its own limit, and by a jail no line; and only a grader tells an error's cell.
+    They differ only for endless code, where each names its own limit and the sandbox no line, and in the cell of an
+    error, which only the grader names.
     """
     made, folder = asked
-    # Of the right answers, test_truth asks the jail.
+    # test_truth grades the right answers in the sandbox.
     answers = [(chapter, *one) for chapter, of in made.items() for one in of["answers"] if one[1] != "right"]
     differ = {}
     for seconds in (0.5, 20):

@@ -1,4 +1,4 @@
-"""What the checks find hangs on the answers, not on the secret that a course happens to draw its inputs from."""
+"""Tests that the results of checks depend on the answers, and not on the secret that a course happens to have."""
 
 import pytest
 

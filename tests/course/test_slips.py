@@ -42,14 +42,14 @@ NAMED = [
 
 @cache
 def judge_of(chapter):
-    """The judge of the chapter whose name begins so."""
+    """Return the judge of the chapter whose name starts with ``chapter``."""
     course = load_course(ROOT)
     name = next(name for name in course.finished_chapters() if name.startswith(chapter))
     return Judge(load_checks(course, name))
 
 
 def verdict_on(chapter, signature, body):
-    """The verdict on a function with this signature and body."""
+    """Return the verdict on a function with this signature and body."""
     judge = judge_of(chapter)
     name = signature.partition("(")[0]
     names = {"np": np, **vars(__import__(f"solutions.{judge.checks.chapter}", fromlist=["x"]))}
@@ -70,7 +70,7 @@ def test_a_common_slip_is_named(chapter, signature, body, mistake):
 
 
 def test_two_slips_in_two_scores_are_told_beside_the_check_of_each():
-    """Where no one mistake explains all answers, each failing check tells the one that explains its own."""
+    """Tests that each failing check reports its own mistake if no single mistake explains all answers."""
     body = (
         "n = len(weights); far = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))\n"
         "return {'copying': weights.max(axis=0).mean(), 'uniform': np.minimum(weights, 1 / n).sum(axis=1).mean(),\n"

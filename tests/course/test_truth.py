@@ -1,4 +1,4 @@
-"""The course's checks, held against every solution that its authors know: right ones pass, wrong ones are named."""
+"""Tests of the course's checks on every known solution: right ones pass, and wrong ones are identified."""
 
 import pytest
 
@@ -16,7 +16,7 @@ RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in known_alternatives(C
 
 @pytest.fixture(scope="module")
 def audited(request):
-    """The audit of a chapter, made once; its mutants are most of it, so they are tried only where a test asks for them."""
+    """Return the audit of a chapter, made once. Mutants take most of the time, so they are tried only if a test needs them."""
     made: dict[str, ChapterAudit] = {}
     wanted = {item.name for item in request.session.items}
 
@@ -33,13 +33,13 @@ def audited(request):
 
 
 def exercise_of(audit_of_chapter, name):
-    """The audit of one exercise."""
+    """Return the audit of one exercise."""
     return next(e for e in audit_of_chapter.exercises if e.name == name)
 
 
 @pytest.mark.parametrize(("chapter", "exercise", "name"), WRONG, ids=lambda value: value)
 def test_a_misconception_loses_marks_and_is_named_as_itself(audited, chapter, exercise, name):
-    """A wrong solution loses marks, the student is told of the mistake that it is, and ``check()`` does not call it well done."""
+    """A wrong solution loses marks, its mistake is identified, and ``check()`` does not praise it."""
     found = exercise_of(audited(chapter), exercise)
     assert name not in found.uncaught
     assert name not in found.missed_by_visible
@@ -54,7 +54,7 @@ def test_an_alternative_earns_full_marks(audited, chapter, exercise, name):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_references_earn_everything_and_empty_effort_little(audited, chapter):
-    """The reference earns everything, a blank stub nothing, one visible answer to every question a third at most.
+    """The reference earns everything, a blank stub nothing, and one visible answer to every call at most a third.
 
     Twenty other secrets draw twenty other sets of inputs, and right solutions pass on all of them.
     """
@@ -72,7 +72,7 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         assert len(spec.hints) == len(set(spec.hints)) == 3, name
-        # An exercise that follow-through has rescued counts as passed for those after it: they name its own too.
+        # An exercise that is right apart from an earlier mistake counts as passed for the later ones.
         for leant in spec.depends_on:
             assert set(checks.specs[leant].depends_on) <= set(spec.depends_on), name
         found = exercise_of(audited(chapter), name)

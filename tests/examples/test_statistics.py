@@ -44,13 +44,13 @@ NAMELESS = """def by_class(pupils):
 
 
 def slip(course, chapter, name):
-    """The misconception of that name, by its exercise."""
+    """Return the misconception of that name, by its exercise."""
     return next({m.exercise: m.function} for m in known_misconceptions(course, chapter) if m.name == name)
 
 
 @pytest.fixture(scope="module")
 def verdicts(course):
-    """What a small class handed in, graded in the jail."""
+    """Return the verdicts on a small class, graded in the sandbox."""
     found = {}
     for chapter in CHAPTERS:
         right = reference_code(course, chapter)
@@ -79,12 +79,12 @@ def verdicts(course):
 
 
 def points(verdict):
-    """The points of a verdict's exercises together."""
+    """Return the points of a verdict's exercises together."""
     return sum(exercise.score for exercise in verdict.exercises)
 
 
 def test_what_is_handed_out_has_the_data_and_no_answer(course):
-    """The table lies beside each released notebook."""
+    """The table is next to each released notebook."""
     for chapter in CHAPTERS:
         released = course.root / "release" / chapter
         assert (released / "pupils.csv").is_file()
@@ -94,7 +94,7 @@ def test_what_is_handed_out_has_the_data_and_no_answer(course):
 
 
 def test_a_class_gets_its_marks(verdicts):
-    """Right answers earn all, however they are written; a mistake is named; blank ones earn nothing."""
+    """Right answers earn all points in any form, a mistake is identified, and blank ones earn nothing."""
     for chapter, worth in WORTH.items():
         assert points(verdicts[chapter, "ada"]) == points(verdicts[chapter, "ben"]) == worth
         assert 0 < points(verdicts[chapter, "cem"]) < worth
@@ -108,7 +108,7 @@ def test_a_class_gets_its_marks(verdicts):
 
 
 def test_the_line_of_a_mistake_without_a_name_is_found(verdicts):
-    """An edit of it that makes the program right proves where it is."""
+    """An edit that corrects the program shows where the mistake is."""
     [by_class] = [e for e in verdicts["ch2_groups", "fay"].exercises if e.name == "by_class"]
     assert by_class.misconception is None
     assert (by_class.located.lines, by_class.located.kind) == ((3,), "function")

@@ -20,7 +20,7 @@ SNIPPETS = dict(re.findall(r"^```python\n# ([^\n]*)\n(.*?)^```$", PAGE, re.DOTAL
 
 
 def cell(name, source, **kind):
-    """A cell that nbgrader knows as ``name``."""
+    """Return a cell with the grade id ``name``."""
     nbgrader = {**dict.fromkeys(("grade", "locked", "solution", "task"), False), **kind}
     return {
         "cell_type": "code", "id": name.replace("_", "-"), "execution_count": None, "outputs": [], "source": source,
@@ -53,7 +53,7 @@ def course(tmp_path, monkeypatch):
 
 
 def test_the_exercise_of_the_page_is_whole(course):
-    """Right solutions earn full marks, wrong ones lose some and are named, the wrong answers of the quiz too."""
+    """Right solutions earn full marks, and wrong ones lose some and are identified, including the wrong quiz answers."""
     [found] = audit(course, [CHAPTER], mutants=False)
     softmax, quiz = found.exercises
     for exercise in (softmax, quiz):

@@ -43,7 +43,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class _Page(HTMLParser):
-    """What a page of the site loads, where its links lead, what can be linked to in it, and what it says."""
+    """Collects what a page of the site loads, where its links lead, its anchors, and its text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class _Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> _Site:
-    """The site as `make docs` builds it, on a machine where the network leads nowhere."""
+    """Build the site like `make docs`, on a machine without network access."""
     folder = tmp_path_factory.mktemp("site")
     options = re.search(r"-m sphinx (.*?) docs ", (ROOT / "Makefile").read_text(encoding="utf-8"))[1].split()
     assert "-W" in options  # a warning is an error
@@ -82,7 +82,7 @@ def site(tmp_path_factory) -> _Site:
 
 
 def test_links_of_the_site_lead_somewhere(site):
-    """A link within the site finds its page and its place there; one that leads out of it is a whole https address."""
+    """A link within the site finds its page and anchor. A link to another site is a full https address."""
     broken = []
     for name, page in site.pages.items():
         for link in sorted(page.links):
@@ -119,7 +119,7 @@ def test_every_page_is_in_the_navigation(site):
 
 
 def test_the_reference_of_commands_is_whole(site):
-    """Every command stands there, with each of its options and what it does."""
+    """Every command is listed with each of its options and a description."""
     told = " ".join(site.pages["commands.html"].text.split())
     for name, command in _commands(app, ()):
         assert " ".join(("autograder", *name)) in told
@@ -136,7 +136,7 @@ def test_every_command_has_a_line_in_the_tables():
 
 
 def test_the_reference_of_settings_is_whole(site):
-    """Every setting of the course and of the steps of nbgrader's stands there, with its help."""
+    """Every setting of the course and of our nbgrader preprocessors is listed with its help."""
     told = " ".join(site.pages["settings.html"].text.split())
     sys.path.insert(0, str(DOCS))
     try:
@@ -155,13 +155,13 @@ def test_the_reference_of_settings_is_whole(site):
 
 
 def _keys(section: str) -> set[str]:
-    """The keys that a section of the page on JSON lists."""
+    """Return the keys that a section of the page on JSON lists."""
     table = TEXTS["json.md"].split(f"## {section}\n")[1].split("\n## ")[0]
     return {key for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)}
 
 
 def test_the_page_on_json_has_every_key():
-    """Its tables hold the keys of verdicts and audits and no other, and every status."""
+    """The tables list exactly the keys of verdicts and audits, and every status."""
     parts = {"A verdict": verdict.Verdict, "An exercise": verdict.ExerciseVerdict, "A check": verdict.CheckResult}
     for section, kind in {**parts, "A located mistake": verdict.LocatedMistake}.items():
         assert _keys(section) == {field.name for field in fields(kind)}, section
@@ -182,7 +182,7 @@ def _commands(group: click.Group, before: tuple[str, ...]) -> Iterator[tuple[tup
 
 
 def _shown(text: str, *, sentences: bool = True) -> set[str]:
-    """Every `autograder …` that a page shows, in a block or, with ``sentences``, in a sentence."""
+    """Return every `autograder …` that a page shows, in a block or, with ``sentences``, in a sentence."""
     blocks = FENCE.sub("", text)
     lines = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", blocks) if sentences else []
@@ -199,10 +199,10 @@ def test_shown_commands_are_understood(page):
             assert words[0] in command.list_commands(click.Context(command)), line
             command = command.get_command(click.Context(command), words.pop(0))
         given = [word for word in words if word not in {"--help", "-h"}]
-        command.make_parser(click.Context(command)).parse_args(given)  # raises what Click says of an unknown option
+        command.make_parser(click.Context(command)).parse_args(given)  # raises Click's error about an unknown option
 
 
-# What cannot be run in any course, by its verb or option, and where it is run.
+# Commands or options that cannot be run in every course, and where they are run.
 ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/extras/cluster",
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
@@ -224,7 +224,7 @@ def test_shown_python_is_python():
 
 
 def _python(page: str, first: str) -> str:
-    """The block of a page that begins with the comment ``first``."""
+    """Return the block of a page that begins with the comment ``first``."""
     [block] = [text for language, text in FENCE.findall(TEXTS[page]) if text.startswith(f"# {first}\n")]
     return block
 
@@ -280,7 +280,7 @@ class _Reader:
         self.env["HOME"] = str(folder)
 
     def run(self, command: str, *, stderr: int = subprocess.STDOUT) -> str:
-        """What a command prints; `cd` stays where it leads."""
+        """Return the output of a command. `cd` has an effect on later commands."""
         if command.startswith("cd "):
             self.folder /= command.removeprefix("cd ")
             return ""
@@ -307,7 +307,7 @@ class _Reader:
         path.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
     def follow(self, page: str) -> Iterator[tuple[str, str, str]]:
-        """Do everything that a page says; each command with what it printed and what the page shows of that."""
+        """Do everything that a page says, and return each command with its real output and the output shown."""
         for language, block in FENCE.findall(page):
             path, _, text = block.partition("\n")
             if language == "python":
@@ -323,7 +323,7 @@ class _Reader:
 
 
 def _pattern(shown: str) -> str:
-    """What a page shows of an output: a line "…" stands for any lines, "…" within a line for any text."""
+    """Compare outputs. In the page, a line "…" stands for any lines, and "…" within a line for any text."""
     lines = [
         r"(?:.*\n)*?" if line == "…" else ".*?".join(map(re.escape, line.split("…"))) + r"\n"
         for line in shown.splitlines()
@@ -333,7 +333,7 @@ def _pattern(shown: str) -> str:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    """Where everything stands that the page on the first exercise makes, and what was printed meanwhile."""
+    """Return the folder with everything that the first-exercise page creates, and the outputs."""
     reader = _Reader(tmp_path_factory.mktemp("reader"))
     reader.told = list(reader.follow(TEXTS["first-exercise.md"]))
     return reader
@@ -378,7 +378,7 @@ def test_shown_commands_run(reader, monkeypatch):
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
     with (reader.folder / "course_config.py").open("a") as config:
-        config.write('c.Course.chapters = ["ch2_centre"]\n')  # of the other one no command needs to tell
+        config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
     typed = {command for command, *_ in reader.told}
     for command in sorted({_in_the_course(shlex.split(line.partition(" > ")[0], comments=True)) for line in lines}):
@@ -392,7 +392,7 @@ def test_shown_commands_run(reader, monkeypatch):
 
 
 def _in_the_course(words: list[str]) -> tuple[str, ...]:
-    """A command as one types it in the course of the first exercise, which has other names."""
+    """Return a command with the names of the first-exercise course."""
     names = {r"\S*\.ipynb": "release/ch2_centre/ch2_centre.ipynb", r"ch\d_\w+": "ch2_centre", "softmax": "centre"}
     for pattern, name in names.items():
         words = [name if re.fullmatch(pattern, word) else word for word in words]
@@ -400,7 +400,7 @@ def _in_the_course(words: list[str]) -> tuple[str, ...]:
 
 
 def test_python_for_instructors_runs(reader, monkeypatch):
-    """What the pages for instructors and administrators put into a configuration or a script works, and sets what there is."""
+    """The configurations and scripts on the pages for instructors and administrators work, with existing settings."""
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415 - nbgrader takes a second
     from nbgrader.exchange.default import Exchange  # noqa: PLC0415
     from nbgrader.plugins import LateSubmissionPlugin  # noqa: PLC0415
@@ -422,7 +422,7 @@ def test_python_for_instructors_runs(reader, monkeypatch):
 
 
 def test_moved_questions_hold_for_their_answers(reader):
-    """What the pages for nbgrader's and Otter's users make of a question accepts the answer, and keeps nbgrader's numbers."""
+    """The rewritten questions on the pages for users of nbgrader and Otter accept the answer and keep the numbers."""
     square = _python("coming-from-otter.md", "in solutions/<chapter>.py")
     softmax = "import numpy as np\n\n\ndef softmax(x):\n    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)\n"
     (reader.folder / "solutions" / "ch3_moved.py").write_text(f"{softmax}\n\n{square}")

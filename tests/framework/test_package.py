@@ -1,4 +1,4 @@
-"""What is published: a student's wheel with nothing of checks, solutions or instructor's tools, and the rest beside it."""
+"""Tests of the distributions: a student's wheel without checks, solutions and instructors' tools, and a second wheel with these."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.support import ROOT
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
-# What pip would install for a student: nothing else may be there.
+# The packages that pip would install for a student. Nothing else may be imported.
 ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "markdown_it", "mdurl")
 
 
 def _build(project: Path, folder: Path) -> Path:
-    """The wheel of a project, as its own build backend makes it."""
+    """Return the wheel of a project, as its own build backend makes it."""
     code = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     return folder / done.stdout.splitlines()[-1]
@@ -69,7 +69,7 @@ def _texts(wheel: Path) -> dict[str, str]:
 
 
 def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
-    """No module, and no line of one, that grades, audits, releases or reads a gradebook; no test, check or solution."""
+    """The wheel has no module, and no line of one, that grades, audits, releases or reads a gradebook, and no solution or check."""
     texts = _texts(wheels[0])
     rooms = {"audit", "classroom", "extras", "feedback", "gradebook", "grading", "preprocessors", "release"}
     assert {name.split("/")[1] for name in texts} & rooms == set()
@@ -81,7 +81,7 @@ def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
         r"^\s*(from|import) (nbgrader|pytest|hypothesis|sqlalchemy|traitlets|nbformat|jinja2)\b", re.MULTILINE
     )
     assert [name for name, text in texts.items() if needs.search(text)] == []
-    # By content: no line of code of this course's solutions, or of its checks.
+    # Compare contents, not names: no line of code of this course's solutions or checks is in it.
     whole = re.sub(r"\s", "", "".join(texts.values()))
     for path in [*(ROOT / "solutions").rglob("*.py"), *(ROOT / "tests" / "chapters").glob("*.py")]:
         found = [ast.unparse(n) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Return | ast.With)]
@@ -89,7 +89,7 @@ def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
 
 
 def test_the_two_wheels_hold_every_module_once(wheels):
-    """A module is in one of the two, so that both can be installed into one environment; the tree has no other."""
+    """Each module is in exactly one of the two, so that both can be installed together."""
     student, instructor = ({n for n in _texts(wheel) if n.startswith("autograder/")} for wheel in wheels)
     assert student & instructor == set()
     every = {p.relative_to(ROOT).as_posix() for p in (ROOT / "autograder").rglob("*") if p.is_file()}
@@ -97,7 +97,7 @@ def test_the_two_wheels_hold_every_module_once(wheels):
 
 
 def test_versions_and_needs_of_the_two_agree(wheels):
-    """NumPy, Click, Rich and packaging are all that a student's wheel asks for; the instructor's asks for the same version of it."""
+    """A student's wheel requires only NumPy, Click, Rich and packaging. The instructor's requires the same version of it."""
     root = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     other = tomllib.loads((ROOT / "packaging" / "instructor" / "pyproject.toml").read_text())["project"]
     assert other["version"] == root["version"]
@@ -110,7 +110,7 @@ def test_versions_and_needs_of_the_two_agree(wheels):
 
 
 def test_only_the_instructors_wheel_registers_commands(wheels):
-    """It registers what a clone's pyproject.toml registers. The student's wheel names no module that it does not hold."""
+    """It registers the entry points of pyproject.toml. The student's wheel names only modules that it contains."""
     student, instructor = (
         [text for name, text in _texts(wheel).items() if name.endswith("/entry_points.txt")] for wheel in wheels
     )
@@ -124,7 +124,7 @@ def test_only_the_instructors_wheel_registers_commands(wheels):
 
 
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
-    """With NumPy, Click, Rich and packaging alone; what is typed at the prompt for who teaches says what to install."""
+    """It works with NumPy, Click, Rich and packaging alone. Instructors' commands say what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
     dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
     dotted.remove("autograder.__main__")  # which runs the command
@@ -137,7 +137,7 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
 
 
 def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
-    """Whatever the whole command line has and the student's has not is told as such, and nothing else."""
+    """The student's command line reports exactly the missing commands of the complete one."""
     assert set(app.list_commands()) - set(student.app.list_commands()) == student.INSTRUCTORS
     assert set(student.app.list_commands()) <= set(app.list_commands())
 

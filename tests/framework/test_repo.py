@@ -44,7 +44,7 @@ def _texts() -> list[tuple[Path, str]]:
 
 
 def test_the_top_level_is_what_a_newcomer_was_told():
-    """The folders at the top are those that docs/architecture.md names, and every one of those is there."""
+    """The folders at the top are exactly those that docs/architecture.md names."""
     folders = {path.relative_to(ROOT).parts[0] for path in _tracked() if len(path.relative_to(ROOT).parts) > 1}
     shown = {name for name in folders if not name.startswith(".")}
     assert shown <= {"autograder", "benchmarks", "docs", "examples", "packaging", "solutions", "source", "tests"}
@@ -62,12 +62,12 @@ def test_nothing_made_by_running_is_committed():
 
 
 def test_notebooks_carry_no_outputs():
-    """Source notebooks hold no outputs and no execution counts: they are noise in a diff and may give answers away."""
+    """Source notebooks have no outputs and execution counts, which are noise in a diff and may reveal answers."""
     assert python(".ci/notebook_outputs.py", status=0).stdout == ""
 
 
 def test_an_interpreter_that_is_asked_for_is_not_replaced_by_another(tmp_path):
-    """Where PYTHON names none that is supported, setting up ends with a sentence and makes nothing."""
+    """If PYTHON names no supported interpreter, the setup ends with a message and creates nothing."""
     asked = {**os.environ, "PYTHON": "/no/such/python3.12"}
     command = ["sh", ".ci/venv", str(tmp_path / "venv")]
     run = subprocess.run(command, cwd=ROOT, env=asked, capture_output=True, text=True, check=False)
@@ -108,7 +108,7 @@ def test_scripts_can_be_run():
 
 
 def test_no_two_classes_share_a_name():
-    """A class is found by its name: nothing in the framework is called like another thing, but what stands in for IPython."""
+    """Class names are unique in the framework, except for classes that replace IPython's."""
     names = Counter(
         node.name
         for path in PACKAGE.rglob("*.py")
@@ -222,7 +222,7 @@ def test_no_imports_form_a_circle():
 
 
 def test_nothing_needs_the_extras():
-    """No module outside extras/ imports from it, not even those that may import from any package."""
+    """No module outside extras/ imports from it."""
     needing = [
         f"{module} imports {imported}"
         for module, dependencies in _dependencies(for_types=True).items()
@@ -265,7 +265,7 @@ def test_pages_name_modules_that_exist():
 
 
 def test_a_student_needs_numpy_and_the_standard_library_only():
-    """Everything that check() and hint() import, however far down, is NumPy or comes with Python."""
+    """check() and hint() import only NumPy and the standard library, directly and indirectly."""
     modules = _modules()
     todo, seen, foreign = ["autograder.student.notebook_check", "autograder.student.examples"], set(), []
     while todo:

@@ -1,4 +1,4 @@
-"""What tests of every kind share: the mini course, gradebooks compared, the hunt for leaked answers."""
+"""Helpers that tests of all packages share: the mini course, gradebooks, and the search for leaked answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Gradebooks: an empty one at once, what goes into one, and what it holds, in a form in which two can be compared."""
+"""Create empty gradebooks, write to them, and return their content in a form that can be compared."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from autograder.grading.submission import Job, Outcome
 
 
 def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:
-    """A verdict on its way to the gradebook."""
+    """Return a verdict as the outcome that is entered in the gradebook."""
     job = Job(Path(verdict.notebook), verdict.student, verdict.chapter)
     return Outcome(job, verdict, timestamp=timestamp)
 
 
 def with_book(course: Course) -> Course:
-    """``course``, with an empty gradebook beside it: a copy takes a millisecond, a new one starts a process and seconds."""
+    """Return ``course`` with an empty gradebook. A copy takes a millisecond, while a new one starts a process."""
     (course.root / "gradebook.db").write_bytes(empty_book())
     return course
 
 
 @cache
 def empty_book() -> bytes:
-    """An SQLite gradebook as nbgrader makes it, without any course; made once by each process of the tests."""
+    """Return an empty SQLite gradebook as nbgrader creates it. Each test process creates it once."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "gradebook.db"
         make_empty(f"sqlite:///{path}")
@@ -48,12 +48,12 @@ def make_empty(url: str) -> None:
 
 
 def book_of(course: Course) -> Gradebook:
-    """The gradebook beside the mini course ``course``, opened."""
+    """Open the gradebook of the mini course ``course``."""
     return Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini")
 
 
 def marks(url: str, chapter: str) -> dict[str, Any]:
-    """Everything that ``chapter`` has in the gradebook at ``url``, by student: no row of it may be lost or doubled."""
+    """Return everything in the gradebook at ``url`` about ``chapter``, by student. Duplicate rows are kept."""
     with Gradebook(url, "mini") as book:
         found = {}
         for submission in book.assignment_submissions(chapter):

@@ -14,7 +14,7 @@ from tests.support import ROOT
 def python(
     *arguments: Any, cwd: Path = ROOT, status: int | None = None, **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter on this checkout, with ``env`` besides; with ``status``, it must end with that."""
+    """Run this interpreter on this checkout, with ``env`` added to the environment. It must exit with ``status``."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,

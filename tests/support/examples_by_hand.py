@@ -1,4 +1,4 @@
-"""A small chapter's ``examples.json``, put together by hand: what the tests of the student side replay."""
+"""The ``examples.json`` of a small chapter, written manually for the tests of the student side."""
 
 from __future__ import annotations
 
@@ -59,25 +59,25 @@ MESSAGES = {
 
 
 def encoded(values: dict[str, Any]) -> dict[str, Any]:
-    """Each of these values as it stands in the file."""
+    """Encode each of these values as in the file."""
     return {name: encode_value(value) for name, value in values.items()}
 
 
 def call_step(function: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """A step that calls ``function``."""
+    """Return a step that calls ``function``."""
     arguments = {"args": [encode_value(a) for a in args], "kwargs": encoded(kwargs)}
     return {"call": {"function": function, **arguments, "hold": False}}
 
 
 def matches(step: int, value: Any, call: str = "", path: tuple[Any, ...] = (), **inputs: Any) -> dict[str, Any]:
-    """A step that holds the result of ``step`` against ``value``."""
+    """Return a step that compares the result of ``step`` with ``value``."""
     actual, expected = {"step": step, "path": list(path)}, {"value": encode_value(value)}
     shown = {"call": call, "inputs": encoded(inputs)}
     return {"assert": "matches", "actual": actual, "expected": expected, "rtol": 1e-5, "atol": 1e-6, **shown}
 
 
 def holds(name: str, step: int, call: str = "", params: dict[str, Any] | None = None, **inputs: Any) -> dict[str, Any]:
-    """A step that asserts a property of the result of ``step``."""
+    """Return a step that asserts a property of the result of ``step``."""
     shown = {"call": call, "inputs": encoded(inputs)}
     return {"assert": name, "actual": {"step": step, "path": []}, "params": params or {}, **shown}
 
@@ -85,12 +85,12 @@ def holds(name: str, step: int, call: str = "", params: dict[str, Any] | None = 
 def check_entry(
     name: str, title: str, steps: list[dict[str, Any]], points: float = 1, after: tuple[str, ...] = ()
 ) -> Any:
-    """One visible check."""
+    """Return one visible check."""
     return {"name": name, "title": title, "points": points, "after": list(after), "steps": steps}
 
 
 def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """What a recorder would write down of one call of a wrong solution."""
+    """Return what a recorder would write about one call of a wrong solution."""
     try:
         return {"value": encode_value(function(*args, **kwargs))}
     except Exception as error:  # noqa: BLE001
@@ -98,12 +98,12 @@ def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str
 
 
 def misconception(name: str, message: str, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
-    """One named mistake."""
+    """Return one named mistake."""
     return {"name": name, "message": message, "outcomes": outcomes}
 
 
 def exercise_entry(signature: str, checks: list[Any], misconceptions: list[Any] = (), **more: Any) -> dict[str, Any]:
-    """One exercise that asks for a function."""
+    """Return one exercise that asks for a function."""
     entry = {"kind": "function", "answers": [], "points": 4, "signature": signature, "stub": "", "hints": HINTS}
     return {**entry, "checks": checks, "misconceptions": list(misconceptions), **more}
 
@@ -132,7 +132,7 @@ def softmax_entry() -> dict[str, Any]:
 
 
 def quiz_entry() -> dict[str, Any]:
-    """Two answers, a choice and a number, of which only the form is looked at."""
+    """Return a quiz of a choice and a number. Only the format of its answers is checked."""
     step = {"actual": {"step": 0, "path": []}}
     choice = {"assert": "one_of", **step, "params": {"choices": ["a", "b", "c"]}, "call": "q1"}
     number = {"assert": "is_number", **step, "params": {}, "call": "q2"}
@@ -144,14 +144,14 @@ def quiz_entry() -> dict[str, Any]:
 
 
 def mean_entry() -> dict[str, Any]:
-    """An exercise of one check, after the others."""
+    """Return an exercise of one check, after the others."""
     x = np.array([1.0, 2.0, 6.0])
     steps = [call_step("mean_of", x), matches(0, 3.0, "mean_of(x)", x=x)]
     return exercise_entry("mean_of(x)", [check_entry("test_mean", "a small mean", steps)], points=1)
 
 
 def chapter_data() -> dict[str, Any]:
-    """The whole file as JSON."""
+    """Return the whole file as JSON."""
     exercises = {"softmax": softmax_entry(), "mean_of": mean_entry(), "quiz_ch9": quiz_entry()}
     return {"format": 1, "course": "by hand", "chapter": CHAPTER, "exercises": exercises}
 

@@ -1,4 +1,4 @@
-"""A graded class of the mini course with a class list, a due date, an extension, a mark by hand and a notebook that cannot be graded."""
+"""A graded class of the mini course: class list, due date, extension, a manual mark and an ungradable notebook."""
 
 import datetime as dt
 
@@ -43,7 +43,7 @@ def class_of(course, folder_of_students):
 
 @pytest.fixture(scope="session")
 def graded(tmp_path_factory):
-    """The course of the class; tests only read it."""
+    """Return the course of the class. Tests only read it."""
     course = with_book(copy_course(tmp_path_factory.mktemp("report") / "mini", config=LATE_ZERO))
     enter_roster(course, list(PEOPLE.values()))
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:

@@ -1,6 +1,6 @@
-"""Looks in what students receive for what they must not: hidden checks and their inputs, solutions, the secret.
+"""Search the files that students receive for secrets: hidden checks and their inputs, solutions, the course secret.
 
-What is sealed in an examples file is opened first: to whoever reads the framework's source it is no secret.
+Obfuscated data in an examples file is decoded first, because anyone who reads the framework's source can do that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Leak:
 
 
 def hunt(course: Course, chapter: str, files: Iterable[Path]) -> list[Leak]:
-    """Every secret of the chapter that stands in one of ``files``."""
+    """Return every secret of the chapter that one of ``files`` contains."""
     lines, numbers = secrets_of(course, chapter)
     leaks = []
     for path in files:
@@ -46,9 +46,9 @@ def hunt(course: Course, chapter: str, files: Iterable[Path]) -> list[Leak]:
 
 
 def secrets_of(course: Course, chapter: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What must not be found: lines of code without spaces, and rows of numbers, each with what it is of.
+    """Return the secrets, each with its origin: lines of code without spaces, and rows of numbers.
 
-    What is published is not secret: the notebook, visible checks, hints, titles and the misconceptions' messages.
+    The notebook, visible checks, hints, titles and misconceptions' messages are published and not secret.
     """
     checks = ast.parse(course.checks(chapter).read_text())
     hidden, published = [], []
@@ -73,7 +73,7 @@ def secrets_of(course: Course, chapter: str) -> tuple[dict[str, str], dict[str, 
 
 
 def _code(path: Path) -> list[str]:
-    """The functions of a module, docstrings aside, and a quiz's right answers; imports and signatures are no secret."""
+    """Return the functions of a module without docstrings, and a quiz's right answers. Imports and signatures are not secret."""
     if not path.is_file():
         return []
     tree = ast.parse(path.read_text())
@@ -90,14 +90,14 @@ def _code(path: Path) -> list[str]:
 
 
 def _arrays(source: str) -> Iterator[str]:
-    """The lists of numbers that stand in ``source``, outermost ones only."""
+    """Return the outermost lists of numbers in ``source``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("array"):
             yield ast.unparse(node.args[0])
 
 
 def _readable(path: Path) -> str:
-    """The text of a file as a person or a program could read it: as it is, unescaped, and out of its JSON."""
+    """Return the text of a file in every readable form: unchanged, unescaped, and decoded from JSON."""
     raw = path.read_text(errors="replace")
     try:
         data = json.loads(raw)
@@ -109,7 +109,7 @@ def _readable(path: Path) -> str:
 
 
 def _sealed(data: object) -> Iterator[str]:
-    """The texts inside whatever is sealed in the entry of an exercise, under whatever key, out of its JSON."""
+    """Yield the texts of all obfuscated data in the entry of an exercise, decoded from JSON."""
     entries = data.get("exercises") if isinstance(data, dict) else None
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         for text in entry.values():
@@ -124,7 +124,7 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        # A notebook's source may be a list of lines; an example's array a list of numbers.
+        # A notebook's source may be a list of lines, and an example's array a list of numbers.
         yield "".join(str(item) if isinstance(item, str) else f"{item} " for item in value)
         for item in value:
             yield from _strings(item)
@@ -138,5 +138,5 @@ def _squeezed(text: str) -> str:
 
 
 def _counted(text: str) -> str:
-    """The numbers of a text, in order, each written one way."""
+    """Return the numbers of a text in order, each in one format."""
     return "".join(f"{float(number):.9g};" for number in _NUMBER.findall(text))

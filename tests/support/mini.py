@@ -1,4 +1,4 @@
-"""The mini course of ``tests/fixtures``, copied to where a test may grade it, and what students hand in there."""
+"""Copies of the mini course in ``tests/fixtures`` that a test may grade, and submissions to it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ RIGHT = {
 }
 WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
 MAX_SCORE = 6.0
-QUICK = "c.Course.locate_seconds = 0\n"  # where a mistake is, its own tests look for
+ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
+QUICK = "c.Course.locate_seconds = 0\n"  # tests of localization set their own limit
 
 
 def copy_course(folder: Path, *, config: str = "", files: dict[str, str] | None = None) -> Course:
-    """The mini course in ``folder``, with ``config`` below its configuration, and with ``files``, by path, written over it.
+    """Copy the mini course to ``folder``, append ``config`` to its configuration, and overwrite ``files``, by path.
 
-    Where a mistake is, it looks for only if ``config`` sets ``locate_seconds``.
+    Mistakes are located only if ``config`` sets ``locate_seconds``.
     """
     ignored = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret")
     shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=ignored)
@@ -45,13 +46,22 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def document(course: Course, **code: str) -> dict[str, Any]:
-    """The chapter's notebook with ``code`` in its stubs."""
+    """Return the chapter's notebook with ``code`` in its stubs."""
     return insert_code(json.loads(course.source(CHAPTER).read_text()), code)
 
 
 def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
-    """The cell of ``notebook`` that is called ``grade_id``."""
+    """Return the cell of ``notebook`` that is called ``grade_id``."""
     return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def add_essay(course: Course) -> Course:
+    """Add a manually graded cell to the chapter's notebook."""
+    source = course.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
+    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    return course
 
 
 def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, timestamp: str | None = None) -> Path:
@@ -64,7 +74,7 @@ def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, time
     return path
 
 
-# A configuration that lists all steps instead of calling `configure`.
+# A configuration that lists all steps instead of calling `configure`, as older courses have it.
 SPELLED_OUT = """
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",

@@ -12,13 +12,13 @@ from pathlib import Path
 
 TIMEOUT = 1200
 
-# A fork of a process that has imported nbgrader begins at once; importing it takes longer than most commands.
+# A fork of a process that has imported nbgrader starts at once. The import takes longer than most commands.
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["nbgrader.apps.nbgraderapp"])
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The environment of somebody whose home is ``home``: no configuration but what stands there."""
+    """Return an environment whose home folder is ``home``, so that no other configuration is read."""
     return {
         **os.environ,
         "HOME": str(home),
@@ -30,7 +30,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def nbgrader(*arguments: str, folder: Path, home: Path, status: int = 0) -> str:
-    """Call nbgrader in ``folder`` and return what it said; its exit status must be ``status``."""
+    """Call nbgrader in ``folder`` and return its output. It must exit with ``status``."""
     with tempfile.NamedTemporaryFile() as said:
         process = _context.Process(target=_command, args=(arguments, str(folder), environment(home), said.name))
         process.start()
@@ -41,7 +41,7 @@ def nbgrader(*arguments: str, folder: Path, home: Path, status: int = 0) -> str:
 
 
 def _command(arguments: tuple[str, ...], folder: str, variables: Mapping[str, str], said: str) -> None:
-    """Be the command: what ``python -m nbgrader`` does, with everything it writes going to the file ``said``."""
+    """Run the command like ``python -m nbgrader``, and write its output to the file ``said``."""
     with open(said, "wb") as file:  # noqa: PTH123
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
 from autograder.authoring.audit.report import ChapterAudit, ExerciseAudit
 from autograder.course.course import TARGETS
+from autograder.pages.prose import page_templates
 
 __all__ = ["audit_page"]
 
@@ -66,18 +67,12 @@ def _input_table(e: ExerciseAudit) -> tuple[list[str], dict[str, dict[str, bool]
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("autograder.authoring.audit", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+    templates = page_templates("autograder.authoring.audit")
+    templates.filters |= {
         "cells": _cells,
         "findings": _findings,
         "input_table": _input_table,
         "percent": "{:.0%}".format,
         "places_by_name": lambda e: f"{e.name}: {e.places}",
     }
-    return environment.get_template("audit.html.j2")
+    return templates.get_template("audit.html.j2")

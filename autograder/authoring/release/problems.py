@@ -31,9 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-NOT_BLANK = (
-    "not blank:"  # prefix of Mistake.about if a stub is not blank; dropped if the trial run reports the stub's points
-)
+# Prefix of ``Mistake.about`` if a stub is not blank. Such a mistake is dropped if the trial run reports the stub's points.
+NOT_BLANK = "not blank:"
 _NEAR = 0.7  # similarity from which one name may be a misspelling of another
 
 

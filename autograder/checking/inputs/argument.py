@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+
+from autograder.base.foreign import Value
 
 __all__ = [
     "LONG_AXES", "Argument", "BoundCall", "Change", "DrawRequest", "Drawing", "InputCategory", "Path", "Style",
@@ -16,7 +18,7 @@ __all__ = [
 
 LONG_AXES = (64, 127, 300)
 Path = tuple[str, ...]
-Change = Callable[[dict[str, Any], "np.random.Generator"], dict[str, Any] | None]
+Change = Callable[[dict[str, Value], "np.random.Generator"], dict[str, Value] | None]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class BoundCall:
         batch: The batch axes, or None if no shape has them.
     """
 
-    values: Mapping[Path, Any]
+    values: Mapping[Path, Value]
     sizes: Mapping[str, int]
     batch: tuple[int, ...] | None
 
@@ -87,7 +89,7 @@ class InputCategory:
         cls,
         name: str,
         phrase: str,
-        matches: Callable[[dict[str, Any]], bool],
+        matches: Callable[[dict[str, Value]], bool],
         make: Change,
         sizes: Mapping[str, int] | None = None,
     ) -> InputCategory:
@@ -107,9 +109,9 @@ class InputCategory:
         return cls(name, phrase, belongs, configure, slot="author", exclusive=True)
 
 
-def _by_name(values: Mapping[Path, Any]) -> dict[str, Any]:
+def _by_name(values: Mapping[Path, Value]) -> dict[str, Value]:
     """Return the arguments by name, with dictionaries rebuilt from their entries."""
-    named: dict[str, Any] = {}
+    named: dict[str, Value] = {}
     for path, value in values.items():
         place = named
         for key in path[:-1]:
@@ -149,7 +151,7 @@ class Drawing:
     arguments: Mapping[str, Argument]
     sizes: Mapping[str, int]
     batch: tuple[int, ...] = ()
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
 
     def shape(self, axes: tuple[str, ...]) -> tuple[int, ...]:
         """Return the shape that ``axes`` describe, such as ``("...", "n", "h*d")``."""
@@ -176,8 +178,8 @@ class Style:
 
     name: str
     phrase: str
-    matches: Callable[..., Any]
-    draw: Callable[..., Any]
+    matches: Callable[..., Value]
+    draw: Callable[..., Value]
     exclusive: bool = False
 
 
@@ -187,13 +189,13 @@ class Argument:
 
     _: KW_ONLY
     default: bool = False
-    ordinary: ClassVar[Callable[..., Any]]  # draws a value for which no style is requested
+    ordinary: ClassVar[Callable[..., Value]]  # draws a value for which no style is requested
 
     def styles(self, name: str) -> Iterator[Style]:  # noqa: ARG002 - most arguments have styles
         """Yield the styles that a value may have, described for an argument called ``name``."""
         return iter(())
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:  # noqa: ARG002 - some styles depend on the call
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:  # noqa: ARG002 - some styles depend on the call
         """Return whether ``value`` has the style. The base class passes the style nothing else."""
         return bool(style.matches(value))
 
@@ -212,11 +214,11 @@ class Argument:
         name = f"{'.'.join(path)}: {style.name}"
         return InputCategory(name, style.phrase, matches, configure, slot=f"value {path}", exclusive=style.exclusive)
 
-    def draw(self, drawing: Drawing, path: Path) -> Any:
+    def draw(self, drawing: Drawing, path: Path) -> Value:
         """Draw a value of the requested style."""
         return self.draw_styled(drawing, path, drawing.rng)
 
-    def draw_styled(self, drawing: Drawing, path: Path, *given: Any) -> Any:
+    def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> Value:
         """Return what the requested style, or else ``ordinary``, draws when it is called with ``given``."""
         name = drawing.request.styles.get(path)
         style = next((style for style in self.styles(path[-1]) if style.name == name), None)

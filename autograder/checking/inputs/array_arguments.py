@@ -1,4 +1,4 @@
-"""Arguments that are arrays: floats, weights, masks, lengths, permutations and whole numbers; and the sizes and axes of arrays.
+"""Arguments that are arrays: floats, weights, masks, lengths, permutations, whole numbers, and the sizes and axes of arrays.
 
 Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
 """
@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import (
     LONG_AXES,
     Argument,
@@ -47,11 +47,11 @@ class ShapedArgument(Argument):
         """Whether a value's shape determines the sizes of the letters."""
         return True
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:  # noqa: ARG002
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:  # noqa: ARG002
         """Return whether an array, or a list of numbers, has the style. An empty array has none."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value)))
 
-    def draw(self, drawing: Drawing, path: Path) -> Any:
+    def draw(self, drawing: Drawing, path: Path) -> Value:
         """Draw an array of the requested style."""
         return self.draw_styled(drawing, path, drawing.shape(self.shape), drawing.rng)
 
@@ -124,7 +124,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("more digits than float32 has", f"numbers in {name} that float32 cannot tell apart", _lost_in_float32, self._equal_in_float32)
         # fmt: on
 
-    def draw_styled(self, drawing: Drawing, path: Path, *given: Any) -> np.ndarray:
+    def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
         """Draw an array of the requested style, dtype and layout. ``given`` is the shape and the generator."""
         drawn: np.ndarray = super().draw_styled(drawing, path, *given)
         if drawing.request.float32 and self.float32:
@@ -396,11 +396,11 @@ class LengthsArgument(ShapedArgument):
                     lambda drawn, top, rng: np.full_like(drawn, int(rng.integers(self.low, max(self.low + 1, top)))))
         # fmt: on
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether lengths have the style, given the size ``up_to`` of the call."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value), call.sizes.get(self.up_to, -1)))
 
-    def draw(self, drawing: Drawing, path: Path) -> Any:
+    def draw(self, drawing: Drawing, path: Path) -> Value:
         """Draw lengths."""
         top = drawing.sizes[self.up_to]
         drawn = drawing.rng.integers(self.low, top + 1, size=drawing.shape(self.shape))
@@ -583,7 +583,7 @@ class AxisArgument(Argument):
         yield Style("from the end", f"an {name} counted from the end", lambda v, _n: v < 0, lambda n, rng: int(rng.integers(n)) - n)
         # fmt: on
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether an axis has the style, given the array ``of`` the call."""
         axes = int(np.ndim(call.values.get((self.of,), 0)))
         return axes > 0 and bool(style.matches(int(value), axes))

@@ -10,11 +10,11 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Argument, BoundCall, Drawing, Path, Style
 
 __all__ = [
@@ -33,7 +33,7 @@ WORDS = ("to", "be", "or", "not", "the", "rose", "a", "sea", "the", "is")
 class ItemArgument(Argument):
     """An argument whose values may also be items of a list, a set or a dictionary."""
 
-    def ordinary_item(self, rng: np.random.Generator) -> Any:
+    def ordinary_item(self, rng: np.random.Generator) -> Value:
         """Return an ordinary item of a list, a set or a dictionary."""
         return self.ordinary(rng)
 
@@ -59,7 +59,7 @@ class NumberArgument(ItemArgument):
         if not (self.whole and self.high - low < 2):
             yield Style("in between", f"an ordinary {name}", lambda v: low < v < large, self.ordinary)
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether a number has the style."""
         return super().fits(style, float(value), call)
 
@@ -114,14 +114,14 @@ def real(low: float, high: float, *, default: bool = False) -> NumberArgument:
 class ChoiceArgument(ItemArgument):
     """One of a few values, such as functions that are passed as source."""
 
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
 
-    def ordinary(self, rng: np.random.Generator) -> Any:
+    def ordinary(self, rng: np.random.Generator) -> Value:
         """Return one of the values."""
         return self.values[int(rng.integers(len(self.values)))]
 
 
-def among(*values: Any, default: bool = False) -> ChoiceArgument:
+def among(*values: Value, default: bool = False) -> ChoiceArgument:
     """Declare one of ``values``."""
     return ChoiceArgument(values, default=default)
 
@@ -132,7 +132,7 @@ class GroupArgument(Argument):
 
     parts: Mapping[str, Argument]
 
-    def draw(self, drawing: Drawing, path: Path) -> dict[str, Any]:
+    def draw(self, drawing: Drawing, path: Path) -> dict[str, Value]:
         """Draw each part."""
         return {key: part.draw(drawing, (*path, key)) for key, part in self.parts.items()}
 
@@ -344,11 +344,11 @@ class _SizedArgument(ItemArgument):
     low: int = 0
     high: int = 50
 
-    def filled(self, count: int, rng: np.random.Generator) -> Any:
+    def filled(self, count: int, rng: np.random.Generator) -> Value:
         """Return a value with ``count`` items, or with fewer if there are not as many different ones."""
         raise NotImplementedError
 
-    def ordinary(self, rng: np.random.Generator) -> Any:
+    def ordinary(self, rng: np.random.Generator) -> Value:
         """Return a value with a few items."""
         return self.filled(self.few(rng), rng)
 
@@ -375,9 +375,9 @@ class _SizedArgument(ItemArgument):
             )
 
 
-def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[Any]:
+def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[Value]:
     """Return ``count`` different values, or fewer if they are hard to find."""
-    found: dict[Any, None] = {}
+    found: dict[Value, None] = {}
     for _ in range(200):
         if len(found) >= count:
             break
@@ -385,9 +385,9 @@ def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[An
     return list(found)
 
 
-def _unique(values: Sequence[Any]) -> list[Any]:
+def _unique(values: Sequence[Value]) -> list[Value]:
     """Return each value once. The values need not be hashable."""
-    found: list[Any] = []
+    found: list[Value] = []
     for value in values:
         if value not in found:
             found.append(value)
@@ -440,21 +440,21 @@ class ItemsArgument(_SizedArgument):
                         lambda rng: _with_any(self._several(rng), empty, rng))
         # fmt: on
 
-    def filled(self, count: int, rng: np.random.Generator) -> list[Any]:
+    def filled(self, count: int, rng: np.random.Generator) -> list[Value]:
         """Return a list with ``count`` items."""
         drawn = [self.of.ordinary_item(rng) for _ in range(count)]
         return _distinct(self.of, count, rng) if self.distinct else drawn
 
-    def _several(self, rng: np.random.Generator) -> list[Any]:
+    def _several(self, rng: np.random.Generator) -> list[Value]:
         """Return a list with at least three items, if that is allowed."""
         return self.filled(min(self.high, max(self.few(rng), 3)), rng)
 
 
-def _with_last(values: list[Any], last: Any) -> list[Any]:
+def _with_last(values: list[Value], last: Value) -> list[Value]:
     return [*values[:-1], last]
 
 
-def _with_any(values: list[Any], value: Any, rng: np.random.Generator) -> list[Any]:
+def _with_any(values: list[Value], value: Value, rng: np.random.Generator) -> list[Value]:
     """Put ``value`` into a random place."""
     if values:
         values[int(rng.integers(len(values)))] = value
@@ -479,7 +479,7 @@ class MembersArgument(_SizedArgument):
         """Yield the styles that differ in the number of members."""
         return self.sizes(name, "member")
 
-    def filled(self, count: int, rng: np.random.Generator) -> set[Any]:
+    def filled(self, count: int, rng: np.random.Generator) -> set[Value]:
         """Return a set with ``count`` members."""
         return set(_distinct(self.of, count, rng))
 
@@ -504,11 +504,11 @@ class MappingArgument(_SizedArgument):
             words = "equal values", f"equal values in {name}"
             yield Style(*words, lambda v: 1 < len(v) > len(_unique(list(v.values()))), self._equal_values)
 
-    def filled(self, count: int, rng: np.random.Generator) -> dict[Any, Any]:
+    def filled(self, count: int, rng: np.random.Generator) -> dict[Value, Value]:
         """Return a dictionary with ``count`` keys."""
         return {key: self.values.ordinary_item(rng) for key in _distinct(self.keys, count, rng)}
 
-    def _equal_values(self, rng: np.random.Generator) -> dict[Any, Any]:
+    def _equal_values(self, rng: np.random.Generator) -> dict[Value, Value]:
         drawn = self.filled(max(self.few(rng), 2), rng)
         if drawn:
             drawn[[*drawn][-1]] = drawn[next(iter(drawn))]

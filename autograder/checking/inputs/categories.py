@@ -21,7 +21,7 @@ MANY_LETTERS = 6
 
 
 def categories_of(contract: Contract) -> list[InputCategory]:
-    """Return every category of input that ``contract`` allows, without those that it excludes."""
+    """Return every category of input that ``contract`` allows and does not exclude."""
     found = [*_sizes(contract), *_batches(contract), *_layouts(contract), *contract.categories]
     for path, argument in contract.leaves().items():
         found += argument.categories(path)

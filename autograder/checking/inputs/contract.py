@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Argument, BoundCall, Change, InputCategory, Path
 from autograder.checking.inputs.array_arguments import ShapedArgument, SizeArgument
 from autograder.checking.inputs.builtin_arguments import GroupArgument
@@ -56,7 +56,7 @@ class Contract:
         """Return every argument that is not a dictionary, by its path: ``("weights", "self", "W_Q")``."""
         return dict(_flatten_arguments(self.arguments, ()))
 
-    def bind(self, given: Mapping[str, Any]) -> BoundCall:
+    def bind(self, given: Mapping[str, Value]) -> BoundCall:
         """Bind the arguments of a call, given by name, and work out the sizes from their shapes."""
         leaves = self.leaves()
         values = {path: value for path in leaves if (value := _value_at(given, path)) is not None}
@@ -105,8 +105,8 @@ def _flatten_arguments(arguments: Mapping[str, Argument], path: Path) -> Iterato
             yield (*path, name), argument
 
 
-def _value_at(given: Mapping[str, Any], path: Path) -> Any:
-    value: Any = given
+def _value_at(given: Mapping[str, Value], path: Path) -> Value:
+    value: Value = given
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
 from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument
 from autograder.checking.inputs.categories import categories_of
@@ -30,7 +30,7 @@ _MANY = 400  # an array with a long axis and more entries gets no batch axes
 class DrawnInput:
     """The arguments of one call by name, and the categories it belongs to."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
     categories: frozenset[str]
 
 
@@ -110,7 +110,7 @@ def draw(
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
 
 
-def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Any]:
+def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:
     """Draw the arguments, by name."""
     drawing = Drawing(request, rng, contract.arguments, _draw_sizes(contract, request, rng))
     if request.batch is not None:

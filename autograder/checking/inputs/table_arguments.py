@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Argument, BoundCall, Drawing, Path, Style
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberArgument
 from autograder.values import family_of
@@ -21,7 +21,7 @@ from autograder.values import family_of
 __all__ = ["TableArgument", "table"]
 
 MANY = 30  # a table with more rows is a long one
-Column = Callable[[int, np.random.Generator], list[Any]]
+Column = Callable[[int, np.random.Generator], list[Value]]
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ class TableArgument(Argument):
                             lambda t, column=column: len(t) > 0 and t[column].dtype.kind in "iu", self._with_column(column, partial(_whole_numbers, argument)))
         # fmt: on
 
-    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether a value is a DataFrame with the columns, and has the style."""
         is_table = family_of(value).is_table and set(self.columns) <= set(getattr(value, "columns", ()))
         return is_table and super().fits(style, value, call)
 
-    def draw(self, drawing: Drawing, path: Path) -> Any:
+    def draw(self, drawing: Drawing, path: Path) -> Value:
         """Draw a DataFrame. An ordinary one has five to eight rows, if that is allowed."""
         return self.draw_styled(drawing, path, int(np.clip(drawing.rng.integers(5, 9), *self.rows)), drawing.rng)
 
-    def ordinary(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Any:
+    def ordinary(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Value:
         """Return a DataFrame with ``count`` rows. ``special`` columns are drawn by functions."""
         import pandas as pd  # noqa: PLC0415 - only a contract with a table needs it
 
@@ -109,28 +109,28 @@ class TableArgument(Argument):
         # Draw two rows and remove them, because columns without values would have no dtypes.
         return pd.DataFrame({name: drawn(2, rng) for name, drawn in ordinary.items()}).iloc[:0].reset_index(drop=True)
 
-    def _with_column(self, column: str, drawn: Column) -> Callable[[int, np.random.Generator], Any]:
+    def _with_column(self, column: str, drawn: Column) -> Callable[[int, np.random.Generator], Value]:
         return lambda count, rng: self.ordinary(count, rng, {column: drawn})
 
-    def _equal_rows(self, count: int, rng: np.random.Generator) -> Any:
+    def _equal_rows(self, count: int, rng: np.random.Generator) -> Value:
         frame = self.ordinary(count, rng)
         return frame.iloc[[*range(count - 1), int(rng.integers(count - 1))]].reset_index(drop=True)
 
-    def _with_text_labels(self, count: int, rng: np.random.Generator) -> Any:
+    def _with_text_labels(self, count: int, rng: np.random.Generator) -> Value:
         frame = self.ordinary(count, rng)
         letters = "pqrstuvwxyz"
         return frame.set_axis([letters[n % len(letters)] + str(n) for n in rng.permutation(count)])
 
-    def _with_unordered_labels(self, count: int, rng: np.random.Generator) -> Any:
+    def _with_unordered_labels(self, count: int, rng: np.random.Generator) -> Value:
         frame = self.ordinary(count, rng)
         return frame.set_axis(rng.permutation(np.arange(3, 3 + 2 * count))[:count])
 
-    def _with_another_column(self, count: int, rng: np.random.Generator) -> Any:
+    def _with_another_column(self, count: int, rng: np.random.Generator) -> Value:
         frame = self.ordinary(count, rng)
         frame.insert(0, "remark", [f"note {n}" for n in range(count)])
         return frame
 
-    def _without_some(self, column: str, count: int, rng: np.random.Generator) -> Any:
+    def _without_some(self, column: str, count: int, rng: np.random.Generator) -> Value:
         """Remove about four values of a column in ten: at least one, and not all."""
         frame = self.ordinary(count, rng)
         gone = rng.random(count) < 0.4
@@ -139,7 +139,7 @@ class TableArgument(Argument):
         frame[column] = frame[column].mask(gone)
         return frame
 
-    def _without_all(self, column: str, count: int, rng: np.random.Generator) -> Any:
+    def _without_all(self, column: str, count: int, rng: np.random.Generator) -> Value:
         frame = self._without_some(column, count, rng)
         frame[column] = frame[column].mask(np.ones(count, bool))
         return frame
@@ -148,14 +148,14 @@ class TableArgument(Argument):
 # the values of a column
 
 
-def _choices(argument: ChoiceArgument, count: int, rng: np.random.Generator, most: int | None = None) -> list[Any]:
+def _choices(argument: ChoiceArgument, count: int, rng: np.random.Generator, most: int | None = None) -> list[Value]:
     """Return ``count`` choices, of which at most ``most`` are different."""
     choices = list(argument.values)
     chosen = rng.permutation(len(choices))[:most]
     return [choices[int(chosen[int(rng.integers(len(chosen)))])] for _ in range(count)]
 
 
-def _numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Any]:
+def _numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Value]:
     low, high = argument.low, argument.high
     if argument.whole:
         return _whole_numbers(argument, count, rng)
@@ -163,13 +163,13 @@ def _numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> 
     return [float(n) for n in np.clip(drawn, low, high)]
 
 
-def _tied_numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Any]:
+def _tied_numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Value]:
     drawn = _numbers(argument, count, rng)
     drawn[int(rng.integers(1, count))] = drawn[0]
     return drawn
 
 
-def _whole_numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Any]:
+def _whole_numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Value]:
     return [int(n) for n in rng.integers(math.ceil(argument.low), math.floor(argument.high) + 1, size=count)]
 
 

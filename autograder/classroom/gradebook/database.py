@@ -33,8 +33,8 @@ _UPGRADE = (
 Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
 _MAX_TRIES = 8
-_WAIT_SECONDS = 0.05  # before the second try; doubled for each further one
-# Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
+_WAIT_SECONDS = 0.05  # before the second try, doubled for each further one
+# Serialization failure, deadlock, lock not available, or a table or type that another writer has just made.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
@@ -124,7 +124,7 @@ def require_version(db_url: str) -> None:
 
 
 def require_answers(db_url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
-    """Return the rows of each query; None if there is no gradebook yet.
+    """Return the rows of each query, or None if there is no gradebook yet.
 
     Raises ``GradebookError`` if the gradebook cannot be read, or if another version of nbgrader made it.
     """
@@ -244,7 +244,7 @@ def _met_another(error: BaseException) -> bool:
 
 
 def copy_gradebook(url: str, folder: Path) -> str:
-    """Copy the gradebook at ``url`` to ``folder``, and return the address of the copy; empty if there is no gradebook yet.
+    """Copy the gradebook at ``url`` to ``folder``, and return the address of the copy, or "" if there is no gradebook yet.
 
     Raises ``GradebookError`` if it cannot be read.
     """

@@ -147,7 +147,7 @@ def write_entries(
 
 
 def parse_timestamp(timestamp: str) -> dt.datetime | None:
-    """Return the time in a ``timestamp.txt`` as nbgrader reads it, in UTC; None if the text is not a time."""
+    """Return the time in a ``timestamp.txt`` as nbgrader reads it, in UTC, or None if the text is not a time."""
     from nbgrader.utils import parse_utc  # noqa: PLC0415
 
     try:
@@ -262,7 +262,7 @@ class _ChapterWriter:
         return False
 
     def _state(self, student: str) -> list[tuple[Any, dict[str, Any]]] | None:
-        """Return the rows of a student's work, each with the values that ``_write`` may change; None if there are none."""
+        """Return the rows of a student's work, each with the values that ``_write`` may change, or None if there are none."""
         if student not in self.submitted:
             return None
         submission, submitted = self.submitted[student]

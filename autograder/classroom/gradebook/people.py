@@ -96,7 +96,7 @@ class Person:
 
     @property
     def sorted_name(self) -> str:
-        """The last and first name with a comma; the id if neither is known."""
+        """The last and first name with a comma, or the id if neither is known."""
         parts = (" ".join(part.split()) for part in (self.last_name, self.first_name))
         return ", ".join(filter(None, parts)) or self.id
 
@@ -121,13 +121,13 @@ class ClassList:
 
 
 def known_students(url: str, chapter: str) -> ClassList | None:
-    """Return the students in the gradebook before ``chapter`` is graded; None if the gradebook is missing or unavailable."""
+    """Return the students in the gradebook before ``chapter`` is graded, or None if the gradebook is missing or unavailable."""
     found = query(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1], chapter)
 
 
 def read_class_list(url: str) -> ClassList | None:
-    """Return the students in the gradebook; None if there is no gradebook yet. Raises ``GradebookError`` if it cannot be read."""
+    """Return the students in the gradebook, or None if there is no gradebook yet. Raises ``GradebookError`` if it cannot be read."""
     found = require_answers(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1])
 
@@ -165,13 +165,13 @@ class ChapterBook:
 
 
 def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
-    """Return the marks of ``chapter`` by student, for all or for ``students``; None if the gradebook is unavailable."""
+    """Return the marks of ``chapter`` by student, for all or for ``students``, or None if the gradebook is unavailable."""
     found = query(url, _questions(chapter, students))
     return None if found is None else _marks(*found)
 
 
 def read_book(url: str, chapter: str) -> ChapterBook | None:
-    """Return ``chapter`` in the gradebook at ``url``; None if there is no gradebook yet.
+    """Return ``chapter`` in the gradebook at ``url``, or None if there is no gradebook yet.
 
     Raises ``GradebookError`` if it cannot be read. Otherwise a report would show an empty class.
     """

@@ -127,7 +127,7 @@ def student_queries(chapter: str, students: Sequence[str], *queries: str) -> lis
 
 
 def read_due_date(url: str, chapter: str) -> dt.datetime | None:
-    """Return when ``chapter`` is due, in UTC without a time zone; None if that is not known."""
+    """Return when ``chapter`` is due, in UTC without a time zone, or None if that is not known."""
     found = query(url, [(DUE_DATE, {"chapter": chapter})])
     return parse_utc(found[0][0][0]) if found and found[0] else None
 

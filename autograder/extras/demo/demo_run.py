@@ -92,7 +92,7 @@ def run_demo(
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
-    """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip those that fail."""
+    """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
     say(f"Proving the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
 
     def refused(chapter: str, why: object) -> None:

@@ -11,15 +11,17 @@ import json
 import random
 from dataclasses import dataclass
 from textwrap import dedent, indent
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.course.notebook import cell_of
 from autograder.judging.loader import known_alternatives, known_misconceptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from autograder.authoring.simulate import Code
+    from autograder.base.foreign import Json
     from autograder.course.course import Course
     from autograder.misconception import Misconception
 
@@ -117,7 +119,7 @@ class _AtWork:
 
     def __init__(self, course: Course, chapter: str, student: Student, size: int) -> None:
         self.course, self.chapter, self.student, self.size = course, chapter, student, size
-        self.right: dict[str, Any] = dict(reference_code(course, chapter))
+        self.right = reference_code(course, chapter)
         self.rng = random.Random(f"{student.id} {chapter}")  # noqa: S311 - a class to look at, not a secret
 
     def work(self) -> HandIn:
@@ -135,7 +137,7 @@ class _AtWork:
         }
         return makers.get(self.student.kind, self._attack)()
 
-    def _written(self, code: dict[str, Any], description: str, injected: Misconception | None = None) -> HandIn:
+    def _written(self, code: Mapping[str, Code], description: str, injected: Misconception | None = None) -> HandIn:
         return HandIn(_bytes(solved_notebook(self.course, self.chapter, code)), description, injected)
 
     def _other_way(self) -> HandIn:
@@ -153,7 +155,7 @@ class _AtWork:
         return self._written({**self.right, slip.exercise: self._slipped(slip)}, "one mistake in a chapter", slip)
 
     def _slips(self) -> HandIn:
-        code = dict(self.right)
+        code: dict[str, Code] = dict(self.right)
         for slip in self._shuffled(known_misconceptions(self.course, self.chapter)):
             code[slip.exercise] = self._slipped(slip)
         return self._written(code, "a mistake in every exercise")
@@ -193,7 +195,7 @@ class _AtWork:
         name = [n for n in self.right if not self._has_answers(n)][-1]
         return self._written({**self.right, name: attack.source(name)}, attack.description)
 
-    def _slipped(self, slip: Misconception) -> Any:
+    def _slipped(self, slip: Misconception) -> Code:
         if self._has_answers(slip.exercise):
             return {**self.right[slip.exercise](), **slip.function()}
         return slip.function
@@ -206,5 +208,5 @@ class _AtWork:
         return self.rng.sample(things, len(things))
 
 
-def _bytes(notebook: dict[str, Any]) -> bytes:
+def _bytes(notebook: dict[str, Json]) -> bytes:
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()

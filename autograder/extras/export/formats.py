@@ -44,7 +44,7 @@ def canvas(found: ClassMarks) -> Table:
 
 
 def moodle(found: ClassMarks) -> Table:
-    """Return the grading worksheet of a Moodle assignment; for several chapters, a table for Moodle's grade import."""
+    """Return the grading worksheet of a Moodle assignment, or for several chapters, a table for Moodle's grade import."""
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     found.require_distinct("address", lambda student: student.email.casefold())
     return _worksheet(found, found.chapters[0]) if len(found.chapters) == 1 else _many(found)

@@ -53,7 +53,7 @@ class ClassMarks:
     policy: Policy = BLANK
 
     def of(self, chapter: str, student: str) -> SubmissionMarks | None:
-        """Return the marks of a student in a chapter; None without a submission."""
+        """Return the marks of a student in a chapter, or None without a submission."""
         return self.marks[chapter].get(student)
 
     def state(self, chapter: str, student: str) -> State:
@@ -64,7 +64,7 @@ class ClassMarks:
         return "graded" if marks.complete else "waits"
 
     def score(self, chapter: str, student: str) -> float | None:
-        """Return the mark to export; None for a blank cell. Nobody gets a zero that was not given."""
+        """Return the mark to export, or None for a blank cell. Nobody gets a zero that was not given."""
         marks = self.of(chapter, student)
         if marks is None:
             return 0.0 if self.policy.missing == "zero" else None
@@ -89,7 +89,7 @@ class ClassMarks:
 
 
 def chapters_in(url: str) -> list[str]:
-    """Return the chapters in the gradebook at ``url``; empty if it is unavailable."""
+    """Return the chapters in the gradebook at ``url``, or none if it is unavailable."""
     return [str(name) for rows in query(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 
@@ -129,7 +129,7 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
 
 
 def shown(score: float | None) -> str:
-    """Return a mark as text; empty if there is none to export."""
+    """Return a mark as text, or an empty text if there is none to export."""
     return "" if score is None else format_points(score)
 
 

@@ -8,9 +8,9 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any
 
 from autograder.base.files import write_atomically
+from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
 from autograder.base.verdict import Verdict
 from autograder.course.course import Course, load_course
@@ -44,7 +44,7 @@ def main(root: Path) -> int:
     return status
 
 
-def _graded(root: Path) -> dict[str, Any]:
+def _graded(root: Path) -> dict[str, Json]:
     settings = json.loads((root / "source" / "settings.json").read_text(encoding="utf-8"))
     os.environ[VARIABLE] = (root / "source" / "secret").read_text(encoding="utf-8")
     course, chapter = load_course(root / "source" / "course"), settings["chapter"]

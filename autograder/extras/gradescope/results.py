@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.base.formatting import points
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict, redact_verdict
 from autograder.course.course import Course
@@ -22,7 +22,7 @@ _LATER = {
 _NOT_TRIED = "Not tried: it waits for a check above it."
 
 
-def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Any]:
+def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Json]:
     """Return the results of a verdict. ``hidden`` says when students see the checks that they cannot run themselves.
 
     A notebook that could not be graded gets no score, which Gradescope treats as a failed run, not as 0 points.
@@ -44,17 +44,17 @@ def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Any]:
     }
 
 
-def failure(why: str) -> dict[str, Any]:
+def failure(why: str) -> dict[str, Json]:
     """Return the results if the grader itself failed: no score, and ``why`` for the instructors only."""
     return _no_score(_RECEIVED + _NOT_YOURS, why)
 
 
-def _no_score(told: str, why: str) -> dict[str, Any]:
+def _no_score(message: str, why: str) -> dict[str, Json]:
     test = {"name": "Needs a person", "status": "failed", "output": why, "visibility": "hidden"}
-    return {"output": told.strip(), "output_format": "text", "stdout_visibility": "hidden", "tests": [test]}
+    return {"output": message.strip(), "output_format": "text", "stdout_visibility": "hidden", "tests": [test]}
 
 
-def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str, Any]]:
+def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str, Json]]:
     checks = [check for check in exercise.checks if check.points or check.status not in {"passed", "not_tried"}]
     earned = math.fsum(check.points for check in checks if check.status == "passed")
     whole = math.isclose(earned, exercise.score, abs_tol=1e-6)
@@ -84,7 +84,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
     return [head, *said, *tests]
 
 
-def _test(exercise: ExerciseVerdict, check: CheckResult, number: str, hidden: str) -> dict[str, Any]:
+def _test(exercise: ExerciseVerdict, check: CheckResult, number: str, hidden: str) -> dict[str, Json]:
     passed = check.status == "passed"
     untried = check.status == "not_tried" and exercise.status != "not_attempted"
     return {

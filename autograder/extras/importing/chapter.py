@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from autograder.base.formatting import pluralize
 from autograder.extras.importing.checks import Body, NamesInTests, Way, body_of, references_of, title_of, ways
 from autograder.extras.importing.exercises import Exercise, Part, exercise_name, parts_of
-from autograder.extras.importing.pieces import AnswerCell, Original, Test
+from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Original, Piece, Test
 from autograder.extras.importing.program import Statement, locals_of, slice_of, statements_of
 
 __all__ = ["Check", "NewChapter", "NotImported", "leave", "planned"]
@@ -119,13 +118,13 @@ def planned(original: Original, name: str, taken: Collection[str]) -> NewChapter
     return chapter
 
 
-def _given(piece: Any) -> str:
-    cell: Mapping[str, Any] = piece.cell
+def _given(piece: CopiedCell | ManualCell) -> str:
+    cell = piece.cell
     source = cell.get("source")
     return (source if isinstance(source, str) else "".join(source or ())) if cell.get("cell_type") == "code" else ""
 
 
-def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequence[Any]) -> frozenset[str]:
+def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequence[Piece]) -> frozenset[str]:
     """Return the names that tests use, directly or through code outside of answers that computes something from them."""
     answers = {n for n, p in enumerate(pieces) if isinstance(p, AnswerCell)}
     asked: set[str] = set()
@@ -240,14 +239,14 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
-    told = f"its test is not carried over: {why}."
+    reason = f"its test is not carried over: {why}."
     if test.points:
         chapter.spare.append((number, test))
-        told += _by_hand_for(chapter, number, test)
+        reason += _by_hand_for(chapter, number, test)
     if not test.hidden:
-        told += " Its cell stays, for students to run."
+        reason += " Its cell stays, for students to run."
         chapter.kept_tests.setdefault(number, []).append(test)
-    chapter.left.append(NotImported(test.where, told))
+    chapter.left.append(NotImported(test.where, reason))
 
 
 def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:

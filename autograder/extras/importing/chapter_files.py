@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.extras.importing.chapter import Check, NewChapter
 from autograder.extras.importing.checks import Way
 from autograder.extras.importing.exercises import Exercise
@@ -260,7 +260,7 @@ _CELL_ID = re.compile(r"[a-zA-Z0-9_\-]{1,64}\Z")
 _KEPT = ("tags", "jupyter", "slideshow", "collapsed", "scrolled")
 
 
-def notebook_of_chapter(chapter: NewChapter) -> dict[str, Any]:
+def notebook_of_chapter(chapter: NewChapter) -> dict[str, Json]:
     """Return the notebook's JSON. Its kernel is called python3, because another name might not exist at release."""
     cells = list(_cells(chapter))
     first = next((i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
@@ -281,7 +281,7 @@ def notebook_of_chapter(chapter: NewChapter) -> dict[str, Any]:
     }
 
 
-def _cells(chapter: NewChapter) -> Iterator[dict[str, Any]]:
+def _cells(chapter: NewChapter) -> Iterator[dict[str, Json]]:
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell | ManualCell):
             cell = _cleaned(piece.cell)
@@ -293,7 +293,7 @@ def _cells(chapter: NewChapter) -> Iterator[dict[str, Any]]:
             yield may_fail(code_cell(test.code, grade_id=f"{name}_examples", locked=True))
 
 
-def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dict[str, Any]]:
+def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dict[str, Json]]:
     if number in chapter.by_hand:
         name, points = chapter.by_hand[number]
         if points:
@@ -308,7 +308,7 @@ def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dic
             yield from _exercise(chapter, part.exercise)
 
 
-def _exercise(chapter: NewChapter, exercise: Exercise) -> Iterator[dict[str, Any]]:
+def _exercise(chapter: NewChapter, exercise: Exercise) -> Iterator[dict[str, Json]]:
     if exercise.name in chapter.marked_by_hand:
         worth = _worth(chapter.marked_by_hand[exercise.name])
         yield may_fail(code_cell(exercise.stub, grade_id=exercise.name, grade=True, solution=True, points=worth))
@@ -325,12 +325,12 @@ def _worth(points: Fraction) -> float | int:
     return points.numerator if points.denominator == 1 else float(points)
 
 
-def _cleaned(cell: Mapping[str, Any]) -> dict[str, Any]:
+def _cleaned(cell: Mapping[str, Json]) -> dict[str, Json]:
     """Return a cell of the source without outputs and without the metadata of other tools."""
     kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
     metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
     assert isinstance(metadata, Mapping)  # noqa: S101 - as it was just asked
-    kept: dict[str, Any] = {key: metadata[key] for key in _KEPT if key in metadata}
+    kept: dict[str, Json] = {key: metadata[key] for key in _KEPT if key in metadata}
     marks = metadata.get("nbgrader")
     if isinstance(marks, dict) and marks.get("grade_id"):
         kept["nbgrader"] = {
@@ -345,7 +345,7 @@ def _cleaned(cell: Mapping[str, Any]) -> dict[str, Any]:
             kept["nbgrader"].pop("points", None)
         kept["nbgrader"].pop("checksum", None)
     source = cell.get("source")
-    made: dict[str, Any] = {"cell_type": kind, "metadata": kept}
+    made: dict[str, Json] = {"cell_type": kind, "metadata": kept}
     made["source"] = source if isinstance(source, str) else "".join(s for s in source or () if isinstance(s, str))
     if kind == "code":
         made |= {"execution_count": None, "outputs": []}
@@ -356,7 +356,7 @@ def _cleaned(cell: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _with_own_ids(cells: Sequence[dict[str, Any]], taken: set[str]) -> None:
+def _with_own_ids(cells: Sequence[dict[str, Json]], taken: set[str]) -> None:
     """Give each cell a unique id, and each nbgrader cell a unique grade id that nbgrader accepts."""
     used: set[str] = set()
     grade_ids: set[str] = set()

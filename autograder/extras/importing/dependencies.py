@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.course.course import Course
 from autograder.extras.importing.chapter import NewChapter
 from autograder.sandbox.packages import PackageMissing, top_level_paths
@@ -20,7 +20,7 @@ _LARGEST = 64 << 20  # bytes of all files together, which is the limit of a rele
 _MOST_LOOKED_AT = 2000
 
 
-def files_of(path: Path, document: Mapping[str, Any], named: Sequence[str], chapter: NewChapter) -> dict[Path, str]:
+def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], chapter: NewChapter) -> dict[Path, str]:
     """Return the files next to the notebook that it names, with their paths below the chapter's folder."""
     folder = path.resolve().parent
     text = json.dumps([cell.get("source") for cell in document["cells"] if isinstance(cell, dict)], ensure_ascii=False)
@@ -63,7 +63,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def packages_of(course: Course, chapter: NewChapter, files: Mapping[Path, str]) -> list[str]:
-    """Return packages that the notebook imports and the course does not list. Report those that are not installed."""
+    """Return packages that the notebook imports and the course does not list. Report packages that are not installed."""
     own = {PurePosixPath(name).stem for name in files.values() if name.endswith(".py")}
     try:
         there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.base.formatting import pluralize
 from autograder.course.notebook import text_of
 from autograder.extras.importing.pieces import (
@@ -95,10 +95,10 @@ def lines_of(source: str) -> list[SourceLine]:
     return found
 
 
-def test_of(where: str, question: str, cell: Mapping[str, Any]) -> tuple[Test, Any]:
+def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, Json]:
     """Return a cell of tests, and the points that it states. The points are None if it states none."""
     source = text_of(cell.get("source"))
-    config: Mapping[str, Any] = {}
+    config: Mapping[str, Json] = {}
     hidden = False
     if found := _CONFIG.match(source):
         config = _simple(found[2])
@@ -121,7 +121,7 @@ def test_of(where: str, question: str, cell: Mapping[str, Any]) -> tuple[Test, A
     return test, config.get("points")
 
 
-def _simple(text: str) -> Mapping[str, Any]:
+def _simple(text: str) -> Mapping[str, Json]:
     """Return a test's settings. Settings that cannot be read are ignored, because a message may contain anything."""
     import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
 
@@ -134,7 +134,7 @@ def _simple(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _printed(outputs: Any) -> str | None:
+def _printed(outputs: Json) -> str | None:
     """Return the output of the cell's last expression in the author's notebook. None if no output is saved."""
     texts = []
     for output in outputs if isinstance(outputs, list) else ():
@@ -148,7 +148,7 @@ def _printed(outputs: Any) -> str | None:
 
 
 def distribute_points(
-    where: str, config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]
+    where: str, config: Mapping[str, Json], tests: Sequence[tuple[Test, Json]]
 ) -> tuple[list[Test], list[str]]:
     """Return the tests with their points, and notes about them.
 
@@ -157,7 +157,7 @@ def distribute_points(
     """
     if not tests:
         return [], []
-    told: list[str] = []
+    notes: list[str] = []
     own = _by_test(config, tests)
     whole = _number(config.get("points"))
     said = sum((p for p in own if p is not None), Fraction(0))
@@ -166,13 +166,13 @@ def distribute_points(
         whole = Fraction(1) if not said and silent else said
     rest = Fraction(0) if whole is None else whole - said
     if rest < 0:
-        told.append(
+        notes.append(
             f"{where}: its tests are worth {pluralize(float(said), 'point')} together and the question says {pluralize(float(whole or 0), 'point')}; the tests count."
         )
         rest = Fraction(0)
     each = rest / len(silent) if silent else Fraction(0)
     if rest > 0 and len(silent) > 1:
-        told.append(
+        notes.append(
             f"{where}: {pluralize(float(rest), 'point')} shared out evenly among {len(silent)} tests, as Otter does."
         )
     worth = [each if p is None else p for p in own]
@@ -180,14 +180,14 @@ def distribute_points(
         worth = [p * (whole or said) / said for p in worth]
     if config.get("all_or_nothing") is True and len(tests) > 1:
         worth = [Fraction(0)] * (len(tests) - 1) + [sum(worth, Fraction(0))]
-        told.append(
+        notes.append(
             f"{where}: all or nothing, as in the source: its last test carries the points, and waits for the others."
         )
-        return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], told
-    return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], told
+        return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], notes
+    return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], notes
 
 
-def _by_test(config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]) -> list[Fraction | None]:
+def _by_test(config: Mapping[str, Json], tests: Sequence[tuple[Test, Json]]) -> list[Fraction | None]:
     given = config.get("points")
     own = [_number(points) for _, points in tests]
     if isinstance(given, list):
@@ -204,7 +204,7 @@ def _by_test(config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]) -> li
     return own
 
 
-def _number(value: Any) -> Fraction | None:
+def _number(value: Json) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         return None
     return Fraction(value).limit_denominator(1000)
@@ -233,23 +233,23 @@ class _Question:
 
     name: str
     where: str
-    config: Mapping[str, Any]
+    config: Mapping[str, Json]
     cells: list[Piece] = field(default_factory=list)
-    prompt: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    solution: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    tests: list[tuple[Test, Any]] = field(default_factory=list)
+    prompt: list[tuple[str, Mapping[str, Json]]] = field(default_factory=list)
+    solution: list[tuple[str, Mapping[str, Json]]] = field(default_factory=list)
+    tests: list[tuple[Test, Json]] = field(default_factory=list)
 
     @property
     def by_hand(self) -> bool:
         return self.config.get("manual") is True
 
 
-def is_otter(cells: Sequence[Mapping[str, Any]]) -> bool:
+def is_otter(cells: Sequence[Mapping[str, Json]]) -> bool:
     """Return whether any cell starts an Otter question."""
     return any(_opens(cell) for cell in cells)
 
 
-def read_otter(cells: Sequence[Mapping[str, Any]]) -> Original:
+def read_otter(cells: Sequence[Mapping[str, Json]]) -> Original:
     """Split a notebook in Otter format. Raises ``ImportRefusedError`` if its blocks do not match."""
     reader = _OtterReader()
     for number, cell in enumerate(cells, 1):
@@ -257,7 +257,7 @@ def read_otter(cells: Sequence[Mapping[str, Any]]) -> Original:
     return reader.finished()
 
 
-def _opens(cell: Mapping[str, Any]) -> bool:
+def _opens(cell: Mapping[str, Json]) -> bool:
     words, _ = _boundary(cell)
     source = text_of(cell.get("source"))
     return words in {"BEGIN QUESTION", "ASSIGNMENT CONFIG"} or (
@@ -265,7 +265,7 @@ def _opens(cell: Mapping[str, Any]) -> bool:
     )
 
 
-def _boundary(cell: Mapping[str, Any]) -> tuple[str, str]:
+def _boundary(cell: Mapping[str, Json]) -> tuple[str, str]:
     """Return the words of a cell that starts or ends a block, and the YAML below them. Empty for any other cell."""
     source, kind = text_of(cell.get("source")), cell.get("cell_type")
     fenced = _FENCE.match(source) if kind == "markdown" else None
@@ -289,7 +289,7 @@ class _OtterReader:
         self.block = ""  # PROMPT, SOLUTION or TESTS
         self.old = False  # the question is in a text cell, and no cell ends it
 
-    def read(self, where: str, cell: Mapping[str, Any]) -> None:
+    def read(self, where: str, cell: Mapping[str, Json]) -> None:
         """Process one cell."""
         words, text = _boundary(cell)
         source = text_of(cell.get("source"))
@@ -336,7 +336,7 @@ class _OtterReader:
         else:
             self.block = block if verb == "BEGIN" else ""
 
-    def _configured(self, where: str, config: Mapping[str, Any]) -> None:
+    def _configured(self, where: str, config: Mapping[str, Json]) -> None:
         for key in ("files", "student_files", "autograder_files"):
             named = config.get(key)
             self.files += [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
@@ -350,7 +350,7 @@ class _OtterReader:
         self.names.add(name)
         self.question, self.block, self.old = _Question(name, f"{where} ({name})", config), "", False
 
-    def _keep(self, where: str, cell: Mapping[str, Any]) -> None:
+    def _keep(self, where: str, cell: Mapping[str, Json]) -> None:
         if cell.get("cell_type") == "code":
             lines = lines_of(text_of(cell.get("source")))
             cell = {**cell, "source": "\n".join(line.solved for line in lines if line.solved is not None)}
@@ -364,7 +364,7 @@ class _OtterReader:
         """Whether the current question has shown its solution."""
         return self.question is not None and bool(self.question.solution)
 
-    def _of_block(self, where: str, cell: Mapping[str, Any]) -> None:
+    def _of_block(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
         assert question is not None  # noqa: S101 - who calls it has looked
         if self.block == "PROMPT":
@@ -376,7 +376,7 @@ class _OtterReader:
         else:
             question.cells.append(CopiedCell(where, cell))
 
-    def _of_old(self, where: str, cell: Mapping[str, Any], source: str) -> None:
+    def _of_old(self, where: str, cell: Mapping[str, Json], source: str) -> None:
         question = self.question
         assert question is not None  # noqa: S101 - who calls it has looked
         if cell.get("cell_type") == "code" and _OLD_TEST.match(source.lstrip()):
@@ -387,7 +387,7 @@ class _OtterReader:
             self._end()
             self._keep(where, cell)
 
-    def _test(self, where: str, cell: Mapping[str, Any]) -> None:
+    def _test(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
         assert question is not None  # noqa: S101 - who calls it has looked
         if cell.get("cell_type") == "code":
@@ -405,11 +405,11 @@ class _OtterReader:
         self.pieces += [CopiedCell(where, cell) for where, cell in question.prompt]
         for where, cell in question.solution:
             self.pieces += self._answer(question, where, cell)
-        tests, told = distribute_points(question.where, question.config, question.tests)
-        self.notes += told
+        tests, notes = distribute_points(question.where, question.config, question.tests)
+        self.notes += notes
         self.pieces += [replace(test, question=question.name) for test in tests]
 
-    def _answer(self, question: _Question, where: str, cell: Mapping[str, Any]) -> Iterator[Piece]:
+    def _answer(self, question: _Question, where: str, cell: Mapping[str, Json]) -> Iterator[Piece]:
         where = f"{where} ({question.name})"
         tags = cell.get("metadata", {}).get("tags") if isinstance(cell.get("metadata"), dict) else None
         if cell.get("cell_type") == "code":
@@ -437,7 +437,7 @@ def _by_hand(question: _Question) -> Iterator[Piece]:
         yield ManualCell(f"{where} ({question.name})", make(source, **marks), "" if number else answer)
 
 
-def _handed_out(cell: Mapping[str, Any]) -> str:
+def _handed_out(cell: Mapping[str, Json]) -> str:
     if cell.get("cell_type") != "code":
         return _BLANK
     lines = lines_of(text_of(cell.get("source")))
@@ -453,7 +453,7 @@ def _only_otter(source: str) -> bool:
     )
 
 
-def _yaml(where: str, text: str) -> Mapping[str, Any]:
+def _yaml(where: str, text: str) -> Mapping[str, Json]:
     import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
 
     if len(text) > 20_000:

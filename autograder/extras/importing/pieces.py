@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 
 __all__ = [
     "AnswerCell", "CopiedCell", "ImportRefusedError", "ManualCell", "Original", "Piece", "SourceLine", "Test",
@@ -33,7 +33,7 @@ class CopiedCell:
     """A cell that goes into the chapter's notebook as it is. ``cell`` is its JSON."""
 
     where: str
-    cell: Mapping[str, Any]
+    cell: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ManualCell:
     """A manually graded cell: its JSON with nbgrader's metadata, and the author's answer, which students do not get."""
 
     where: str
-    cell: Mapping[str, Any]
+    cell: Mapping[str, Json]
     answer: str = ""
 
 
@@ -82,7 +82,7 @@ class Test:
     message: str = ""
     expected: str | None = None
     after_visible: bool = False
-    marks: Mapping[str, Any] = field(default_factory=dict)
+    marks: Mapping[str, Json] = field(default_factory=dict)
 
 
 Piece = CopiedCell | ManualCell | AnswerCell | Test
@@ -98,7 +98,7 @@ class Original:
     notes: Sequence[str] = ()
 
 
-def code_cell(source: str, **marks: Any) -> dict[str, Any]:
+def code_cell(source: str, **marks: Json) -> dict[str, Json]:
     """Return a code cell. ``marks`` are nbgrader metadata."""
     return {
         "cell_type": "code",
@@ -109,16 +109,16 @@ def code_cell(source: str, **marks: Any) -> dict[str, Any]:
     }
 
 
-def may_fail(cell: dict[str, Any]) -> dict[str, Any]:
+def may_fail(cell: dict[str, Json]) -> dict[str, Json]:
     """Tag a cell whose error is allowed: students have not filled it in when the chapter is tried."""
     cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "raises-exception"]
     return cell
 
 
-def text_cell(source: str, **marks: Any) -> dict[str, Any]:
+def text_cell(source: str, **marks: Json) -> dict[str, Json]:
     """Return a Markdown cell. ``marks`` are nbgrader metadata."""
     return {"cell_type": "markdown", "metadata": {"nbgrader": _marks(marks)} if marks else {}, "source": source}
 
 
-def _marks(marks: Mapping[str, Any]) -> dict[str, Any]:
+def _marks(marks: Mapping[str, Json]) -> dict[str, Json]:
     return {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3, **marks}

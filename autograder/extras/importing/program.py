@@ -133,7 +133,7 @@ def _first(node: ast.stmt) -> int:
 
 
 def _bound(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a statement binds, and those that it changes in place."""
+    """Return the names that a statement binds, and the names that it changes in place."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return frozenset({node.name}), frozenset()
     if isinstance(node, ast.Import | ast.ImportFrom):

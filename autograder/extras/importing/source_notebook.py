@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, load_document, metadata_of, read_bytes, text_of
 from autograder.extras.importing.otter import is_otter, read_otter
 from autograder.extras.importing.pieces import (
@@ -36,12 +36,12 @@ _BLANK_TEXT = "YOUR ANSWER HERE"
 _BLANK_CODE = ("# YOUR CODE HERE", "raise NotImplementedError()")
 
 
-def is_nbgrader(cells: Sequence[Mapping[str, Any]]) -> bool:
+def is_nbgrader(cells: Sequence[Mapping[str, Json]]) -> bool:
     """Return whether any cell has nbgrader metadata."""
     return any(_marks(cell) for cell in cells)
 
 
-def read_nbgrader(cells: Sequence[Mapping[str, Any]]) -> Original:
+def read_nbgrader(cells: Sequence[Mapping[str, Json]]) -> Original:
     """Split an nbgrader source notebook into its parts."""
     notes: list[str] = []
     return Original(
@@ -49,7 +49,7 @@ def read_nbgrader(cells: Sequence[Mapping[str, Any]]) -> Original:
     )
 
 
-def _pieces(number: int, cell: Mapping[str, Any], notes: list[str]) -> Iterator[Piece]:
+def _pieces(number: int, cell: Mapping[str, Json], notes: list[str]) -> Iterator[Piece]:
     marks, source, kind = _marks(cell), text_of(cell.get("source")), cell.get("cell_type")
     name = text_of(marks.get("grade_id"))
     where = f"cell {number}" + (f" ({name})" if name else "")
@@ -69,7 +69,7 @@ def _pieces(number: int, cell: Mapping[str, Any], notes: list[str]) -> Iterator[
         yield CopiedCell(where, cell)
 
 
-def _by_hand(where: str, cell: Mapping[str, Any], source: str, name: str) -> ManualCell:
+def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> ManualCell:
     marks = {**_marks(cell), "grade_id": name or re.sub(r"\W+", "-", where)}
     marks = {"grade": False, "locked": False, "solution": False, "task": False, **marks}
     changed = {**cell, "metadata": {**_metadata(cell), "nbgrader": marks}}
@@ -140,19 +140,19 @@ def _says_something(code: str) -> bool:
     return any(line.strip() and not line.strip().startswith("#") for line in code.splitlines())
 
 
-def points_of(value: Any) -> Fraction:
+def points_of(value: Json) -> Fraction:
     """Return points as the source has them, and 0 for anything that is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         return Fraction(0)
     return Fraction(value).limit_denominator(1000)
 
 
-def _metadata(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+def _metadata(cell: Mapping[str, Json]) -> Mapping[str, Json]:
     found = cell.get("metadata")
     return found if isinstance(found, dict) else {}
 
 
-def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+def _marks(cell: Mapping[str, Json]) -> Mapping[str, Json]:
     found = _metadata(cell).get("nbgrader")
     return found if isinstance(found, dict) else {}
 
@@ -170,7 +170,7 @@ _KERNELS = {
 }
 
 
-def read_source(path: Path) -> Mapping[str, Any]:
+def read_source(path: Path) -> Mapping[str, Json]:
     """Return the JSON of a notebook. Raises ``ImportRefusedError`` if it is not a notebook, or not for Python 3."""
     try:
         document = load_document(read_bytes(path), path)
@@ -186,7 +186,7 @@ def read_source(path: Path) -> Mapping[str, Any]:
     return document
 
 
-def original_of(path: Path, document: Mapping[str, Any]) -> Original:
+def original_of(path: Path, document: Mapping[str, Json]) -> Original:
     """Return the parts of a notebook. Raises ``ImportRefusedError`` if it is neither for nbgrader nor for Otter."""
     cells = [cell for cell in document["cells"] if isinstance(cell, dict)]
     if metadata_of(document).get("chapter"):
@@ -204,7 +204,7 @@ def original_of(path: Path, document: Mapping[str, Any]) -> Original:
     )
 
 
-def _other_kernel(document: Mapping[str, Any]) -> str:
+def _other_kernel(document: Mapping[str, Json]) -> str:
     """Return the language of a notebook that is not for Python 3. Empty if it is, or if it names none."""
     metadata = document.get("metadata")
     spec, info = (
@@ -219,5 +219,5 @@ def _other_kernel(document: Mapping[str, Any]) -> str:
     return "Python 2" if old else ""
 
 
-def _texts(value: Any) -> dict[str, str]:
+def _texts(value: Json) -> dict[str, str]:
     return {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from autograder.authoring.audit.classroom import AnswerGroup, undiagnosed_groups
 from autograder.authoring.audit.measure import each_chapter
+from autograder.base.foreign import Json
 from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.people import Person
 from autograder.course.course import Course
@@ -141,7 +141,7 @@ class ChapterReport:
             if mark.doubts or mark.standing in {"ungradable", "waiting"}
         ]
 
-    def to_json(self, names: Names) -> dict[str, Any]:
+    def to_json(self, names: Names) -> dict[str, Json]:
         """Return the report as data, with the labels of ``names``."""
         one, scores = self.marks, self.scores
 

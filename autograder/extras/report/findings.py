@@ -85,9 +85,9 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
             found.setdefault(key, []).append(mark.student)
             messages.setdefault(key, Counter())[exercise.message] += 1
     # A text may hold further notes for one student. The shortest of the most frequent texts has none.
-    told = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
+    message_of = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
     order = list(one.worth)
-    mistakes = [KnownMistake(*key, told[key], tuple(students)) for key, students in found.items()]
+    mistakes = [KnownMistake(*key, message_of[key], tuple(students)) for key, students in found.items()]
     return sorted(mistakes, key=lambda m: (-len(m.students), order.index(m.exercise) if m.exercise in order else 0))
 
 

@@ -6,8 +6,8 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.extras.report.class_marks import ChapterMarks
 
 __all__ = ["FEW", "ItemAnalysis", "ItemFigures", "analyse"]
@@ -46,7 +46,7 @@ class ItemAnalysis:
     alpha: float | None
     sentence: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the figures as data."""
         names = ItemFigures.__slots__
         items = [{name: getattr(item, name) for name in names} for item in self.items]

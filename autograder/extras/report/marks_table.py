@@ -6,10 +6,10 @@ import csv
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
+from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
 from autograder.base.sanitize import sanitize
 from autograder.base.spreadsheets import escape_formula
@@ -143,7 +143,7 @@ def _status(mark: StudentMark) -> str:
     return STANDINGS[mark.standing].partition(":")[0] + late
 
 
-def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Any]]:
+def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Json]]:
     """Return one object per student, with their marks by chapter."""
     people = chapters[0].people
     found = []
@@ -163,7 +163,7 @@ def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Any]]:
     return found
 
 
-def _mark_json(one: ChapterMarks, mark: StudentMark) -> dict[str, Any]:
+def _mark_json(one: ChapterMarks, mark: StudentMark) -> dict[str, Json]:
     return {
         "status": mark.standing,
         "score": mark.score,

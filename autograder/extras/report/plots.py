@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -145,7 +145,7 @@ def _label(text: str, limit: int = _MAX_LABEL) -> str:
     return sanitize(text, limit)
 
 
-def _bare(axes: Any) -> None:
+def _bare(axes: Axes) -> None:
     axes.spines["top"].set_visible(False)
     axes.spines["right"].set_visible(False)
 

@@ -6,9 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from functools import cache
 from textwrap import dedent
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup, escape
 
 from autograder.base.formatting import number, pluralize, points
@@ -18,6 +17,7 @@ from autograder.extras.report.class_marks import STANDINGS, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
 from autograder.extras.report.plots import MAX_ROWS, bars, distribution, heatmap
 from autograder.pages.card import blocks
+from autograder.pages.prose import page_templates
 
 __all__ = ["report_page"]
 
@@ -45,7 +45,7 @@ def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made
     )
 
 
-def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
+def _chapter(report: ChapterReport, names: Names) -> dict[str, object]:
     one, scores, name = report.marks, report.scores, report.marks.chapter
     ranked = _ranked(report, names)
     shares = [score / one.max_score for score in scores] if one.max_score else []
@@ -191,7 +191,7 @@ def _ranked(report: ChapterReport, names: Names) -> list[StudentMark]:
     return sorted(marks, key=lambda m: (m.score is None, -(m.score or 0.0), names.label(m.student)))
 
 
-def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, Any]:
+def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, object]:
     cells = []
     for name, worth in report.marks.worth.items():
         score = mark.exercises.get(name)
@@ -278,21 +278,9 @@ def _inline(text: str) -> Markup:
     return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def _finished(value: Any) -> Any:
-    # Ids, names and code are students' text, so control characters are removed from everything except our own markup.
-    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("autograder.extras.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finished,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"breakable": _breakable, "inline": _inline}
-    constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
-    return environment.get_template("report.html.j2", globals=dict(constants))
+    templates = page_templates("autograder.extras.report")
+    templates.filters |= {"breakable": _breakable, "inline": _inline}
+    constants: Mapping[str, object] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
+    return templates.get_template("report.html.j2", globals=dict(constants))

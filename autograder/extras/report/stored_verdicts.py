@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.base.verdict import Verdict
 from autograder.classroom.incremental import SharedOutcomes
 from autograder.course.course import Course
@@ -30,7 +30,7 @@ class StoredVerdict:
     noted: bool = False
 
     def is_of(self, path: Path) -> bool:
-        """Return whether the notebook at ``path`` seems to be the one that was graded.
+        """Return whether the notebook at ``path`` seems unchanged since it was graded.
 
         Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
         """
@@ -72,7 +72,7 @@ def _noted(folder: Path) -> dict[str, StoredVerdict]:
     return found
 
 
-def _size(line: Mapping[str, Any]) -> int | None:
+def _size(line: Mapping[str, Json]) -> int | None:
     signature = line["in"]  # of the folder, then of the notebook. None if the time was not reliable.
     return int(signature[1][2]) if signature and signature[1] else None
 

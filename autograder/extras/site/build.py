@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.course.course import Course
 from autograder.extras.site.pyodide import installed_wheel, select_packages, student_wheel
 from autograder.extras.site.site_contents import lay_out, write_landing
@@ -82,7 +82,7 @@ def _configure(stage: Path, course: Course, wheel: Path, *, alone: bool) -> None
         "disablePyPIFallback": alone,
         "loadPyodideOptions": {"packages": ["numpy", f"{WHEELS_FROM_WORKER}/{wheel.name}"]},
     }
-    data: dict[str, Any] = {
+    data: dict[str, Json] = {
         "appName": course.title or course.course_id,
         "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel},
     }

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from email import message_from_bytes
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
 import autograder
+from autograder.base.foreign import Json
 from autograder.extras.site.site_folder import SiteError
 
 __all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "student_wheel"]
@@ -37,7 +38,7 @@ class Pyodide:
     """The files of a distribution that a site needs, by their names in the site, and the lock file that lists them."""
 
     files: Mapping[str, Path]
-    lock: Mapping[str, Any]
+    lock: Mapping[str, Json]
 
     def copy_to(self, folder: Path) -> None:
         """Write all of it into ``folder``, which is created."""
@@ -54,7 +55,7 @@ class _Wheel:
 
     @property
     def requires(self) -> Iterator[str]:
-        """The dependencies in the wheel's own metadata, without those that have a condition."""
+        """The dependencies in the wheel's own metadata that have no condition."""
         with zipfile.ZipFile(self.path) as archive:
             name = next((n for n in archive.namelist() if n.endswith(".dist-info/METADATA")), None)
             metadata = message_from_bytes(archive.read(name) if name else b"")
@@ -74,10 +75,10 @@ def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodi
     is missing.
     """
     lock = _lock(folder, version)
-    packages: dict[str, Any] = {canonicalize_name(name): entry for name, entry in lock["packages"].items()}
+    packages: dict[str, Json] = {canonicalize_name(name): entry for name, entry in lock["packages"].items()}
     wheels = _wheels(folder, lock["info"])
     files = {name: folder / name for name in RUNTIME}
-    picked: dict[str, Any] = {}
+    picked: dict[str, Json] = {}
     missing: dict[str, str] = {}
     waiting = [*KERNEL_NEEDS, *(_package_of(name, packages) for name in imports)]
     while waiting:
@@ -99,7 +100,7 @@ def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodi
     return Pyodide(files, {**lock, "packages": dict(sorted(picked.items()))})
 
 
-def _lock(folder: Path, version: str) -> Any:
+def _lock(folder: Path, version: str) -> Json:
     if not folder.is_dir():
         raise SiteError(f"--pyodide {folder}: there is no such folder. It has to hold Pyodide {version}, unpacked.")
     absent = [name for name in (*RUNTIME, LOCK) if not (folder / name).is_file()]
@@ -130,10 +131,10 @@ def _version(folder: Path) -> str:
         return ""
 
 
-def _wheels(folder: Path, info: Mapping[str, Any]) -> dict[str, _Wheel]:
+def _wheels(folder: Path, info: Mapping[str, Json]) -> dict[str, _Wheel]:
     """Return the newest wheel of each project in ``folder`` that this Pyodide can run."""
     python = "cp" + "".join(str(info["python"]).split(".")[:2])
-    newest: dict[str, tuple[Any, _Wheel]] = {}
+    newest: dict[str, tuple[Version, _Wheel]] = {}
     for path in sorted(folder.glob("*.whl")):
         try:
             name, version, _, tags = parse_wheel_filename(path.name)
@@ -156,7 +157,7 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _exact(folder: Path, entry: Mapping[str, Any] | None) -> _Wheel | None:
+def _exact(folder: Path, entry: Mapping[str, Json] | None) -> _Wheel | None:
     """Return the file that the lock file names, if it exists and has the locked hash."""
     path = folder / entry["file_name"] if entry else folder / "absent"
     if entry is None or not path.is_file() or _hash(path) != entry["sha256"]:
@@ -164,7 +165,7 @@ def _exact(folder: Path, entry: Mapping[str, Any] | None) -> _Wheel | None:
     return _Wheel(path, entry["version"])
 
 
-def _entry(name: str, wheel: _Wheel, entry: Mapping[str, Any] | None) -> dict[str, Any]:
+def _entry(name: str, wheel: _Wheel, entry: Mapping[str, Json] | None) -> dict[str, Json]:
     """Return the lock entry of ``wheel``, from the lock file if it has the package, and else from the wheel itself."""
     if entry is None:
         entry = {
@@ -183,7 +184,7 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _package_of(imported: str, packages: Mapping[str, Any]) -> str:
+def _package_of(imported: str, packages: Mapping[str, Json]) -> str:
     """Return the package that ``import imported`` needs."""
     named = canonicalize_name(imported)
     if named in packages:
@@ -192,7 +193,7 @@ def _package_of(imported: str, packages: Mapping[str, Any]) -> str:
 
 
 def _missing(
-    folder: Path, missing: Mapping[str, str], packages: Mapping[str, Any], info: Mapping[str, Any], version: str
+    folder: Path, missing: Mapping[str, str], packages: Mapping[str, Json], info: Mapping[str, Json], version: str
 ) -> str:
     pure = [
         f"{name}=={packages[name]['version']}" if name in packages else name
@@ -238,7 +239,7 @@ def student_wheel(folder: Path) -> Path:
 
 
 def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
-    """Write an installed pure Python distribution into ``folder`` as a wheel, like the one that it came from.
+    """Write an installed pure Python distribution into ``folder`` as a wheel, like the wheel that it came from.
 
     Files whose path begins with ``without`` are left out. Raises ``SiteError`` if it is not installed.
     """

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import autograder
 from autograder.authoring.release.run import handout
 from autograder.course.course import Course
-from autograder.pages.prose import prose
+from autograder.pages.prose import page_templates, prose
 from autograder.student.examples import EXAMPLES_NAME, load_examples
 from autograder.student.terminal.layout import MAP_NAME
 
@@ -70,13 +69,7 @@ def _heading(notebook: Path) -> tuple[str, str]:
 
 def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents: Path, *, alone: bool) -> None:
     """Write the first page into ``site``, replacing JupyterLite's own. ``alone`` means that the site has its own Pyodide."""
-    environment = Environment(
-        loader=PackageLoader("autograder.extras.site", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    page = environment.get_template("index.html.j2")
+    page = page_templates("autograder.extras.site").get_template("index.html.j2")
     overview = MAP_NAME if (contents / MAP_NAME).is_file() else ""
     text = page.render(title=title, chapters=chapters, version=autograder.__version__, alone=alone, map=overview)
     (site / "index.html").write_text(text, encoding="utf-8")

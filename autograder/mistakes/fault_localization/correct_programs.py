@@ -50,7 +50,7 @@ class Material(NamedTuple):
     def of(cls, checks: ChapterChecks, exercise: str, watched: Call | None, operators: Sequence[Operator]) -> Material:
         """Return the material for ``exercise``. The variables of the programs are traced in the call ``watched``.
 
-        ``operators`` are those that were loaded with the checks. The alternatives, which are only read here, may add others.
+        ``operators`` were loaded with the checks. The alternatives are read here and may define more.
         """
         functions: list[Callable[..., Any]] = [checks.references[exercise]]
         alternatives = known_alternatives(checks.course, checks.chapter)

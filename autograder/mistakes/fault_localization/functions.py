@@ -52,7 +52,7 @@ def localize(
     traces: Sequence[DonorTrace] = (),
     validation_seconds: float = _CALL_SECONDS,
 ) -> Located | None:
-    """Return where the mistake of ``program`` is, None if no small edit corrects it.
+    """Return the location of the mistake in ``program``, or None if no small edit corrects it.
 
     Args:
         names: the functions of the notebook by name.

@@ -117,7 +117,7 @@ class _Known:
 
 
 class NotebookLocator:
-    """Finds where the mistakes of submissions are.
+    """Finds the lines of the mistakes in submissions.
 
     Attributes:
         seconds: the time limit for one exercise of one student.

@@ -1,4 +1,4 @@
-"""Search for the line of a mistake: try variants of a program cheapest first, and validate those that survive.
+"""Search for the line of a mistake: try variants of a program cheapest first, and validate the survivors.
 
 NumPy and the standard library only, because a student's own machine runs this too.
 """
@@ -60,7 +60,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a mistake is.
+    """The location of a mistake.
 
     Attributes:
         places: the cells and lines. If ``edits`` is 1, an edit of any one of them is enough. If it is 2, both are needed.
@@ -76,7 +76,9 @@ class Located:
 
 
 def search(program: Program, survive: Survive, validate: Validate, deadline: Deadline) -> Located | None:
-    """Return where the mistake of ``program`` is, None if no small edit corrects it, or too many edits in different lines do.
+    """Return the location of the mistake in ``program``.
+
+    None if no small edit corrects it, or if too many edits in different lines do.
 
     Args:
         program: the student's code, which is wrong.
@@ -112,7 +114,7 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
     singles = kept()
     found = _validated(small(), noted, validate, deadline)
     if not found:
-        # One small slip made twice, or two small slips, are likelier than one that only a large edit undoes.
+        # One small slip made twice, or two small slips, are likelier than one large edit.
         combined: _Combined = (
             lambda: _repeated_edits(ones),
             lambda: islice(_in_one_line(ones), _FIRST_PAIRS),

@@ -196,7 +196,7 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
 
 
 def _is_blank(answer: Answer, exercise: str, *, is_method: bool = False) -> bool:
-    """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, not of one that it calls."""
+    """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, not of another stub that it calls."""
     error = answer.error
     return error is not None and error.type == "NotImplementedError" and (is_method or error.where in {"", exercise})
 

@@ -127,7 +127,7 @@ def find_exercise(
 
 
 def folders_of(names: Mapping[str, Value]) -> list[Path]:
-    """Return the possible folders of the notebook: the current one, and after an ``os.chdir`` the one that the front end reports."""
+    """Return the possible folders of the notebook: the current folder, and after an ``os.chdir`` the folder that the front end reports."""
     named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
     reported = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
     return list(dict.fromkeys([Path.cwd(), *(folder for folder in reported if folder.is_dir())]))

@@ -85,7 +85,7 @@ def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[Sc
 def list_lines(
     examples: Examples, outcomes: Mapping[str, ExerciseVerdict], focus: str, columns: int
 ) -> list[ScreenLine]:
-    """Return the list of exercises with their status. An arrow marks the one that is shown."""
+    """Return the list of exercises with their status. An arrow marks the exercise that is shown."""
     widest = max(map(len, examples.exercises), default=0)
     lines = []
     for name, exercise in examples.exercises.items():

@@ -6,7 +6,7 @@ from autograder.base.formatting import number, pluralize, points
 
 
 def test_a_number_is_exact_where_it_can_be():
-    """No trailing zeros and no rounding error; thirds have two decimals."""
+    """Numbers have no trailing zeros and no rounding errors, and thirds have two decimals."""
     values = (3.0, 10, 0.0, 2.5, 0.125, 0.0625, 0.1 + 0.2, 1 / 3, 0.333333, 2 / 3, 7 / 3)
     assert " ".join(map(number, values)) == "3 10 0 2.5 0.125 0.0625 0.3 0.33 0.33 0.67 2.33"
 

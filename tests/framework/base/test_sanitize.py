@@ -1,4 +1,4 @@
-"""What is left of a text once nothing in it acts on a terminal."""
+"""Tests of text from which everything that acts on a terminal is removed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from autograder.base.sanitize import sanitize, shorten
 
 
 def test_control_characters_go_and_line_breaks_stay():
-    """Escapes go whole, with direction overrides and half characters; a tab stays."""
+    """Escapes are removed completely, with direction overrides and half characters. Tabs stay."""
     assert sanitize("a\x1b]0;title\x07b\r\nc\x00\u202ed\te\ud800\u061c") == "ab\ncd\te"
 
 
 @given(st.text(), st.integers(min_value=1, max_value=40))
 def test_a_limit_is_kept(text, limit):
-    """Short texts stay as they are, long ones end in an ellipsis; what is left of them can be written down."""
+    """Short texts are unchanged, long texts end in an ellipsis, and the rest can be encoded."""
     assert shorten(text, limit) == (text if len(text) <= limit else text[: limit - 1] + "…")
     assert len(sanitize(text, limit)) <= limit
     sanitize(text, limit).encode()

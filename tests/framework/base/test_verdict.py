@@ -39,7 +39,7 @@ def test_a_line_is_the_object_as_text(verdict):
 
 
 def test_what_a_check_says_is_no_book():
-    """A text of megabytes, however it came to be, is cut in the outcome of a check; everything else stays."""
+    """A text of megabytes is cut in the outcome of a check. Everything else stays."""
     check = CheckResult("a", "t", "failed", "x" * 10**6, reason="y" * 10**6, example="short")
     assert (len(check.message), len(check.reason), check.example) == (8000, 8000, "short")
     assert check.message.endswith("x…")

@@ -31,7 +31,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Whatever a page, a worker or the browser itself asks for: nothing but this machine has an address.
+# Nothing but this machine has an address, for any request of a page, a worker or the browser itself.
 FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
@@ -150,9 +150,9 @@ def page(browser: sync_api.Browser, lab: Lab) -> Iterator[sync_api.Page]:
 
 @contextmanager
 def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **options: Any) -> Iterator[sync_api.Page]:
-    """A page that may talk to the server at ``address``; it fails where it asked anybody else for anything.
+    """A page that may connect only to the server at ``address``. The test fails if it requests anything else.
 
-    What begins with ``in_vain`` is refused as well, and no failure: pages that are not ours ask for it.
+    Requests that start with ``in_vain`` are blocked too, but are no failure, because pages of other projects make them.
     """
     context = browser.new_context(**options)
     machine = "/".join(address.split("/")[:3])
@@ -184,7 +184,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """The course in a folder where something may be made of it; what never ends is waited for less long there."""
+    """Copy the course to a writable folder, where endless loops are stopped sooner."""
     course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
     with (course.root / "course_config.py").open("a") as config:
         config.write("c.Course.check_seconds = 3.0\n")

@@ -1,4 +1,4 @@
-"""What a student's hand does in JupyterLab: open a notebook, write into a cell, run it, add one below."""
+"""A student's actions in JupyterLab: open a notebook, write into a cell, run it, add one below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import browser_file
 
-WAIT = 120_000  # milliseconds; an upper bound, never slept through
+WAIT = 120_000  # milliseconds, at most
 
 
 def set_theme(page, lab, theme):
@@ -36,7 +36,7 @@ def open_notebook(page, lab, path):
 
 
 def run(cell):
-    """Run one cell by hand, for the first time or once more, and wait until it is done; a folded one is opened."""
+    """Run one cell with the mouse, and wait until it is done. A folded cell is opened."""
     folded = cell.locator(".jp-InputPlaceholder")
     if folded.count():
         folded.click()
@@ -53,7 +53,7 @@ def run(cell):
 
 
 def type_and_run(cell, code=None):
-    """With the keyboard alone: go to a cell, put ``code`` in place of what stands there, run it, wait until it is done."""
+    """With the keyboard alone, go to a cell, replace its content by ``code``, run it and wait until it is done."""
     keys, prompt = cell.page.keyboard, cell.locator(".jp-InputPrompt")
     select(cell)
     if code is not None:
@@ -90,14 +90,14 @@ def select(cell):
 
 
 def write(cell, code):
-    """Put code in place of what stands in a cell."""
+    """Replace the code of a cell."""
     cell.locator(".cm-content").click()
     cell.page.keyboard.press("Control+A")
     cell.page.keyboard.insert_text(code)
 
 
 def add_below(cell, code):
-    """A new cell with that code below another one."""
+    """Add a cell with that code below another one, and return it."""
     fresh = cell.page.locator(".jp-Notebook .jp-CodeCell.jp-mod-selected")
     cell.locator(".jp-InputPrompt").click()  # selects the cell without writing into it
     cell.page.keyboard.press("b")
@@ -118,7 +118,7 @@ def reach(control):
 
 
 def serious(page, within=None):
-    """What axe finds wrong with the page, or with one part of it, that keeps somebody from reading or using it."""
+    """Return the accessibility problems that axe finds in the page, or in one part of it."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]

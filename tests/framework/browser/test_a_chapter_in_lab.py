@@ -1,4 +1,4 @@
-"""Chapter 0 as a student goes through it in JupyterLab: blank, with a slip, with all the hints, and right at last."""
+"""Chapter 0 as a student works on it in JupyterLab: blank, with a mistake, with all hints, and right."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAPTER = "ch0_orientation"
 SLIP = "def normalize_rows(A):\n    return A / A.sum(axis=0)"
 RIGHT = "def normalize_rows(A):\n    return A / A.sum(axis=1, keepdims=True)"
 PAIRS = "def pairwise_dot(X, Y):\n    return X @ Y.T"
-# What a reader of the rendered page would stumble over, each as a sentence.
+# Problems of the rendered page for a reader, each in a sentence.
 STUMBLES = r"""() => {
     const found = [];
     for (const text of document.querySelectorAll(".jp-RenderedMarkdown")) {

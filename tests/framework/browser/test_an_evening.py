@@ -44,7 +44,7 @@ def keep(request):
 
 
 def test_the_evening_in_the_site(browser, site, keep, tmp_path):
-    """Dark, 820 px wide, with nothing installed: a wrong softmax is diagnosed, mended, and still there after a reload."""
+    """Dark, 820 px wide, with nothing installed: a wrong softmax is diagnosed, corrected, and still there after a reload."""
     _, address = site
     with one_page(browser, address, viewport=NARROW, color_scheme="dark", accept_downloads=True) as page:
         page.goto(f"{address}/")
@@ -82,7 +82,7 @@ def test_the_evening_in_jupyterlab(browser, lab, keep):
 
 
 def evening(page, keep):
-    """What the student does from the map on, wherever it is open: with the keyboard, but for two clicks."""
+    """Work on the course from its map, with the keyboard except for two clicks."""
     overview = page.locator(".jp-Notebook", has_text="Attention from scratch").last
     expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
     overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)

@@ -23,7 +23,7 @@ def address(tmp_path_factory):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_about_a_class_is_sound(browser, address, scheme):
-    """Nothing is asked for, nothing runs out of the window on a phone, and axe finds nothing, folded parts included."""
+    """The page requests nothing, fits on a phone, and axe finds no problem, folded parts included."""
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme, bypass_csp=True)
     page, asked, said = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))

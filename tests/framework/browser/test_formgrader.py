@@ -1,6 +1,6 @@
-"""nbgrader's formgrader on a graded class: our marks and messages in it, and a mark by hand that outlives the next runs.
+"""Tests of nbgrader's formgrader on a graded class: it shows our marks and messages, and manual marks survive the next runs.
 
-The extension is nbgrader's own, in a real Jupyter server and a real browser, and so is the gradebook.
+nbgrader's own extension runs in a real Jupyter server and a real browser, with a real gradebook.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def graded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(graded_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Jupyter server of its own: formgrader reads the course's configuration from where the server starts."""
+    """Return the address of a new Jupyter server. Formgrader reads the course's configuration from its folder."""
     with serve(graded_folder, tmp_path_factory.mktemp("home")) as address:
         yield address
 
@@ -56,7 +56,7 @@ def graded(folder):
 
 
 def of_ben(folder):
-    """The address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
+    """Return the address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
     with book_of(load_course(folder)) as book:
         notebook = book.find_submission_notebook(CHAPTER, CHAPTER, "ben")
         grade = book.find_grade(f"check_{EXERCISE}", CHAPTER, CHAPTER, "ben")
@@ -72,7 +72,7 @@ def score_field(page, server, address):
 
 
 def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, server, graded_folder):
-    """Formgrader shows what the checks gave and said; a mark typed there stands in the gradebook, there and in the total after two runs."""
+    """Formgrader shows marks and messages. A manual mark entered there stays in the gradebook and the total after two runs."""
     verdict = graded(graded_folder)["ben"]
     page.goto(f"{server}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
     rows = page.locator("tbody tr")

@@ -35,7 +35,7 @@ CHAPTERS = {
 
 
 def solved_cells(name, chapter):
-    """What stands before a chapter's moving picture, solved and in one cell, and the picture's own cell."""
+    """Return the code before a chapter's interactive picture, solved and in one cell, and the picture's own cell."""
     cells = solved_notebook(COURSE, chapter, reference_code(COURSE, chapter))["cells"]
     place = next(i for i, cell in enumerate(cells) if cell["id"] == f"moving-{name}")
     texts = ["".join(cell["source"]) for cell in cells[: place + 1] if cell["cell_type"] == "code"]
@@ -54,7 +54,7 @@ def lab_folder(lab_folder):
 
 
 def test_the_reader_moves_every_picture(page, lab, lab_folder):
-    """Each answers to keys, and to the mouse; it is alive after a reload, in the dark; not trusted, it stands still."""
+    """Each picture reacts to keys and the mouse, also after a reload and in the dark theme. In an untrusted notebook it is static."""
     set_theme(page, lab, "JupyterLab Light")
     code = open_notebook(page, lab, "moving.ipynb")
     for index in range(2 * len(CHAPTERS)):
@@ -64,7 +64,7 @@ def test_the_reader_moves_every_picture(page, lab, lab_folder):
 
     press(temperature.get_by_role("slider", name="temperature"), "End")
     expect(temperature.locator("tbody td:not(.ag-bar)")).to_have_text([f"{weight:.3f}" for weight in weights_at(100)])
-    # An arrow is the slider's here: JupyterLab, in whose command mode it goes to another cell, does not hear of it.
+    # The slider handles the arrow keys. JupyterLab, which would move to another cell, does not get them.
     chosen = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").evaluate("cell => cell.innerText")
     press(temperature.get_by_role("slider"), *["ArrowDown"] * 8)
     expect(temperature.locator("tbody td:not(.ag-bar)")).to_have_text([f"{weight:.3f}" for weight in weights_at(1)])
@@ -132,13 +132,13 @@ def press(control, *keys):
 
 
 def weights_at(temperature):
-    """What the course's own function gives for the example of the chapter."""
+    """Return the result of the course's own function for the example of the chapter."""
     keys = np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     return soft_lookup(np.array([1.0, 1.0]), keys, np.eye(3), temperature=temperature)
 
 
 def the_grader_keeps_the_still_pictures(saved):
-    """Of what a student hands in, the feedback page shows the picture and the words, and nothing of the markup."""
+    """The feedback page shows the picture and the text of a submission, and none of its markup."""
     cells = [(2 * index + 1, solved_cells(*one)[1]) for index, one in enumerate(CHAPTERS.items())]
     kept = kept_pictures(saved, [CodeCell(index, f"cell {index}", source) for index, source in cells], 10_000)
     assert [set(kept[index].outputs[0]["data"]) for index, _ in cells] == [{"image/png", "text/plain"}] * len(CHAPTERS)

@@ -28,7 +28,7 @@ SLIP = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder):
-    """A copy of the course, as a clone has it, with two notebooks in which softmax has been written."""
+    """Return a copy of the course, as in a clone, with two notebooks that define softmax."""
     course = copy_course(load_course(ROOT), lab_folder)
     record_examples(course, CHAPTER)
     for name, code in (("failing", SLIP), ("passing", RIGHT)):
@@ -45,7 +45,7 @@ def lab_folder(lab_folder):
     ],
 )
 def test_softmax_in_jupyterlab(page, lab, name, seen):
-    """check(softmax) shows what fails, on which case and why, and after the repair that everything holds."""
+    """check(softmax) shows the failing check, its case and the reason, and after the correction that all checks pass."""
     page.set_viewport_size({"width": 900, "height": 1100})
     set_theme(page, lab, "JupyterLab Light")
     code = open_notebook(page, lab, f"source/{CHAPTER}/{name}.ipynb")

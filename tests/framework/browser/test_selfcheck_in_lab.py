@@ -30,7 +30,7 @@ FAILING, HINT, PASSING, ESCAPED = 2, 3, 5, 7
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder: Path) -> Path:
-    """A chapter's notebook beside its examples."""
+    """Copy a chapter's notebook and its examples to a folder."""
     write_chapter(lab_folder)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -58,7 +58,7 @@ def cells(request, page, lab):
 
 
 def test_the_cards_read_well_in_jupyterlab(cells, page):
-    """Failing, passing and hint are cards; an error's text is shown as text; nothing is told twice."""
+    """A failed check, a passed check and a hint are cards. An error's text is shown as text, and nothing is repeated."""
     failing = cells.nth(FAILING)
     card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
     assert card.count() == 1

@@ -1,4 +1,4 @@
-"""What a check class says of its exercise, and the sentences for what cannot be meant."""
+"""Tests of declaring check classes, and of the messages about declarations that make no sense."""
 
 import pytest
 
@@ -104,6 +104,6 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):
-    """A misconception without a message would tell the student nothing."""
+    """A misconception must have a message."""
     with pytest.raises(CourseError, match=words):
         mark("softmax")(untitled)

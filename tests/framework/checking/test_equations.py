@@ -12,7 +12,7 @@ PARAMS = {"operands": [Q.tolist(), K.tolist()], "right": (Q @ K.T).tolist()}
 
 
 def reason(equation):
-    """What is found wrong with an equation for the scores of Q and K, "" where nothing is."""
+    """Return what is wrong with an equation for the scores of Q and K, or ""."""
     finding = evaluate("einsum_gives", equation, None, PARAMS)
     return finding.reason if finding else ""
 
@@ -22,7 +22,7 @@ def reason(equation):
     ["ia,ja->ij", "qd,kd->qk", " i a , j a -> i j ", "ia,ja", "...ia,...ja->...ij", "...a,ja->...j", "Qd,Kd->QK"],
 )
 def test_every_spelling_of_the_right_sum_is_right(equation):
-    """Letters, spaces, an ellipsis or a missing arrow do not matter where the result is right."""
+    """Letters, spaces, an ellipsis or a missing arrow do not matter if the result is right."""
     assert reason(equation) == ""
 
 
@@ -50,12 +50,12 @@ def test_what_is_no_equation_never_reaches_numpy(equation):
 
 @pytest.mark.parametrize("answer", [None, 3, ["ia,ja->ij"], np.ones(3)])
 def test_what_is_no_string_is_told(answer):
-    """An answer that is missing, or of another type, is told as that."""
+    """A missing answer and an answer of another type each get their own message."""
     assert reason(answer).startswith("It is ")
 
 
 def test_the_failure_shows_the_operands_and_the_call():
-    """A failing check names the call, hands over its inputs, and shows what came out and what should have."""
+    """A failing check names the call, and shows its inputs, the result and the expected result."""
     with pytest.raises(CheckFailed) as failed:
         assert_einsum("ia,jb->ij", Q @ K.T, call="np.einsum(SCORES_EQ, Q, K)", Q=Q, K=K)
     assert "Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])" in failed.value.example

@@ -1,4 +1,4 @@
-"""What functions draw with matplotlib, as data: the same picture in other ways is the same, and what is wrong is said."""
+"""Tests of comparing pictures as data: equal pictures drawn in different ways, and messages about differences."""
 
 # ruff: noqa: D103 - the name of a picture says what it is
 from __future__ import annotations
@@ -138,7 +138,7 @@ def pie():
 
 
 def drawn(function, *, texts=False):
-    """What the probe tells of what a function draws; no figure stays open."""
+    """A probe describes what a function draws, and no figure stays open."""
     try:
         return copy_argument(Source(plot_probe_text(texts=texts), "probe"))(function)
     finally:
@@ -160,7 +160,7 @@ ALIKE = {
     ("right", "other"), [(right, other) for right, others in ALIKE.items() for other in (right, *others)]
 )
 def test_the_same_picture_made_in_another_way(right, other):
-    """What a reader sees is what counts."""
+    """Only what a reader sees counts."""
     assert_same_plot(drawn(other), drawn(right))
 
 
@@ -183,7 +183,7 @@ def changed(**changes):
 
 
 def title_too_late():
-    """What comes after `show` stands on another figure, as in a notebook."""
+    """Drawing after `show` goes to another figure, as in a notebook."""
     plt.bar(NAMES, HEIGHTS)
     plt.show()
     plt.title("Heights")
@@ -256,7 +256,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("sent", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_process_that_sends_anything_gains_nothing(sent):
-    """What the probe would not make is not believed, and never right."""
+    """Data that the probe cannot have made is rejected."""
     for right in (bars, line, points, image, pie):
         finding = same_plot(sent, drawn(right), parts=("data",), rtol=1e-4, atol=1e-6)
         assert finding is not None
@@ -264,7 +264,7 @@ def test_a_process_that_sends_anything_gains_nothing(sent):
 
 
 def test_an_authors_slip_is_told():
-    """A part that there is not, with those that there are."""
+    """An unknown part is rejected with a list of the known parts."""
     with pytest.raises(ValueError, match="A picture has no part 'colour': name some of data, labels, title, legend"):
         parts_of("data colour")
     assert "import autograder" not in plot_probe_text(texts=True)

@@ -1,4 +1,4 @@
-"""What holds of a right answer whatever the reference says, and what a student is told where it does not."""
+"""Tests of properties of a right answer that need no reference, and of their messages."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_an_answer_that_is_no_choice_is_told_so(answer, words):
 
 
 def test_a_property_needs_no_reference_and_says_what_it_found():
-    """Rows that do not sum to one are shown; of two large numbers, one that no float holds is told as what it is."""
+    """Rows that do not sum to one are shown, and a number that is too large for a float is described."""
     assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
     assert evaluate("is_number", 10**100) is None
     found = evaluate("is_number", Opaque("int"))
@@ -38,6 +38,6 @@ def test_a_property_needs_no_reference_and_says_what_it_found():
     ],
 )
 def test_a_shape_is_told_in_words(actual, shape, words):
-    """A single number has no shape, and is not said to have one."""
+    """A single number is not described as having a shape."""
     assert evaluate("has_shape", actual, params={"shape": shape}).reason == words
     assert evaluate("has_shape", np.ones(shape), params={"shape": shape}) is None

@@ -11,7 +11,7 @@ from autograder.misconception import misconceptions_in
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, hand_in
 
-# Ids are drawn by lot; everything else that a gradebook holds of a class is compared.
+# Ids are random. Everything else that a gradebook has about a class is compared.
 CELLS = """
     SELECT 'grade', submitted.student_id, cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
         grade.needs_manual_grade
@@ -55,13 +55,13 @@ def class_of_many(course, size):
 
 
 def cells(course):
-    """Every cell of the course's gradebook, in order."""
+    """Return every cell of the course's gradebook, in order."""
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book:
         return sorted(book.execute(CELLS).fetchall(), key=repr)
 
 
 def given_back(course):
-    """The bytes of everything that students get back, by path."""
+    """Return the bytes of everything that students get back, by path."""
     kinds = ("autograded", "feedback")
     files = [path for kind in kinds for path in (course.root / kind).rglob("*") if path.is_file()]
     return {str(path.relative_to(course.root)): path.read_bytes() for path in files}

@@ -10,20 +10,14 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
-from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, add_essay, copy_course, document, hand_in
 from tests.support.nbgrader import nbgrader
-
-ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A class of four, graded: one right, one wrong, one half a file, one who wrote an essay."""
-    made = with_book(copy_course(tmp_path_factory.mktemp("pages") / "mini"))
-    source = made.source(CHAPTER)
-    notebook = json.loads(source.read_text())
-    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
-    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("pages") / "mini")))
     hand_in(made, "ada", document(made, **RIGHT), "2030-01-02 00:00:00 UTC")
     hand_in(made, "bob", document(made, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     hand_in(made, "cut", b"{")
@@ -35,23 +29,23 @@ def course(tmp_path_factory):
 
 
 def regrade(course):
-    """Grade the class once more; the warnings, by student."""
+    """Grade the class once more, and return the warnings by student."""
     course = load_course(course.root)
     return {v.student: v.warning for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
 
 def page_of(course, student):
-    """The path of a student's page."""
+    """Return the path of a student's page."""
     return course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
 
 
 def pages(course):
-    """The bytes and the times of all pages, by student."""
+    """Return the bytes and the times of all pages, by student."""
     return {p.parts[-3]: (p.read_bytes(), p.stat().st_mtime_ns) for p in (course.root / "feedback").rglob("*.html")}
 
 
 def changed(course, before):
-    """Whose pages were written since."""
+    """Return the students whose pages were written since then."""
     return {student for student, page in pages(course).items() if page != before[student]}
 
 
@@ -69,7 +63,7 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
         book.db.commit()
 
 
-# The tests of this file are chapters of one story: each goes on from the gradebook and the pages of the one before.
+# The tests of this file depend on each other: each continues with the gradebook and the pages of the previous one.
 
 
 def test_a_page_says_what_waits_for_a_person(course):
@@ -85,7 +79,7 @@ def test_a_page_says_what_waits_for_a_person(course):
 
 @pytest.mark.parametrize("again", ["grade", "feedback"])
 def test_marks_of_people_reach_their_pages_and_no_others(course, again):
-    """By the next run, or by `feedback` alone: mark, extra credit, comment and total; every other page keeps its time."""
+    """The next run, or `feedback`, updates mark, extra credit, comment and total. All other pages keep their times."""
     before = pages(course)
     mark = 1.75 if again == "grade" else 1.5
     by_hand(course, "bob", manual_score=mark, extra_credit=0.5, comment=f"Well **argued** <b>{again}</b>.")
@@ -122,7 +116,7 @@ def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
 
 
 def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
-    """Sum, penalty and total as nbgrader's plugin has them; points that a person gave a broken file."""
+    """Sum, penalty and total match nbgrader's plugin, and a broken file can have manual points."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     with book_of(course) as book:
@@ -140,7 +134,7 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
-    """The feedback of nbgrader and a page that was written on stand, are told of, and give way to --force alone."""
+    """Pages by nbgrader and edited pages are kept and reported, and replaced only with --force."""
     nbgrader("generate_feedback", CHAPTER, "--student", "ada", "--force", folder=course.root, home=tmp_path)
     bob = page_of(course, "bob")
     bob.write_text(bob.read_text().replace("Another word.", "Another word, in ink."))
@@ -153,7 +147,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
             "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
             "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
         )
-        assert told["bob"] == told["ada"]  # of many, it is said once
+        assert told["bob"] == told["ada"]  # of many, it is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
@@ -164,7 +158,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
 
 
 def test_what_was_never_graded_or_came_since_is_said(course):
-    """A page is made of what was graded; nothing is invented."""
+    """A page is made from the graded notebook, and nothing is invented."""
     hand_in(course, "eli", document(course))
     hand_in(course, "new", document(course))
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}

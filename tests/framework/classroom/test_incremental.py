@@ -1,4 +1,4 @@
-"""What has been graded, entered and given back is left alone, and whatever is in doubt is written again."""
+"""Tests that graded and delivered work is skipped, and that anything doubtful is written again."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def graded(shared):
-    """A class of four, graded; one of the four handed in half a file."""
+    """A graded class of four. One of them submitted half a file."""
     class_of_many(shared, 3)
     hand_in(shared, "s009", b"{")
     again(shared)
@@ -53,12 +53,12 @@ def again(course):
 
 @pytest.fixture
 def kept(graded):
-    """The file in which stands what has been graded, entered and given back."""
+    """Return the file that records what was graded, entered and delivered."""
     return VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
 
 
 def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
-    """Nothing is decoded, drawn or entered the second time, and the verdicts are the same, the ungradable one's too."""
+    """The second run decodes, renders and enters nothing, and returns the same verdicts, also for the ungradable notebook."""
     before = given_back(graded)
     monkeypatch.setattr(VerdictCache, "load_cells", lambda *_: pytest.fail("outputs were decoded"))
     verdicts = again(graded)
@@ -107,7 +107,7 @@ def spoil_score(course):
 
 @pytest.mark.parametrize("spoil", [spoil_page, spoil_notebook, spoil_book, spoil_score])
 def test_what_is_in_doubt_is_written_again(graded, entered, spoil):
-    """A page, a notebook or a row that is gone or changed comes back, and nobody else's is touched."""
+    """A missing or changed page, notebook or row is restored, and no other student's files change."""
     pages, book = given_back(graded), cells(graded)
     spoil(graded)
     again(graded)
@@ -116,7 +116,7 @@ def test_what_is_in_doubt_is_written_again(graded, entered, spoil):
 
 
 def test_a_new_setting_reaches_every_page(graded, entered):
-    """What pages are made from besides the verdicts counts too: the title, and how much is told."""
+    """Pages also depend on the course title and on how much is disclosed."""
     config = graded.root / "course_config.py"
     before = config.read_text()
     config.write_text(before + 'c.Course.title = "Units, renamed"\n')
@@ -127,7 +127,7 @@ def test_a_new_setting_reaches_every_page(graded, entered):
 
 
 def test_a_copy_of_the_same_bytes_is_the_same_submission(graded, entered):
-    """A file that was only copied or touched is known by its bytes; one that changed is graded."""
+    """A copied or touched file is recognized by its bytes. A changed file is graded."""
     os.utime(graded.root / "submitted" / "s000" / CHAPTER / f"{CHAPTER}.ipynb", (1, 1))
     again(graded)
     assert entered == []
@@ -167,7 +167,7 @@ def test_the_file_stays_small(graded, kept):
 
 
 def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered, kept):
-    """A line whose outcomes are gone, as those of a power cut may be, is not believed; the verdict is the same."""
+    """A line without its outcomes, for example after a power cut, is ignored, and the verdict is the same."""
     before = again(graded)
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
@@ -179,7 +179,7 @@ def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered, kept
 
 
 def test_lines_of_another_version_are_passed_by(graded, entered, kept):
-    """What an older or newer version wrote is not understood, and stops nothing."""
+    """Files of older and newer versions are ignored and stop nothing."""
     with kept.open("a") as lines:
         lines.write('{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n')
         lines.write('{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n')

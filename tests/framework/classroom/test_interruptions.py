@@ -18,7 +18,7 @@ from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, copy_course
 
-# Marks go in after every five notebooks here, so that a small class has many moments in which to be interrupted.
+# Marks are entered after every five notebooks, so that a small class can be interrupted at many points.
 COMMAND = (
     "from autograder.classroom.gradebook import entries; entries.BATCH = 5; from autograder.cli import main; main()"
 )
@@ -28,7 +28,7 @@ SIZE = 24
 
 
 def graders():
-    """The grading processes that this one has."""
+    """Return the grading processes of this process."""
     running = [child for child in psutil.Process().children() if child.is_running()]
     return [child for child in running if any("grading.pool" in word for word in child.cmdline())]
 
@@ -41,7 +41,7 @@ def start(course):
 
 
 def wait_for(process, words):
-    """Read what the run says until a line holds ``words``."""
+    """Read the run's output until a line contains ``words``."""
     for line in process.stderr:
         if words in line:
             return
@@ -49,7 +49,7 @@ def wait_for(process, words):
 
 
 def all_ended(group):
-    """Whether every process of the group ends; a jail does so right after the process that started it."""
+    """Return whether every process of the group ends. A sandbox ends right after the process that started it."""
     never = threading.Event()
     for _ in range(1000):
         if not any(running_in(group, path) for path in Path("/proc").glob("[0-9]*/stat")):
@@ -59,7 +59,7 @@ def all_ended(group):
 
 
 def running_in(group, path):
-    """Whether the process that ``path`` tells of belongs to ``group`` and runs."""
+    """Return whether the process named in ``path`` is running and belongs to ``group``."""
     try:
         state, _parent, its_group, *_rest = path.read_text().rpartition(")")[2].split()
     except OSError:  # it has ended meanwhile
@@ -69,7 +69,7 @@ def running_in(group, path):
 
 @pytest.mark.slow
 def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
-    """At random moments the whole group is killed, or told to stop; the same command goes on, to the very same cells."""
+    """The whole group is killed or stopped at random moments, and the same command continues to exactly the same cells."""
     calm, stormy = (with_book(copy_course(tmp_path / name)) for name in ("calm", "stormy"))
     for course in (calm, stormy):
         (course.root / ".course_secret").write_text("the same for both")
@@ -110,7 +110,7 @@ def test_a_run_that_is_told_to_stop_enters_what_it_has(course, number, status):
 
 
 def test_a_grading_process_that_is_killed_loses_nothing(course):
-    """Kill -9 of a grading process in the middle of a run: its notebook goes to another, and everybody is graded."""
+    """If a grading process is killed, another one grades its notebook, and everybody is graded."""
     class_of_many(course, 9)
     killed = []
 
@@ -126,7 +126,7 @@ def test_a_grading_process_that_is_killed_loses_nothing(course):
 
 
 def fragile(outcome):
-    """What may happen where a notebook is graded: one ends the process, another the run."""
+    """Errors while a notebook is graded: one ends the process, the other the run."""
     if outcome.job.student == "s001" and outcome.verdict.status == "graded":
         os.kill(os.getpid(), signal.SIGKILL)
     if outcome.job.student == "s004":
@@ -145,7 +145,7 @@ def test_a_notebook_that_kills_every_process_is_told(course):
 
 
 def test_what_a_grading_process_raises_is_raised_at_home(course):
-    """What is no student's fault ends the run, and no process stays."""
+    """An error that is no student's fault ends the run, and no process stays."""
     class_of_many(course, 6)
     jobs = [job for job in handed_in(course, CHAPTER) if job.student != "s001"]
     with pytest.raises(PermissionError, match="s004"):

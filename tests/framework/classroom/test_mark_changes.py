@@ -1,4 +1,4 @@
-"""Marks that move: logged with their reasons, said where they fall, and held where the better notebook counts."""
+"""Tests of mark changes: logged with reasons, reported if a mark drops, and undone if the better notebook counts."""
 
 import json
 
@@ -19,7 +19,7 @@ HALF = {"to_kelvin": RIGHT["to_kelvin"]}
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Three students; cyd is right about one row alone."""
+    """A class of three. Only cyd's notebook is right for a single row."""
     made = with_book(copy_course(tmp_path_factory.mktemp("moves") / "mini"))
     for student in ("ada", "bob", "cyd"):
         work = document(made, **(ONE_ROW if student == "cyd" else RIGHT))
@@ -29,18 +29,18 @@ def course(tmp_path_factory):
 
 
 def regrade(course):
-    """Grade the class once less; the verdicts, by student."""
+    """Grade the class once more, and return the verdicts by student."""
     course = load_course(course.root)
     return {v.student: v for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
 
 def moves(course):
-    """What the log has, without the times."""
+    """Return the entries of the log without times."""
     return [(m.student, m.before, m.after, m.why) for m in read_changes(course)]
 
 
 def score(course, student):
-    """What counts in the gradebook."""
+    """Return the marks in the gradebook."""
     with book_of(course) as book:
         submission = book.find_submission(CHAPTER, student)
         return submission.score - (submission.late_submission_penalty or 0)
@@ -50,7 +50,7 @@ def score(course, student):
 
 
 def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
-    """Handed in again with half the work: the log has who, from, to, why and by which checks; the command shows it."""
+    """A worse resubmission is logged: student, old and new mark, reason and checks. The command shows it."""
     assert moves(course) == []
     hand_in(course, "bob", document(course, **HALF))
     told = regrade(course)
@@ -64,14 +64,14 @@ def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
 
 
 def test_falls_by_the_dozen_are_said_in_one_sentence(course):
-    """Of many, the reason alone, which is the same for all, so that they are listed together; the log has their marks."""
+    """If many marks drop, the warning is the same for all, so that they are listed together. The log has their marks."""
     [move] = read_changes(course)
     said = _drop_warning(move, many=True)
     assert said == "The mark fell: handed in again. `autograder log ch1_units` has what it was and is."
 
 
 def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
-    """Each in its words; what stands in the log before is never touched."""
+    """Each change has its own words, and earlier lines of the log stay unchanged."""
     log = course.root / "moved_marks.jsonl"
     before = log.read_bytes()
     with book_of(course) as book:
@@ -87,7 +87,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
     course_changed = "the checks, the solutions or the settings of the course changed"
     found = moves(course)[1:]
     assert found[0] == ("ada", 6.0, 5.5, "changed in the gradebook by hand")
-    # What a person gave ada for it stands, whatever the checks find.
+    # ada's manual mark for it stays, whatever the checks find.
     some = told["cyd"].score
     less = some - 1.5  # no mistake in to_kelvin is left that mean_kelvin could follow from
     assert [move for move in found[1:] if move[0] == "cyd"] == [
@@ -104,7 +104,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
 
 
 def test_the_better_notebook_counts_where_the_course_says_so(course):
-    """Marks, comments, graded notebook and page of the better one stay; a still better one takes their place; all is said."""
+    """Marks, comments, graded notebook and page of the better notebook stay until a still better one replaces them."""
     (course.root / "course_config.py").write_text(
         (course.root / "course_config.py").read_text() + '\nc.Course.resubmissions = "best"\n'
     )

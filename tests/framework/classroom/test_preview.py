@@ -1,4 +1,4 @@
-"""What grading would do, told before anything is written: who moves, by how much, by which check, and nothing else changes."""
+"""Tests of the preview: it shows whose marks would change, by how much and because of which check, and changes nothing."""
 
 import json
 import os
@@ -24,7 +24,7 @@ WHY = "the checks, the solutions or the settings of the course changed"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Three students, graded; cyd and dot are right about one row alone, and dot has a mark by hand for it."""
+    """A graded class of three. cyd and dot are right for a single row only, and dot has a manual mark for it."""
     made = with_book(copy_course(tmp_path_factory.mktemp("preview") / "mini"))
     for student in ("ada", "cyd", "dot"):
         hand_in(made, student, document(made, **(RIGHT if student == "ada" else ONE_ROW)))
@@ -39,7 +39,7 @@ def course(tmp_path_factory):
 
 
 def grade(course):
-    """Grade the class; what counts for each student."""
+    """Grade the class, and return the mark of each student."""
     course = load_course(course.root)
     grade_class(course, CHAPTER, handed_in(course, CHAPTER))
     with book_of(course) as book:
@@ -47,19 +47,19 @@ def grade(course):
 
 
 def preview(course):
-    """What grading would do."""
+    """Return what grading would change."""
     course = load_course(course.root)
     return preview_class(course, CHAPTER, handed_in(course, CHAPTER))
 
 
 def everything(course):
-    """The bytes and times of whatever lies in the course folder."""
+    """Return the bytes and times of all files in the course folder."""
     files = (Path(folder) / name for folder, _, names in os.walk(course.root) for name in names)
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def test_an_unchanged_class_moves_nobody_and_runs_nothing(course, monkeypatch):
-    """Verdicts that still hold are looked up."""
+    """Verdicts that are still valid come from the cache."""
     monkeypatch.setattr(Submission, "open", lambda *_args, **_more: pytest.fail("a notebook was run"))
     before = everything(course)
     found = preview(course)
@@ -70,14 +70,14 @@ def test_an_unchanged_class_moves_nobody_and_runs_nothing(course, monkeypatch):
 
 
 def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(course):
-    """Points, checks, marks by hand that stand, a new hand-in, and not one byte in the course folder changes."""
+    """Points, checks, manual marks and a resubmission are shown, and no byte in the course folder changes."""
     change(course.checks(CHAPTER), TABLE, ROW)
     hand_in(course, "new", document(course, **RIGHT))
     before = everything(course)
     found = preview(course)
     assert everything(course) == before
     moved = {move.student: (move.before, move.after, move.why) for move in found.moves}
-    assert moved == {"cyd": (4.5, 3.0, WHY), "dot": (6.0, 3.0, WHY)}  # what a person gave dot for to_kelvin stands
+    assert moved == {"cyd": (4.5, 3.0, WHY), "dot": (6.0, 3.0, WHY)}  # dot's manual mark for to_kelvin stays
     assert found.by_exercise == {"mean_kelvin": (2, -6.0), "to_kelvin": (1, 1.5)}
     assert found.first == ("new",)
     assert found.unproven == (("to_kelvin", "any shape"),)
@@ -91,7 +91,7 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
 
 
 def test_a_changed_misconception_is_told_though_no_mark_moves(course):
-    """What students would be told their mistake is, and how many of them."""
+    """The preview counts the students who would read another misconception."""
     known = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
     code = "\n\n@misconceptions_of('to_kelvin')\ndef one_row_alone(celsius):\n"
     code += (
@@ -106,7 +106,7 @@ def test_a_changed_misconception_is_told_though_no_mark_moves(course):
 
 
 def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_without_anything(tmp_path):
-    """No secret, no gradebook, no folder comes about; the preview says that nothing was released."""
+    """The preview creates no secret, gradebook or folder, and says that nothing was released."""
     course = copy_course(tmp_path / "mini")
     hand_in(course, "ada", document(course, **RIGHT))
     before = everything(course)

@@ -1,4 +1,4 @@
-"""What a person has to look into beside the marks: each situation made for real, and told in its sentence, again and again."""
+"""Tests of review warnings: each situation is created, and its message repeats until someone resolves it."""
 
 import json
 
@@ -8,7 +8,18 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.output import needs_review
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
-from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, change, copy_course, document, hand_in
+from tests.support.mini import (
+    CHAPTER,
+    MAX_SCORE,
+    RIGHT,
+    WRONG_SIGN,
+    add_essay,
+    cell,
+    change,
+    copy_course,
+    document,
+    hand_in,
+)
 
 OTHER_FILE = (
     "{} in the same folder holds work on ch1_units, too, and only ch1_units.ipynb was looked at. Where that is not the one "
@@ -29,17 +40,12 @@ NEW_BOOK = (
     "The gradebook held nothing of ch1_units, although a graded notebook lay in autograded/. Marks and comments that a person "
     "has given before are not in this gradebook: look whether there is another one."
 )
-ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with an essay that a person marks, and in its gradebook a class list of four, one of whom is misspelt."""
-    made = with_book(copy_course(tmp_path_factory.mktemp("doubts") / "mini"))
-    source = made.source(CHAPTER)
-    notebook = json.loads(source.read_text())
-    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
-    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    """A course with a manually graded essay. Its class list has four students, one of them misspelled."""
+    made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("doubts") / "mini")))
     with book_of(made) as book:
         for student in ("ada", "bob", "cut", "dot"):
             book.add_student(student)
@@ -47,27 +53,27 @@ def course(tmp_path_factory):
 
 
 def regrade(course):
-    """What the command would say of the class, by student, with every verdict."""
+    """Grade the class, and return the warnings by student and all verdicts."""
     course = load_course(course.root)
     verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
     return {v.student: v.warning for v in verdicts}, verdicts
 
 
 def essay(course, text, **code):
-    """The chapter's notebook with that essay."""
+    """Return the chapter's notebook with that essay."""
     made = document(course, **{**RIGHT, **code})
     cell(made, "essay")["source"] = text
     return made
 
 
 def beside(course, student, name, notebook):
-    """Lay another notebook beside what ``student`` handed in."""
+    """Put another notebook next to the submission of ``student``."""
     path = course.root / "submitted" / student / CHAPTER / name
     path.write_text(json.dumps(notebook) if isinstance(notebook, dict) else notebook)
 
 
 def auto(course, student, name="check_to_kelvin"):
-    """A mark that the grader gave."""
+    """Return a mark that the grader gave."""
     with book_of(course) as book:
         return book.find_grade(name, CHAPTER, CHAPTER, student).auto_score
 
@@ -76,7 +82,7 @@ def auto(course, student, name="check_to_kelvin"):
 
 
 def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course):
-    """A second notebook with other work, a folder that nobody's name fits, what is exported as 0; copies are in nobody's way."""
+    """Warnings: a second notebook with other work, an unknown student, and a mark exported as 0. Copies cause none."""
     for student in ("ada", "bob", "dott"):
         hand_in(course, student, essay(course, f"{student}'s essay", to_kelvin=WRONG_SIGN))
     hand_in(course, "cut", b"{")
@@ -100,7 +106,7 @@ def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course
 
 
 def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
-    """Nothing else of the submission has changed; the sentence goes with the file."""
+    """Nothing else of the submission has changed. The warning goes away with the file."""
     beside(course, "bob", "later.ipynb", essay(course, "Later."))
     assert regrade(course)[0]["bob"] == OTHER_FILE.format("later.ipynb")
     (course.root / "submitted" / "bob" / CHAPTER / "later.ipynb").unlink()
@@ -108,7 +114,7 @@ def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
 
 
 def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
-    """A better answer and another essay: each mark by hand stands, and is told until a person has looked again."""
+    """After a better answer and another essay, manual marks stay, and a warning repeats until someone has looked again."""
     with book_of(course) as book:
         for name, score in (("check_to_kelvin", 1.0), ("essay", 3.0)):
             grade = book.find_grade(name, CHAPTER, CHAPTER, "bob")
@@ -118,14 +124,14 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
         book.db.commit()
     assert regrade(course)[0]["bob"] is None
     hand_in(course, "bob", essay(course, "A far better essay."))
-    (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no copy of this any more
+    (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no longer a copy of it
     hand_in(course, "ada", essay(course, "ada's essay", quiz_ch1_units='q1 = "b"\nq2 = 1.0'))
     stale = STALE.format("to_kelvin", "1 point", "the checks now give 2")
     stale += " " + STALE.format("essay", "3 points", "its text is another now")
     for _ in range(2):
         told, _verdicts = regrade(course)
         assert told["bob"] == stale
-        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay is the one that was marked
+        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay was the graded one
     with book_of(course) as book:
         assert book.find_submission(CHAPTER, "bob").score == MAX_SCORE - 2 + 1 + 3
         for name in ("check_to_kelvin", "essay"):
@@ -135,7 +141,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
 
 
 def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_hand(course):
-    """Whoever was marked by hand has those points in grades.csv, and the sentence says how many."""
+    """grades.csv has the manual points, and the message says how many."""
     with book_of(course) as book:
         book.find_grade("essay", CHAPTER, CHAPTER, "cut").manual_score = 2.5
         book.db.commit()
@@ -148,7 +154,7 @@ def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_han
 
 
 def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):
-    """Marks are cut off at what the gradebook has, which is said of everybody; once it has the new points, all is entered."""
+    """Marks are cut to the gradebook's points, with a warning for everyone, until it has the new points."""
     for test, points in (('to_kelvin", points=2)', 'to_kelvin", points=3)'), ("pure(points=0.5)", "pure(points=1.5)")):
         change(course.checks(CHAPTER), test, points)
     for _ in range(2):
@@ -164,7 +170,7 @@ def test_points_that_were_raised_after_the_release_are_told_until_they_agree(cou
 
 
 def test_a_gradebook_that_is_new_is_told_where_graded_notebooks_lie(course):
-    """Whose graded notebook lies there may have had marks by hand; whose does not has lost nothing."""
+    """Students whose graded notebook exists may have had manual marks. The others have lost nothing."""
     with_book(course)
     told, verdicts = regrade(course)
     lost = f"{OTHER_FILE.format('solution.ipynb')} {NEW_BOOK}"
@@ -175,7 +181,7 @@ def test_a_gradebook_that_is_new_is_told_where_graded_notebooks_lie(course):
 
 
 def test_the_same_of_many_is_listed_once(course):
-    """Of more than three that have the same to be said of them three are named."""
+    """If more than three students share a warning, it names three."""
     _told, verdicts = regrade(course)
     many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
     listed = " ".join(needs_review(many).split())

@@ -35,7 +35,7 @@ def regrade(course, **options):
 
 
 def page(course, kind, student, suffix):
-    """A file that grading made for a student."""
+    """Return a file that grading made for a student."""
     return course.root / kind / student / CHAPTER / f"{CHAPTER}{suffix}"
 
 
@@ -61,7 +61,7 @@ def test_a_class_is_graded_and_given_back(course):
 
 
 def test_what_has_not_changed_is_not_run_again(course, opened):
-    """The same command twice runs nothing the second time, changes no byte, and runs what a student handed in anew."""
+    """Running the same command again grades nothing and changes no byte. A resubmission is graded again."""
     hand_in(course, "ada", document(course, **RIGHT))
     hand_in(course, "bob", document(course, **RIGHT))
     first = regrade(course)
@@ -76,9 +76,9 @@ def test_what_has_not_changed_is_not_run_again(course, opened):
 
 
 def test_an_interrupted_run_goes_on(course, opened):
-    """Ctrl-C keeps what was graded, in the gradebook too, and the same command goes on from there."""
+    """Ctrl-C keeps what was graded, also in the gradebook, and the same command continues from there."""
     for student in ("ada", "bob", "cyd"):
-        # Every notebook differs, as real ones do; equal bytes would be answered by one stored verdict.
+        # All notebooks differ, as real ones do. Equal files would be answered by one stored verdict.
         quiz = f"# {student}\n{RIGHT['quiz_ch1_units']}"
         hand_in(course, student, document(course, **{**RIGHT, "quiz_ch1_units": quiz}))
 
@@ -97,7 +97,7 @@ def test_an_interrupted_run_goes_on(course, opened):
 
 
 def test_links_and_other_names_are_not_followed(course):
-    """A link to somebody else's answers is refused; a notebook under another name is found and named."""
+    """A link to another student's answers is rejected. A notebook with another name is found and named."""
     theirs = hand_in(course, "ada", document(course, **RIGHT))
     mine = hand_in(course, "eve", document(course))
     mine.unlink()
@@ -111,7 +111,7 @@ def test_links_and_other_names_are_not_followed(course):
 
 
 def test_one_student_and_nobody(course):
-    """Students can be named; a name without a submission, or a chapter that nobody handed in, is an error."""
+    """Students can be named. A name without a submission, or a chapter without submissions, is an error."""
     with pytest.raises(CourseError, match="Nothing has been handed in for ch1_units"):
         handed_in(course, CHAPTER)
     hand_in(course, "ada", document(course))
@@ -125,7 +125,7 @@ def test_one_student_and_nobody(course):
 
 
 def test_an_old_page_does_not_stay_for_a_new_submission(course):
-    """When a graded student hands in something that is no notebook, the old graded notebook goes."""
+    """If a graded student submits an invalid notebook, the old graded notebook is removed."""
     for notebook in (document(course, **RIGHT), b""):
         hand_in(course, "ada", notebook)
         regrade(course)
@@ -178,7 +178,7 @@ def test_names_of_other_files_are_not_all_told(course):
 
 
 def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
-    """Python passes over what is raised in a destructor or in a callback of the collector; the run ends all the same."""
+    """Python ignores errors in destructors and garbage collection callbacks, but the run ends all the same."""
     for student in ("ada", "bob", "cyd"):
         hand_in(course, student, document(course, **RIGHT))
     seen = []
@@ -197,7 +197,7 @@ def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
 
 
 def test_what_is_no_folder_is_told_and_not_passed_over(course):
-    """A link that leads nowhere and a file where a folder should be are ungradable, each with its reason."""
+    """A broken link and a file instead of a folder are ungradable, each with its own reason."""
     for student in ("ada", "bob"):
         (course.root / "submitted" / student).mkdir(parents=True)
     (course.root / "submitted" / "ada" / CHAPTER).symlink_to("/nonexistent")
@@ -244,7 +244,7 @@ def two_chapters(course):
 
 
 def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
-    """It is ungradable where its own word and all its cells say so, and never because of its metadata alone."""
+    """A notebook is ungradable if its metadata and all its cells say so, but never because of its metadata alone."""
     course = two_chapters
     right = document(course, **RIGHT)
     other = json.loads(course.source("ch2_more").read_text())
@@ -263,7 +263,7 @@ def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
 
 
 def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
-    """Broken JSON in source/ is an error of the course, told with its place, and nobody is to hand it in again."""
+    """Broken JSON in source/ is reported as an error of the course, with its location. Nobody has to resubmit."""
     hand_in(course, "ada", document(course, **RIGHT))
     course.source(CHAPTER).write_text("{")
     told = r"own notebook /\S+/source/\S+\.ipynb cannot be used: .* is not JSON"
@@ -273,7 +273,7 @@ def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
 
 
 def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opened):
-    """What is wrong with it is found before a class is graded, or while the first notebooks are."""
+    """Errors in it are found before a class is graded, or with the first notebooks."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write('\nc.LateSubmissionPlugin.penalty_method = "half"\n')
     hand_in(course, "ada", document(course, **RIGHT))
@@ -290,7 +290,7 @@ def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opene
 
 
 def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeypatch):
-    """No notebook becomes ungradable: the run ends with a sentence that names the file, and the same command goes on."""
+    """No notebook becomes ungradable. The run ends with a message that names the file, and the same command continues."""
     hand_in(course, "ada", document(course, **RIGHT))
     full = os.open("/dev/full", os.O_WRONLY)
     monkeypatch.setattr("autograder.base.files._create", lambda _path: os.dup(full))

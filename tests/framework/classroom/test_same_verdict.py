@@ -21,7 +21,7 @@ from tests.support.nbgrader import nbgrader
 
 HERE = load_course(ROOT)
 CLASS = 27
-# What these do differs by design from one confinement to another, or takes a time limit each time.
+# Their results differ between sandboxes by design, or reach a time limit each time.
 LEFT_OUT = {"endless loop", "prints without end"}
 HONEST_ELSEWHERE = {"reads files", "exits"}
 
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A course with more than 120 different notebooks handed in; each job with the kind of student it comes from."""
+    """A course with more than 120 different submissions. Each job has the kind of student that made it."""
     folder = tmp_path_factory.mktemp("corpus") / "course"
     copy_course(HERE, folder)
     with (folder / "course_config.py").open("a") as config:
-        config.write(mini.QUICK)  # what is found within a time limit may differ where a machine is busy
+        config.write(mini.QUICK)  # a search with a time limit may differ on a busy machine
     course = with_book(load_course(folder))
     found = {}
     for chapter in course.finished_chapters()[:5]:
@@ -58,12 +58,12 @@ def one_by_one(corpus):
 
 
 def anywhere(verdict):
-    """A verdict without the name of the confinement that it was reached in."""
+    """Return a verdict without the name of its sandbox."""
     return dataclasses.replace(verdict, sandbox=None)
 
 
 def differences(found, expected):
-    """The lines in which two sets of verdicts differ, so that a failure says where."""
+    """Return the lines in which two sets of verdicts differ, so that a failure says where."""
     lines = []
     for job in expected:
         if found[job] != expected[job]:
@@ -73,7 +73,7 @@ def differences(found, expected):
 
 
 def test_side_by_side(corpus, one_by_one):
-    """Several processes give every notebook the verdict that one gives it, to the letter, in another order too."""
+    """Several processes give every notebook exactly the verdict that one process gives it, in any order."""
     course, jobs = corpus
     backwards = list(reversed(jobs))
     side_by_side = dict(zip(backwards, grade_notebooks(course, backwards, workers=2), strict=True))
@@ -82,7 +82,7 @@ def test_side_by_side(corpus, one_by_one):
 
 @pytest.mark.parametrize(("confinement", "every"), [("landlock", 6), ("local", 15)])
 def test_otherwise_confined(corpus, one_by_one, confinement, every):
-    """The second confinement, and none, come to the same verdicts; only their name in them differs."""
+    """The other sandbox, and no sandbox, give the same verdicts except for the name of the sandbox."""
     course, jobs = corpus
     try:
         open_worker(course.limits, list(course.packages), confinement=confinement).close()
@@ -94,7 +94,7 @@ def test_otherwise_confined(corpus, one_by_one, confinement, every):
 
 
 def test_stopped_and_gone_on(corpus, one_by_one):
-    """A class graded in two goes, the first one broken off, has the verdicts of a class graded in one."""
+    """A class graded in two interrupted runs gets the same verdicts as in one run."""
     course, jobs = corpus
     chapter = course.finished_chapters()[1]
     mine = [job for job in handed_in(course, chapter) if job in jobs]
@@ -107,14 +107,14 @@ def test_stopped_and_gone_on(corpus, one_by_one):
 
     with pytest.raises(KeyboardInterrupt):
         grade_class(course, chapter, mine, on_verdict=stop, workers=2)
-    # What is said beside the marks is the gradebook's, of which a single verdict knows nothing.
+    # Review warnings depend on the gradebook, which a single verdict does not know.
     for workers in (2, 1):
         verdicts = grade_class(course, chapter, mine, workers=workers)
         assert [dataclasses.replace(v, warning=None) for v in verdicts] == [one_by_one[job] for job in mine]
 
 
 def test_through_nbgraders_own_command(corpus, one_by_one):
-    """``nbgrader autograde`` enters the scores that our own verdicts hold."""
+    """``nbgrader autograde`` enters the same scores as our verdicts."""
     course, jobs = corpus
     chapter = course.finished_chapters()[1]
     wanted = {"one slip", "half done", "other way", "blank", "cell copied"}

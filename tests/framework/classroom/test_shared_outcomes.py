@@ -1,4 +1,4 @@
-"""A class's verdicts as lines in which a shared outcome stands once: nothing of them is lost, and little is written."""
+"""Tests of storing a class's verdicts, with each shared outcome only once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLASS = [
 
 
 def through_text(verdicts):
-    """The verdicts after a journey through lines of text, and the lines of outcomes that they needed."""
+    """Return the verdicts after storing and loading them as text, and the lines of outcomes in that text."""
     there, back = SharedOutcomes(), SharedOutcomes()
     outcomes, told = [], []
     for verdict in verdicts:
@@ -47,14 +47,14 @@ def test_verdicts_come_back_to_the_letter():
 
 
 def test_what_is_shared_is_written_and_decoded_once():
-    """Five outcomes for eight exercises; those that are alike are one object."""
+    """Eight exercises have five outcomes, and equal outcomes are one object."""
     found, outcomes = through_text(CLASS)
     assert len(outcomes) == 5
     assert len({id(exercise) for verdict in found for exercise in verdict.exercises}) == 5
 
 
 def test_lines_in_use_can_be_written_again():
-    """Only those asked for, and they are read as the first ones were."""
+    """Only the requested verdicts are read, and they equal the first ones."""
     kept, again = SharedOutcomes(), SharedOutcomes()
     lines = [kept.condense(verdict)[1] for verdict in CLASS]
     for line in kept.lines(lines[0]["exercises"]):

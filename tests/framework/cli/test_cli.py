@@ -1,4 +1,4 @@
-"""The command line as programs and people use it: its JSON, its exit status, what it says and where it says it."""
+"""Tests of the command line as programs and people use it: JSON, exit status, and what is written to stdout and stderr."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ CHECK_KEYS = {"name", "title", "status", "message", "visible"}
 
 
 def run(*arguments, cwd, check=None):
-    """Run the real command in a real process; with ``check``, its exit status must be that."""
+    """Run the real command in a process. With ``check``, it must exit with that status."""
     return python("-m", "autograder", *arguments, cwd=cwd, status=check, COLUMNS="200")
 
 
 def verdicts_of(*arguments, cwd, check=0):
-    """The verdicts that ``autograder check … --json`` prints."""
+    """Return the verdicts that ``autograder check … --json`` prints."""
     return json.loads(run("check", *arguments, "--json", cwd=cwd, check=check).stdout)
 
 
@@ -52,7 +52,7 @@ def course_folder(tmp_path_factory):
 
 
 def handed_in_by(folder, student):
-    """The notebook that a student handed in."""
+    """Return the notebook that a student handed in."""
     return folder / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
 
 
@@ -75,7 +75,7 @@ def test_version_is_told_among_other_options_too(tmp_path):
 
 
 def test_help_names_every_verb(tmp_path):
-    """`autograder --help` lists the verbs in the order in which a course needs them; a student's are the first."""
+    """`autograder --help` lists the commands in the order in which a course needs them, students' commands first."""
     told = run("--help", cwd=tmp_path, check=0).stdout
     verbs = re.findall(r"^  ([\w-]+)  ", told, re.MULTILINE)
     assert verbs == app.list_commands()
@@ -99,7 +99,7 @@ def test_wrong_usage_is_status_two(course_folder, call):
 
 @pytest.mark.parametrize("call", ["grade ch1_units", "release --all", "demo", "audit", "examples"])
 def test_outside_a_course_it_says_what_to_do(tmp_path, call):
-    """Where there is no course, the verbs that need one say how to name one."""
+    """Outside a course, commands that need one say how to name it."""
     done = run(*call.split(), cwd=tmp_path, check=2)
     assert "There is no course_config.py in" in done.stderr
     assert "--course FOLDER" in done.stderr
@@ -129,7 +129,7 @@ def test_what_the_course_does_not_have_is_wrong_usage(course_folder, call, words
     ],
 )
 def called(monkeypatch, error, *arguments):
-    """What the command says and how it ends where looking for the course raises ``error``."""
+    """Return the output and status of the command if searching for the course raises ``error``."""
 
     def fail(*_args, **_options):
         raise error
@@ -149,7 +149,7 @@ def called(monkeypatch, error, *arguments):
     ],
 )
 def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments, told):
-    """Only `grade` goes on where it was stopped, so only `grade` says so."""
+    """Only `grade` continues where it was stopped, so only `grade` says so."""
     monkeypatch.chdir(course_folder)
     assert called(monkeypatch, KeyboardInterrupt, *arguments) == (told, 130)
 
@@ -192,7 +192,7 @@ def test_check_gives_one_verdict_a_notebook_in_order(course_folder):
 
 
 def test_check_keeps_to_what_is_asked_for(course_folder):
-    """With --visible no hidden check is in the verdict; with --exercise only that one is tried and counted."""
+    """With --visible, the verdict has no hidden check. With --exercise, only that exercise is judged and counted."""
     [verdict] = verdicts_of(handed_in_by(course_folder, "ada"), "--visible", cwd=course_folder)
     assert all(check["visible"] for e in verdict["exercises"] for check in e["checks"])
     [verdict] = verdicts_of(handed_in_by(course_folder, "ada"), "--exercise", "to_kelvin", cwd=course_folder)
@@ -201,7 +201,7 @@ def test_check_keeps_to_what_is_asked_for(course_folder):
 
 
 def test_check_goes_on_past_what_cannot_be_graded(course_folder, tmp_path):
-    """A missing file, a folder and a broken notebook are verdicts with reasons, and the others are graded; status 1."""
+    """A missing file, a folder and a broken notebook get verdicts with reasons, the others are graded, and the status is 1."""
     files = [tmp_path / "gone.ipynb", tmp_path, handed_in_by(course_folder, "cleo"), handed_in_by(course_folder, "ada")]
     done = run("check", *files, "--json", cwd=course_folder, check=1)
     verdicts = json.loads(done.stdout)
@@ -223,7 +223,7 @@ def test_check_reads_well_in_a_terminal(course_folder):
 
 
 def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
-    """Where there is no course, the examples that were released with the notebook are what it is checked by."""
+    """Outside a course, a notebook is checked with the examples that were released with it."""
     shutil.copy(handed_in_by(course_folder, "ben"), tmp_path / "mine.ipynb")
     shutil.copy(record_examples(load_course(course_folder), CHAPTER), tmp_path / "examples.json")
     [verdict] = verdicts_of("mine.ipynb", cwd=tmp_path)
@@ -243,7 +243,7 @@ def test_check_without_course_or_examples_says_what_is_missing(course_folder, tm
 
 
 def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, monkeypatch):
-    """Whatever our side raises over one file, the others that were named get their verdicts."""
+    """If our code crashes on one file, the other files still get their verdicts."""
 
     def breaks(path):
         raise RuntimeError(f"our own mistake over {path.stem}")
@@ -274,7 +274,7 @@ def test_unsafe_local_is_said_and_stamped(course_folder):
 
 
 def test_grade_fills_the_gradebook_and_lists_what_needs_a_person(course_folder):
-    """Everybody's verdict is printed; marks are in the gradebook, pages are written, and what is broken is listed."""
+    """All verdicts are printed, marks are in the gradebook, pages are written, and broken notebooks are listed."""
     done = run("grade", CHAPTER, "--json", cwd=course_folder, check=1)
     verdicts = {v["student"]: v for v in json.loads(done.stdout)}
     expected = {"ada": ("graded", 6), "ben": ("graded", 4), "cleo": ("ungradable", 0)}
@@ -311,7 +311,7 @@ def test_doctor_says_whether_notebooks_can_be_graded_here(tmp_path):
 
 
 def verdict(student="ada", score=3.0, *, reason=None, misconception=None):
-    """A verdict made up for the occasion."""
+    """Return an invented verdict."""
     status = "ungradable" if reason else "graded"
     check = CheckResult("test_it", "it is right", "failed" if misconception else "passed", message="It is not.")
     exercise = ExerciseVerdict("softmax", score, 4, "partial", misconception, "You did that.", None, (check,))
@@ -319,7 +319,7 @@ def verdict(student="ada", score=3.0, *, reason=None, misconception=None):
 
 
 def test_a_summary_can_be_read_aloud():
-    """How many, how long, how well, and the commonest mistake, in sentences."""
+    """The summary gives the number of notebooks, the time, the marks and the commonest mistake."""
     told = summary([verdict(score=s, misconception="no_max_shift") for s in (0, 1, 2, 3, 4)], 3.14)
     assert told.splitlines() == [
         "Graded 5 of 5 notebooks in 3.1 seconds.",

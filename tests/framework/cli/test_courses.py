@@ -1,4 +1,4 @@
-"""The verbs about a course itself: its settings, what it lacks, and its class list; and the docs' commands for class and calendar."""
+"""Tests of the commands about a course: settings, missing parts and class list, and of the docs' commands for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.nbgrader import nbgrader
 
 
 def invoke(course, *arguments, status=0):
-    """A verb in this process: what it printed, and what it said."""
+    """Run a command in this process, and return its stdout and stderr."""
     done = CliRunner().invoke(app, [*map(str, arguments), "--course", str(course.root)])
     assert done.exit_code == status, done.output
     return done.stdout, done.stderr
@@ -38,7 +38,7 @@ def invoke(course, *arguments, status=0):
 
 
 def test_every_setting_is_printed_with_where_it_was_set(tmp_path, monkeypatch):
-    """Each setting of the course has its help, value and place; a password and the secret are shown nowhere."""
+    """Each setting has its help, value and location. Passwords and the secret are never shown."""
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "not-to-be-shown")
     course = copy_course(tmp_path / "mini")
     lines = (course.root / "course_config.py").read_text().splitlines()
@@ -66,12 +66,12 @@ def test_every_setting_is_printed_with_where_it_was_set(tmp_path, monkeypatch):
 
 
 def lacking(course):
-    """What is told of what is missing, by the name of the probe."""
+    """Return what is reported as missing, by the name of the probe."""
     return {one.name: f"{one.detail}. {one.remedy}" for one in probe_course(course) if not one.holds}
 
 
 def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
-    """An uncommitted secret that git does not ignore, no class list, no exchange, no alembic; each goes once it is mended."""
+    """A secret that git does not ignore, no class list, no exchange and no alembic are reported until they are fixed."""
     course = with_book(copy_course(tmp_path / "mini", config="c.Exchange.root = 'exchange'\n"))
     monkeypatch.chdir(course.root)
     monkeypatch.delenv("AUTOGRADER_COURSE_SECRET", raising=False)
@@ -161,7 +161,7 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
 
 
 def documented():
-    """The blocks of the section in docs/instructor.md, in order, for the mini course."""
+    """Return the blocks of the section in docs/instructor.md, in order, for the mini course."""
     text = (ROOT / "docs" / "instructor.md").read_text("utf-8")
     part = text.split("## The class list and the calendar\n")[1].split("\n## ")[0]
     part = part.replace("ch1_weighted_averaging", CHAPTER).replace('"attention"', '"mini"')
@@ -170,7 +170,7 @@ def documented():
 
 @pytest.mark.slow
 def test_the_docs_commands_for_class_and_calendar_work(tmp_path, monkeypatch):
-    """As they stand there: the class list is entered, a late notebook loses what the plugin says, and an extension mends it."""
+    """The docs' commands work: the class list is entered, a late notebook gets a penalty, and an extension removes it."""
     course = with_book(copy_course(tmp_path / "mini"))
     monkeypatch.chdir(course.root)
     (course.root / "students.csv").write_text("id,first_name,last_name\nada,Ada,Lovelace\nben,Ben,Late\n")

@@ -1,4 +1,4 @@
-"""Commands and graders that installed distributions register: where they are listed, and what is said if they cannot be loaded."""
+"""Tests of commands and graders that installed distributions register: where they are listed, and errors in loading them."""
 
 from __future__ import annotations
 

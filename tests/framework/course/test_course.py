@@ -1,4 +1,4 @@
-"""A course folder's configuration and modules: what is wrong in one is told in a sentence, with its place."""
+"""Tests of a course folder's configuration and modules: each error is reported in one sentence with its location."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.support.mini import CHAPTER, copy_course
 
 
 def refused(tmp_path, line):
-    """What is said of the mini course with ``line`` in its configuration."""
+    """Return the error about the mini course with ``line`` in its configuration."""
     with pytest.raises(CourseError) as error:
         copy_course(tmp_path / "mini", config=f"\n{line}\n")
     return str(error.value)
@@ -27,13 +27,13 @@ def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
 
 @pytest.mark.parametrize("value", [-1, 0, 2, 2**40])
 def test_memory_that_is_none_or_meant_as_gigabytes_is_refused(tmp_path, value):
-    """The unit is MiB, and said."""
+    """The message gives the unit, MiB."""
     told = refused(tmp_path, f"c.Course.memory_mb = {value}")
     assert told.endswith(f"course_config.py is {value}: it has to be a number of MiB from 64 to 1048576.")
 
 
 def test_limits_at_their_edges_are_taken(tmp_path):
-    """What is unusual but can be kept to is no error, and neither is a list that is added to."""
+    """Unusual but possible values are no error, and neither is a list that is extended."""
     lines = ["c.Course.call_seconds = 0.01", "c.Course.memory_mb = 64", "c.Course.chapters.append('ch2_more')"]
     course = copy_course(tmp_path / "mini", config="\n" + "\n".join(lines) + "\n")
     assert (course.limits.call_seconds, course.limits.memory_mb) == (0.01, 64)

@@ -25,28 +25,28 @@ QUIZ = 'q1 = None  # "a", "b" or "c"\nq2 = None\n'
 
 
 def code(source, **nbgrader):
-    """A code cell, with nbgrader's metadata where some is given."""
+    """Return a code cell, with nbgrader's metadata if any is given."""
     metadata = {"nbgrader": nbgrader} if nbgrader else {}
     return {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
 
 
 def stub(name, source):
-    """A stub cell."""
+    """Return a stub cell."""
     return code(source, grade_id=name, solution=True, grade=False, locked=False)
 
 
 def check(name):
-    """A check cell."""
+    """Return a check cell."""
     return code(f"check({name})", grade_id=f"check_{name}", solution=False, grade=True, locked=True, points=4)
 
 
 def document(*cells, **metadata):
-    """A notebook's JSON."""
+    """Return a notebook's JSON."""
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": list(cells)}
 
 
 def notebook(*cells, **metadata):
-    """A notebook with these cells."""
+    """Return a notebook with these cells."""
     return parse_notebook(json.dumps(document(*cells, **metadata)).encode())
 
 
@@ -61,13 +61,13 @@ RELEASED = notebook(
 
 
 def blank(*cells):
-    """What is not attempted in a notebook with these cells."""
+    """Return the exercises that are not attempted in a notebook with these cells."""
     return blank_exercises(notebook(*cells), RELEASED)
 
 
 class TestReading:
     def test_roles_names_and_points(self):
-        """A stub, its check cell and a plain cell are told apart, and only the check cell is left out of the run."""
+        """A stub, its check cell and a plain cell are distinguished, and only the check cell is not run."""
         assert [c.role for c in RELEASED.cells] == [None, None, "stub", "check", "stub", "check"]
         assert RELEASED.cells[3].points == 4
         assert RELEASED.exercises() == ["softmax", "quiz_ch1"]
@@ -117,7 +117,7 @@ class TestReading:
             read_notebook(tmp_path / name)
 
     def test_an_absurd_file_is_refused_unread(self, tmp_path, monkeypatch):
-        """A file above the limit is not taken into memory, and the student is told how to make it small."""
+        """A file above the limit is not read into memory, and the student reads how to make it smaller."""
         monkeypatch.setattr("autograder.course.notebook.MAX_BYTES", 2**20)
         path = tmp_path / "huge.ipynb"
         with path.open("wb") as file:
@@ -132,7 +132,7 @@ class TestReading:
             parse_notebook(data, Path("ch1.ipynb"))
 
     def test_more_than_anybody_wrote_is_refused(self):
-        """Code by the megabyte and cells by the ten thousand are told apart from prose, and not parsed."""
+        """Megabytes of code and thousands of cells are distinguished from prose and not parsed."""
         cell = code("x = y + z\n" * 30_000)
         with pytest.raises(NotebookError, match=r"ch1\.ipynb holds 3,600,000 characters of code.*hand it in again"):
             parse_notebook(json.dumps(document(*[cell] * 12)).encode(), Path("ch1.ipynb"))
@@ -170,7 +170,7 @@ class TestReading:
         assert nb.cells[6].points is None
 
     def test_half_a_character_can_be_written_down_again(self):
-        """A lone surrogate, which JSON can spell and UTF-8 cannot, does not stop what comes after."""
+        """A lone surrogate, which is possible in JSON but not in UTF-8, stops nothing."""
         nb = parse_notebook(rb'{"cells": [{"cell_type": "code", "source": "x = \"\ud800\""}]}')
         nb.cells[0].source.encode()
         document_bytes({"cells": [{"outputs": "\ud800"}], "metadata": {"x": "\udfff"}}).decode()
@@ -182,7 +182,7 @@ class TestReading:
         )
     )
     def test_no_json_crashes_the_reader(self, content):
-        """Whatever JSON a file holds, reading it gives a notebook or a ``NotebookError``."""
+        """Reading any JSON gives a notebook or a ``NotebookError``."""
         for data in (json.dumps(content), json.dumps({"cells": [content, code("x", grade_id="x", points=content)]})):
             try:
                 nb = parse_notebook(data.encode())
@@ -193,7 +193,7 @@ class TestReading:
 
     @given(st.binary(max_size=200))
     def test_no_bytes_crash_the_reader(self, data):
-        """Whatever bytes a file holds, reading them gives a notebook or a ``NotebookError``."""
+        """Reading any bytes gives a notebook or a ``NotebookError``."""
         try:
             parse_notebook(data)
         except NotebookError as error:
@@ -210,7 +210,7 @@ def test_a_copied_cell_runs_twice_and_is_told():
 
 
 def test_code_goes_into_its_stub_and_outputs_go():
-    """Solved notebooks are made by putting code into stubs; the original stays as it was, and no code is dropped in silence."""
+    """Inserting code into stubs makes a solved notebook. The original stays unchanged, and no code is silently dropped."""
     original = document(stub("softmax", STUB), check("softmax"))
     original["cells"][1]["outputs"] = [{"output_type": "stream"}]
     solved = insert_code(original, {"softmax": "def softmax(x): return x"})
@@ -279,7 +279,7 @@ class TestBlank:
         ],
     )
     def test_a_function_elsewhere_or_gone_is_not_passed_over(self, cells):
-        """Who wrote it in another cell has begun; who deleted or renamed it hears that it is missing."""
+        """Code in another cell counts as begun. A deleted or renamed function is reported as missing."""
         assert "softmax" not in blank(*cells)
 
     def test_cells_that_were_handed_out_are_nobodys_attempt(self):
@@ -306,7 +306,7 @@ class TestBlank:
         ],
     )
     def test_one_answer_is_an_attempt(self, source):
-        """A quiz with one answer is judged, and so is one that does not parse."""
+        """A quiz with one answer is judged, and so is a quiz with a syntax error."""
         assert "quiz_ch1" not in blank(stub("quiz_ch1", source))
 
     @pytest.mark.parametrize(
@@ -344,6 +344,6 @@ class TestChapter:
         assert chapter_of(notebook(stub("scores", STUB), autograder={"chapter": "ch9"}), course) == "ch2_b"
 
     def test_the_stubs_tell_where_nothing_else_does(self, course):
-        """The chapter that shares most grade ids is taken; where none is shared there is no guess."""
+        """The chapter with most shared grade ids is chosen. If none is shared, there is no guess."""
         assert chapter_of(notebook(stub("mean", STUB), stub("scores", STUB), stub("softmax", "")), course) == "ch1_a"
         assert chapter_of(notebook(code("x = 1")), course) is None

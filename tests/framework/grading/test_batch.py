@@ -25,23 +25,23 @@ def right_but(course, **code):
 
 
 def code_cell(source):
-    """A cell of a student's own."""
+    """Return a cell of a student's own."""
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
 
 
 def verdict_on(course, notebook):
-    """The verdict on one notebook."""
+    """Return the verdict on one notebook."""
     [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
     return verdict
 
 
 def statuses(verdict):
-    """The status of each exercise, by name."""
+    """Return the status of each exercise, by name."""
     return {exercise.name: exercise.status for exercise in verdict.exercises}
 
 
 def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
-    """Verdicts come in the order of the jobs; a file that is no notebook says why and stops nobody."""
+    """Verdicts come in the order of the jobs. An invalid notebook gets a reason and does not stop the others."""
     todo = jobs(course, cut=b'{"cells": [', ada=document(course, **RIGHT), nobody=b"", eve=document(course))
     todo.append(Job(course.root / "submitted" / "gone.ipynb", "gone", CHAPTER))
     heard = []
@@ -57,7 +57,7 @@ def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
 
 
 def test_a_blank_notebook_is_not_attempted(course):
-    """Stubs as they were handed out earn nothing, are called what they are, and are run all the same for the reader."""
+    """Unchanged stubs earn nothing and are reported as blank, but they are run for the reader."""
     verdict = verdict_on(course, document(course))
     assert set(statuses(verdict).values()) == {"not_attempted"}
     assert verdict.score == 0
@@ -74,7 +74,7 @@ def test_a_blank_notebook_is_not_attempted(course):
     ids=["by its name", "kept as a default", "kept under another name"],
 )
 def test_a_mistake_is_named_and_counted_once(course, code):
-    """What leans on a wrong function earns its marks, also where it was kept when the notebook ran."""
+    """A function that depends on a wrong one earns its marks, even if it stored that one when the notebook ran."""
     verdict = verdict_on(course, right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=code))
     assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
     assert verdict.exercise("mean_kelvin").score == 3
@@ -93,14 +93,14 @@ def test_a_mistake_is_named_and_counted_once(course, code):
     ids=["kept by shape", "steady"],
 )  # fmt: skip
 def test_an_answer_kept_by_shape_is_not_careful(course, code, status, score, words):
-    """Where no two questions of the checks have one shape, an answer kept for a shape looks right: until it is asked alone."""
+    """If no two calls of the checks have the same shape, an answer cached by shape looks right until it is called alone."""
     verdict = verdict_on(course, right_but(course, to_kelvin=code)).exercise("to_kelvin")
     assert (verdict.checks[-1].status, verdict.score) == (status, score)
     assert words in verdict.checks[-1].message
 
 
 def test_a_copied_cell_is_graded_and_told(course):
-    """Where a cell stands twice both run, the last one counts, and the student hears of it."""
+    """If a cell occurs twice, both are run, the last one counts, and the student is informed."""
     notebook = right_but(course, to_kelvin=WRONG_SIGN)
     first = notebook["cells"].index(cell(notebook, "to_kelvin"))
     notebook["cells"].insert(first + 1, {**copy.deepcopy(notebook["cells"][first]), "source": RIGHT["to_kelvin"]})
@@ -116,7 +116,7 @@ WITH_HELPER = (
 
 
 def test_a_helper_of_the_same_name_takes_no_marks(course):
-    """What an exercise's own cell made of its name counts, where a later exercise's cell makes something else of it."""
+    """The definition in an exercise's own cell counts, even if a later exercise's cell redefines the name."""
     verdict = verdict_on(course, right_but(course, mean_kelvin=WITH_HELPER))
     assert verdict.score == MAX_SCORE
     assert "defined again in the cell of mean_kelvin" in verdict.exercise("to_kelvin").message
@@ -124,7 +124,7 @@ def test_a_helper_of_the_same_name_takes_no_marks(course):
 
 
 def test_the_last_definition_counts_where_it_is_the_better_one(course):
-    """Who mends an exercise in a later cell, another exercise's or one of their own, has it mended."""
+    """A student may correct an exercise in a later cell, their own or another exercise's."""
     mended = f"{RIGHT['to_kelvin']}\n\n{RIGHT['mean_kelvin']}"
     first, second = right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=mended), right_but(course, to_kelvin=WRONG_SIGN)
     second["cells"].append(code_cell(RIGHT["to_kelvin"]))
@@ -133,7 +133,7 @@ def test_the_last_definition_counts_where_it_is_the_better_one(course):
 
 
 def test_two_wrong_definitions_earn_nothing_together(course):
-    """The later one is what the student is told about."""
+    """The student reads about the later one."""
     twice = "def to_kelvin(celsius):\n    return celsius * 2.0"
     verdict = verdict_on(course, right_but(course, to_kelvin=twice, mean_kelvin=WITH_HELPER)).exercise("to_kelvin")
     assert verdict.score == 0
@@ -150,7 +150,7 @@ def test_a_definition_above_its_empty_stub_is_told(course):
 
 
 def test_code_in_another_cell_counts(course):
-    """A function written below the stub, or where the stub's cell was deleted, is found and marked."""
+    """A function below the stub, or without a stub cell, is found and graded."""
     notebook = document(course, quiz_ch1_units=RIGHT["quiz_ch1_units"])
     notebook["cells"].remove(cell(notebook, "mean_kelvin"))
     notebook["cells"] += [code_cell(RIGHT[name]) for name in ("to_kelvin", "mean_kelvin")]
@@ -158,7 +158,7 @@ def test_code_in_another_cell_counts(course):
 
 
 def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch):
-    """Our crash makes one notebook ungradable, with its reason; those before and after it are graded."""
+    """If the grader crashes, one notebook is ungradable, with the reason. Those before and after it are graded."""
     todo = jobs(course, **{student: document(course, **RIGHT) for student in ("ada", "bob", "cyd")})
     whole = Submission.open
 
@@ -193,7 +193,7 @@ def test_a_notebook_that_cannot_even_be_opened_ends_nothing(course, monkeypatch,
 
 
 def test_an_endless_loop_costs_its_own_exercise_only(course):
-    """A function that never ends is stopped; the student's other exercises and the next student are right."""
+    """An endless function is stopped. The student's other exercises and the next student are graded."""
     loop = right_but(course, mean_kelvin="def mean_kelvin(c):\n    while True: pass")
     course.call_seconds = 0.5
     verdicts = grade_notebooks(course, jobs(course, ada=loop, bob=document(course, **RIGHT)))
@@ -228,7 +228,7 @@ def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
 
 
 def test_one_exercise_and_visible_checks_alone(course):
-    """``only`` and ``visible_only`` keep to what was asked for, in scores too; an unknown exercise is an error."""
+    """``only`` and ``visible_only`` select checks and scores. An unknown exercise is an error."""
     todo = jobs(course, ada=document(course, **RIGHT))
     [verdict] = grade_notebooks(course, todo, only={"to_kelvin"})
     assert (list(statuses(verdict)), verdict.max_score) == (["to_kelvin"], 2)
@@ -239,7 +239,7 @@ def test_one_exercise_and_visible_checks_alone(course):
 
 
 def test_loose_notebooks_find_their_chapter(course, tmp_path):
-    """A file with another name is known by its cells; one that belongs nowhere says so; one file may be named twice."""
+    """A renamed file is recognized by its cells, an unrelated file is reported, and a file may be named twice."""
     loose, stranger = tmp_path / "homework (1).ipynb", tmp_path / "stranger.ipynb"
     loose.write_bytes(hand_in(course, "ada", document(course, **RIGHT)).read_bytes())
     stranger.write_text('{"cells": [{"cell_type": "code", "source": "1"}]}')
@@ -250,7 +250,7 @@ def test_loose_notebooks_find_their_chapter(course, tmp_path):
 
 
 def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
-    """A chapter that was asked for by name and does not exist is an error, not a verdict."""
+    """An unknown chapter that was named is an error, not a verdict."""
     with pytest.raises(CourseError, match="There is no chapter 'ch9'"):
         grade_notebooks(course, [Job(tmp_path / "x.ipynb", None, "ch9")])
 
@@ -267,7 +267,7 @@ def test_a_result_that_cannot_be_taken_ends_the_run(course):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
-    """What is made of a verdict may break over one student's text: that one is ungradable, finished as such, and told."""
+    """If rendering a verdict fails over one student's text, that verdict becomes ungradable and is reported."""
     todo = jobs(course, **{name: document(course, **RIGHT) for name in ("ada", "bob", "eve")})
     done = list(grade(course, todo, workers=workers, deliver=breaks_over_bob))
     ada, bob, eve = sorted(done, key=lambda outcome: outcome.job.student)
@@ -278,14 +278,14 @@ def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
 
 
 def breaks_over_bob(outcome):
-    """What a page may do over a text that nobody foresaw."""
+    """An error that a page may raise over an unexpected text."""
     if outcome.job.student == "bob" and outcome.verdict.status == "graded":
         "\ud800".encode()
     return outcome
 
 
 def test_a_reason_is_short_and_clean():
-    """Whatever a reason quotes, it can be written down anywhere, and takes a page at most."""
+    """Any reason can be encoded, and fills at most a page."""
     reason = ungradable(Job(Path("x.ipynb"), "ada"), "\ud800\x1b[2J" + "x" * 10**6).reason
     assert reason.startswith("xxx")
     assert len(reason) <= 4000
@@ -304,7 +304,7 @@ def without_jail(monkeypatch, *students):
 
 
 def of_three(course):
-    """The jobs of three students whose notebooks are right."""
+    """Return the jobs of three students whose notebooks are right."""
     quiz = RIGHT["quiz_ch1_units"]
     return jobs(course, **{s: right_but(course, quiz_ch1_units=f"# {s}\n{quiz}") for s in ("ada", "bob", "cyd")})
 
@@ -319,7 +319,7 @@ def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monke
 
 
 def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
-    """Three notebooks in a row without a jail: the machine is to blame, and no class is told to be ungradable."""
+    """Three notebooks in a row without a sandbox are the machine's fault, and the class is not called ungradable."""
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []
@@ -330,7 +330,7 @@ def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
 
 
 def test_a_jail_lost_in_a_check_is_not_the_students_mistake(course, monkeypatch):
-    """Where a check cannot be asked because no jail starts, the notebook is ungradable: nobody loses points by it."""
+    """If no sandbox starts for a check, the notebook is ungradable, and nobody loses points."""
 
     def lost(*_args, **_options):
         raise SandboxStartError("the bubblewrap sandbox does not start")

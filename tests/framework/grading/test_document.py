@@ -21,7 +21,7 @@ def released(course):
 
 @pytest.fixture
 def restore(released):
-    """Makes the notebook that is graded of one that was handed in; it has to be one."""
+    """Tests of turning a submission into a well-formed notebook for grading."""
 
     def run(submitted):
         result = restore_cells(submitted, ReleasedNotebook(released))
@@ -32,7 +32,7 @@ def restore(released):
 
 
 def ids(notebook):
-    """The grade ids of a document in order."""
+    """Return the grade ids of a document in order."""
     return [c["metadata"]["nbgrader"]["grade_id"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
 
 
@@ -48,7 +48,7 @@ class TestRestored:
         assert cell(result, "check_to_kelvin")["metadata"]["nbgrader"]["points"] == 2
 
     def test_the_last_of_a_copied_cell_keeps_its_id(self, course, released, restore):
-        """A copy stays as a plain cell above, so that it still runs in order; the copied ids are noted."""
+        """A copied cell stays above as a plain cell, so that it still runs in order. The copied ids are reported."""
         submitted = document(course, **RIGHT)
         first = submitted["cells"].index(cell(submitted, "to_kelvin"))
         submitted["cells"].insert(first, copy.deepcopy(submitted["cells"][first]))
@@ -59,7 +59,7 @@ class TestRestored:
         assert restore(result) == result
 
     def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, restore):
-        """Marks have a place to stand even where the student deleted it, or the stub as well."""
+        """Marks have a cell even if the student deleted it, with or without the stub."""
         submitted = document(course, **RIGHT)
         for gone in ("check_to_kelvin", "mean_kelvin", "check_mean_kelvin"):
             submitted["cells"].remove(cell(submitted, gone))
@@ -81,7 +81,7 @@ class TestRestored:
         assert result["cells"][3]["cell_type"] == "code"
 
     def test_the_checksum_is_nbgraders(self, released):
-        """Cells left as they were are recognised by nbgrader's own checksum."""
+        """Unchanged cells are recognized by nbgrader's own checksum."""
         for source in released["cells"]:
             if "nbgrader" in source["metadata"]:
                 assert checksum(source) == compute_checksum(nbformat.from_dict(source))
@@ -89,7 +89,7 @@ class TestRestored:
 
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
-        """The outputs that a first code cell is given."""
+        """Return the outputs that a first code cell is given."""
         result = restore_cells(released, ReleasedNotebook(released))
         write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))
@@ -108,7 +108,7 @@ class TestOutcomes:
         assert outputs[2]["data"]["image/png"] == "iVBO"
 
     def test_nothing_that_can_act_is_kept(self, released):
-        """HTML, SVG and scripts of a student never reach an instructor's browser; terminal codes go."""
+        """A student's HTML, SVG and scripts never reach an instructor's browser, and terminal codes are removed."""
         [markup, printed] = self.shown(
             released,
             {"output_type": "display_data", "data": {"text/html": "<script>", "application/javascript": "x"}},
@@ -127,11 +127,11 @@ class TestOutcomes:
         ],
     )  # fmt: skip
     def test_malformed_outputs_do_no_harm(self, released, output):
-        """A hostile child may send any shape of output; what is kept is valid nbformat."""
+        """A hostile child may send outputs of any form. The stored outputs are valid nbformat."""
         self.shown(released, output)
 
     def test_errors_and_stops_are_shown(self, released):
-        """A cell that failed, or had to be stopped, says so even where the child could not."""
+        """A cell that failed or was stopped has an error output even if the child could not send one."""
         error = StudentError("NameError", "name 'x' is not defined", line="x + 1", lineno=3)
         [failed] = self.shown(released, error=error)
         assert failed["ename"] == "NameError"
@@ -142,7 +142,7 @@ class TestOutcomes:
 
 @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])
 def test_nbgrader_reads_the_same_score(released, restore, score):
-    """Score and message stand together; nbgrader's own reading gives that score, never above the points, which it refuses."""
+    """The cell has score and message together. nbgrader reads exactly this score, and never more than the points."""
     checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
     result = restore(released)
     write_verdict(result, [ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)])

@@ -1,4 +1,4 @@
-"""A package that the course does not list: said once, and never a zero for everybody where it is the course's own cell."""
+"""Tests of packages that the course does not list: one report, and no zero for everybody if the course's own cell imports them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOES_WITHOUT = "try:\n    import scipy\nexcept ImportError:\n    pass\n"
 
 
 def test_students_imports_are_said_once_for_a_class(course):
-    """Each loses what cannot run and reads why; the instructor reads it once, with the setting; who does without is not told of."""
+    """Affected students lose what cannot run and read why. The instructor reads it once, with the setting."""
     answers = {
         name: {"to_kelvin": f"import scipy.special as s\n{RIGHT['to_kelvin']}"} for name in ("ada", "ben", "cyd", "dan")
     }
@@ -53,7 +53,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     ],
 )
 def test_an_import_of_the_courses_own_is_nobodys_zero(course, line, sentence):
-    """Where a cell that the course gives needs what is not there, no notebook gets a mark, and the reason is the course's."""
+    """If a cell of the course needs a missing package, no notebook gets a mark, and the reason names the course."""
     source = course.source(CHAPTER)
     document_of = json.loads(source.read_text())
     given = {"cell_type": "code", "metadata": {}, "source": line, "outputs": [], "execution_count": None}

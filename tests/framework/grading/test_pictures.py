@@ -1,4 +1,4 @@
-"""Pictures that a notebook brings along are kept, and nothing else of what it says of itself is believed."""
+"""Tests that stored pictures are kept, and that nothing else in a notebook about itself is trusted."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ DRAW = "def bars():\n    print('drawn now')\n\n\nbars()"
 
 
 def png(width=2, height=1, *, end=b"IEND"):
-    """A real picture of that size, in base64."""
+    """Return a real picture of that size, in base64."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -30,7 +30,7 @@ def png(width=2, height=1, *, end=b"IEND"):
 
 
 def picture(data, **more):
-    """An output that shows ``data`` as an image."""
+    """Return an output that shows ``data`` as an image."""
     shown = {"image/png": data, "text/plain": "<Figure>"}
     return {"output_type": "display_data", "metadata": {}, "data": shown, **more}
 
@@ -47,7 +47,7 @@ def drawing(course):
 
 
 def shown(course, outputs, *, source=DRAW, elsewhere=""):
-    """What the picture cell holds once a notebook with these stored ``outputs`` there is graded."""
+    """Return the outputs of the picture cell after grading a notebook with these stored ``outputs``."""
     notebook = document(course, **{**RIGHT, "quiz_ch1_units": f"{elsewhere}\n{RIGHT['quiz_ch1_units']}"})
     cell = next(c for c in notebook["cells"] if c["id"] == "picture")
     cell |= {"outputs": outputs, "source": source}
@@ -58,7 +58,7 @@ def shown(course, outputs, *, source=DRAW, elsewhere=""):
 
 
 def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
-    """The image and the text beside it are there for the reader; markup that came with them is not."""
+    """The image and its text are kept for the reader. Markup is removed."""
     stored = [{"output_type": "stream", "name": "stdout", "text": ["as ", "stored"]}, picture([png()[:9], png()[9:]])]
     stored[1]["data"]["text/html"] = "<script>"
     text, image = shown(drawing, stored)
@@ -87,7 +87,7 @@ def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
     ],
 )  # fmt: skip
 def test_anything_else_is_not_shown(drawing, outputs):
-    """A picture that is no picture, or too large to be one of the course's, is shown to nobody; a line says why."""
+    """An invalid picture, or one too large to be the course's, is not shown, and a line says why."""
     assert [output.get("text") for output in shown(drawing, outputs)] == [f"{NOT_DRAWN}\n"]
 
 
@@ -100,7 +100,7 @@ def test_anything_else_is_not_shown(drawing, outputs):
     ids=["changed", "its names used elsewhere"],
 )
 def test_a_cell_that_does_more_than_draw_is_run(drawing, more, printed):
-    """What a student wrote there is run like any other cell, and so is what other code mentions a name of."""
+    """A student's code in a picture cell is run like any other, and so is a picture cell whose names other code mentions."""
     assert [output["text"] for output in shown(drawing, [picture(png())], **more)] == [printed]
 
 

@@ -1,4 +1,4 @@
-"""Which core each grading process keeps to, and what it goes on with."""
+"""Tests of the cores of grading processes, and of reusing the processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else
 
 
 def where(outcome):
-    """Tell which cores the process may use; the first time it comes by, s001's notebook ends it."""
+    """Record the cores of the process. The first time, s001's notebook ends the process."""
     been_here = outcome.job.path.with_name("been here")
     if outcome.job.student == "s001" and not been_here.exists():
         been_here.touch()
@@ -26,7 +26,7 @@ def where(outcome):
 
 
 def cores_of(course, size, workers):
-    """The cores of each process, by its number; those of this process must stay what they are."""
+    """Return the cores of each process, by its id. This process must keep its own."""
     class_of_many(course, size)
     task = Task(CHAPTER, MAX_SCORE, GradingOptions(), deliver=where)
     with Pool(course.root, task, workers) as pool:
@@ -37,7 +37,7 @@ def cores_of(course, size, workers):
 
 @pytest.mark.skipif(len(CORES) < 2, reason="there is one core, and everything is on it")
 def test_with_a_worker_for_each_core_each_keeps_to_its_own(course):
-    """One core a process, no core twice; a process that takes a dead one's place takes its core."""
+    """Each process has one core, and no two share one. A replacement takes over the core."""
     found = cores_of(course, 8 * len(CORES), len(CORES))
     assert all(len(cores) == 1 for cores in found.values())
     assert {core for cores in found.values() for core in cores} <= set(CORES)
@@ -51,7 +51,7 @@ def test_with_fewer_workers_than_cores_nobody_is_bound(course):
 
 
 def test_the_same_processes_go_on_with_another_task(course):
-    """What comes after a task is graded as that one says, in the processes that are there, jails and all."""
+    """Further tasks are graded with their own options in the existing processes and sandboxes."""
     class_of_many(course, 6)
     jobs = handed_in(course, CHAPTER)
     (jobs[1].path.with_name("been here")).touch()

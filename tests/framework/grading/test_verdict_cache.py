@@ -1,4 +1,4 @@
-"""Verdicts kept as they are made."""
+"""Tests of cached verdicts."""
 
 import pytest
 
@@ -19,17 +19,17 @@ CELLS = (CellOutcome(1, ({"output_type": "stream"},), StudentError("E", "m", lin
 
 @pytest.fixture
 def cache(course):
-    """What is kept of the chapter's verdicts."""
+    """Return the cached verdicts of the chapter."""
     return VerdictCache.of(course, CHAPTER)
 
 
 def key_of(course, notebook=b"notebook", asked=()):
-    """The key under which a verdict on ``notebook`` would be kept now."""
+    """Return the current cache key of a verdict on ``notebook``."""
     return VerdictCache.of(course, CHAPTER, asked).key(notebook)
 
 
 def test_what_was_kept_comes_back_whole(cache):
-    """A verdict and its cells are the same after a round through the disk; half a file, after a power cut, is no verdict."""
+    """A verdict and its cells are unchanged after storing and loading. Half a file, as after a power cut, is ignored."""
     key = cache.key(b"notebook")
     assert cache.load(key) is None
     cache.save(key, VERDICT, CELLS)
@@ -43,7 +43,7 @@ def test_what_was_kept_comes_back_whole(cache):
 
 
 def test_an_ungradable_notebook_is_tried_again(cache):
-    """What could not be graded is never answered from the cache."""
+    """An ungradable notebook is never answered from the cache."""
     cache.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
     assert cache.load("key") is None
 
@@ -65,7 +65,7 @@ def test_a_change_to_the_course_changes_every_key(course, name):
 
 
 def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
-    """So do the submission itself, what it may use, the secret that inputs are drawn from, and what was asked for."""
+    """The key also depends on the submission, its packages, the secret and the options."""
     keys = {key_of(course), key_of(course, b"other"), key_of(course, asked=("visible",))}
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "another")
     keys.add(key_of(course))
@@ -76,7 +76,7 @@ def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
 
 
 def test_an_atomic_write_leaves_no_litter(tmp_path):
-    """Where writing fails the old file stays and no half one does."""
+    """If writing fails, the old file stays complete."""
     path = tmp_path / "a.json"
     write_atomically(path, b"old")
     with pytest.raises(TypeError):
@@ -86,7 +86,7 @@ def test_an_atomic_write_leaves_no_litter(tmp_path):
 
 
 def test_another_chapters_solutions_count_where_they_are_mentioned(course):
-    """A change to a chapter that nothing here uses runs nobody's notebook again; one that a solution imports does."""
+    """A change to an unused chapter causes no notebook to be run again. A change to a chapter that a solution imports does."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.Course.chapters = ["ch0_more", "ch1_units"]\n')
     course = load_course(course.root)

@@ -19,7 +19,7 @@ class Student(FunctionSubject):
         self.blank, self.names = frozenset(blank), names
 
     def open(self, *, memory_mb=None):  # noqa: ARG002 - a call carries its own limit
-        """A session over the dictionary."""
+        """Return a session over the dictionary."""
         return Sitting(self.names)
 
 

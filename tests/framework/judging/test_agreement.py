@@ -46,7 +46,7 @@ def _noting():
 
 
 def test_both_are_asked_the_same_and_the_students_answer_comes_back():
-    """Nothing is said where the two agree."""
+    """No error is raised if both agree."""
     _, agrees = fixtures()
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     np.testing.assert_allclose(agrees.softmax(x, axis=0), softmax(x, axis=0))
@@ -56,7 +56,7 @@ def test_both_are_asked_the_same_and_the_students_answer_comes_back():
 
 
 def test_a_failure_spells_the_call_by_the_references_parameters():
-    """Arrays stand above the call, ready to paste; small things stand in it."""
+    """Arrays are above the call, ready to paste, and small values are in it."""
     _, agrees = fixtures(softmax=lambda x, axis: softmax(x))  # noqa: ARG005 - that is the mistake
     scores = np.array([[0.0, 1.0], [0.0, 0.0]])
     with pytest.raises(CheckFailed) as failed:
@@ -66,7 +66,7 @@ def test_a_failure_spells_the_call_by_the_references_parameters():
 
 
 def test_options_are_those_of_assert_matches():
-    """Tolerances and dtype; another spelling, with inputs by name; neither is a parameter of the student's function."""
+    """Tolerances, dtype and another call by keyword are options, not arguments of the student's function."""
     _, agrees = fixtures(softmax=lambda x: 1.004 * softmax(x), flag=lambda x: int(x > 0))
     x = np.array([1.0, 2.0])
     agrees(rtol=0.01).softmax(x)
@@ -77,7 +77,7 @@ def test_options_are_those_of_assert_matches():
 
 
 def test_every_assertion_finds_the_call_that_returned_its_value():
-    """Also a part of what was returned; of what the student did not return it says nothing."""
+    """Values that are computed from a result are compared, but named only as far as the student returned them."""
     student, _ = fixtures(softmax=lambda x: x)
     x = np.array([1.0, 2.0])
     found = student.softmax(x)

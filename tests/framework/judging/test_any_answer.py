@@ -1,4 +1,4 @@
-"""Whatever a student's function answers, comparing it ends in a verdict on it and in no error of ours."""
+"""Tests that comparing any result of a student's function gives a verdict and no crash."""
 
 from contextlib import suppress
 
@@ -46,7 +46,7 @@ answers = st.recursive(
 
 
 def crossed(value):
-    """The value as it comes out of a student's process."""
+    """Return the value as received from a student's process."""
     encode = Encoder(lambda stays: ["o", type(stays).__name__], 1 << 24)
     tree = encode(value)
     return Decoder(bytearray(b"".join(map(bytes, encode.blobs))), lambda _tag, items: Opaque(items[0]))(tree)
@@ -55,7 +55,7 @@ def crossed(value):
 @settings(deadline=None, max_examples=60)
 @given(answers)
 def test_comparing_an_answer_never_fails(value):
-    """The check may fail; nothing else may."""
+    """Only a failed check may be raised."""
     for found in (crossed(value), normalize_result(value)):
         array = as_array(found)
         assert array is None or array.dtype.kind in "biufc"
@@ -77,7 +77,7 @@ def test_comparing_an_answer_never_fails(value):
 @settings(deadline=None, max_examples=60)
 @given(answers, answers)
 def test_naming_a_mistake_never_fails(one, other):
-    """Whatever was answered, some mistake is named or none."""
+    """Any answers give a mistake or None."""
     known = diagnosis_of("f", {"f": lambda x: x}, [Misconception("m", "f", "Turned.", lambda x: x.T)], CALLS)
     log = [(call, Answer(crossed(value))) for call, value in zip(CALLS, (one, other), strict=True)]
     known.explain(log)

@@ -1,4 +1,4 @@
-"""What tells one solution from another where an exercise is looked at through probes: what they saw, nothing else."""
+"""Only what the probes returned distinguishes the solutions of an exercise with probes."""
 
 import numpy as np
 
@@ -26,17 +26,17 @@ DOWNHILL = Misconception("downhill", "slope", "It goes down.", downhill)
 
 
 def asked(function, calls=CALLS):
-    """What a function answers to the calls."""
+    """Return a function's answers to the calls."""
     return list(zip(calls, FunctionSession({"slope": function}).batch(calls), strict=True))
 
 
 def known(*wrong, calls=CALLS):
-    """What names these mistakes, or the one, by the answers to the calls."""
+    """Return the diagnosis of these mistakes by their answers to the calls."""
     return diagnosis_of("slope", {"slope": lambda x: x}, wrong or [DOWNHILL], calls)
 
 
 def test_probes_tell_where_there_are_some():
-    """Calls through a probe are what counts; without any, the plain calls are."""
+    """Calls through a probe count, or without any, the plain calls."""
     assert distinguishing_calls("slope", CALLS) == [c for c in CALLS if c.probe]
     plain = [c for c in CALLS if not c.probe]
     assert distinguishing_calls("slope", plain) == plain
@@ -57,14 +57,14 @@ def test_what_does_the_same_is_grouped_together():
 
 
 def nothing_below_one(x):
-    """It refuses zero, too."""
+    """This one rejects zero too."""
     if x <= 0:
         raise ValueError("x is too small")
     return x
 
 
 def test_an_error_raised_on_purpose_may_say_what_it_likes():
-    """Everybody words a `raise` in their own way: its type tells the mistake, and a text of Python's own still counts."""
+    """For a `raise`, only the type identifies the mistake, because students word it differently. Python's own messages count."""
     calls = [Call("slope", (x,)) for x in (0, 1, -1)]
     wrong = Misconception("nothing_below_one", "slope", "Zero is allowed.", nothing_below_one)
 
@@ -107,7 +107,7 @@ def other_intercept(a, b, c):
 
 
 def named(function, *wrong):
-    """What a student with this function is told, where these mistakes are known."""
+    """Return the message for a student with this function if these mistakes are known."""
     plan = [Call("line", values) for values in ((2.0, 3.0, 1.0), (2.0, -3.0, 1.0), (-1.0, 4.0, 2.0))]
     mistakes = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
     session = FunctionSession({"line": function})
@@ -116,7 +116,7 @@ def named(function, *wrong):
 
 
 def test_two_mistakes_at_once_are_told_where_each_of_them_shows():
-    """Both sentences are true then; where one hides the other, its sentence would tell of what nobody can see."""
+    """Both messages must be true. If one mistake hides the other, only the visible one is named."""
     assert named(lambda a, b, c: -a * b - c, other_slope, other_intercept) == "other_slope+other_intercept"
     assert named(lambda a, b, c: a * abs(b) + c, other_slope, steep_side_lost) == ""
 
@@ -128,7 +128,7 @@ def in_place(x):
 
 
 def test_who_changes_the_inputs_besides_makes_the_same_mistake():
-    """The known mistake explains the values; that the input is changed is another check's to say."""
+    """The known mistake explains the values. Another check reports the changed input."""
     calls = [call for call in CALLS if not call.probe]
     answers = asked(in_place, calls)
     assert answers[0][1].changed == ("0",)
@@ -138,7 +138,7 @@ def test_who_changes_the_inputs_besides_makes_the_same_mistake():
 
 
 def test_two_mistakes_that_no_question_tells_apart_are_not_named():
-    """Where two messages fit equally well, neither is guessed; where they share their words, these are true."""
+    """If two messages fit equally well, neither is chosen. If their texts are the same, it is shown."""
     twin = Misconception("twin", "slope", "Another story.", downhill)
     same = Misconception("same", "slope", DOWNHILL.message, downhill)
     assert known(DOWNHILL, twin).explain(asked(downhill)) is None
@@ -146,7 +146,7 @@ def test_two_mistakes_that_no_question_tells_apart_are_not_named():
 
 
 def told_apart(function, *wrong):
-    """What is said of each check, where one asks for large numbers and one for small ones, and of each entry."""
+    """Messages for each check, one with large and one with small numbers, and for each entry."""
     checks = [[Call("sizes", (x * scale,)) for x in (np.arange(1.0, 5), np.array([2.0, -7]))] for scale in (1, 1000)]
     mistakes = [Misconception(w.__name__, "sizes", (w.__doc__ or ""), w) for w in wrong]
     session = FunctionSession({"sizes": function})
@@ -173,7 +173,7 @@ def large_cut(x):
 
 
 def large_turned(x):
-    """The small ones are right; large numbers change their sign."""
+    """Small numbers are right, and large ones change their sign."""
     return np.where(abs(x) < 100, x / 3.0, -x / 3.0)
 
 
@@ -183,7 +183,7 @@ def all_doubled(x):
 
 
 def test_two_slips_that_different_checks_see_get_a_note_each():
-    """Neither explains all answers; each explains those of one check, and shows nowhere where the student is right."""
+    """No mistake explains all answers. Each explains those of one check, and is not used where the student is right."""
 
     def both(x):
         return np.where(abs(x) < 100, x / 2.0, -x)
@@ -192,7 +192,7 @@ def test_two_slips_that_different_checks_see_get_a_note_each():
         return np.where(abs(x) < 100, x / 3.0, x / 1.5)
 
     assert told_apart(both, small_halved, large_cut)[0] == ["small_halved", ""]
-    # The mistake would show among the small numbers, where this student is right; a message that praises may be wrong here.
+    # The mistake would show with small numbers, where this student is right. A message with praise may be wrong here.
     assert told_apart(large_doubled, all_doubled)[0] == ["", ""]
     slip = lambda x: np.where(abs(x) < 100, -x, -x / 3.0)  # noqa: E731 - a student's function
     assert told_apart(slip, large_turned)[0] == ["", ""]
@@ -233,12 +233,12 @@ def first_axis(x, axis):  # noqa: ARG001
 
 
 def tripled(x, axis):
-    """A mistake that stands right behind another one."""
+    """A mistake directly after another one."""
     return (x - x.max(axis=axis)).sum(axis=axis) * 3
 
 
 def test_edits_that_touch_are_made_together():
-    """What one mistake takes away the other need not edit; what is put in beside a place that is rewritten stays beside it."""
+    """One mistake may remove what the other edits, and an insertion next to a rewritten place stays there."""
 
     def name_of(function, *wrong):
         plan = [Call("shifted", (np.array(x), a)) for x in ([[1.0, 2.0], [5.0, 0.5]], [[0.0, 1.0]]) for a in (0, 1)]

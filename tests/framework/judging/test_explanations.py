@@ -1,4 +1,4 @@
-"""Python's and NumPy's errors, as a student hears of them. Every message comes from a real error, raised here."""
+"""Tests of explanations of Python's and NumPy's errors. Every message comes from a real error that is raised here."""
 
 import re
 import time
@@ -10,7 +10,7 @@ from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop,
 
 
 def raised(code):
-    """The exception that ``code`` ends in."""
+    """Return the exception that ``code`` raises."""
     try:
         exec(code, {"np": np})  # noqa: S102 - the lines listed below
     except Exception as error:  # noqa: BLE001 - each of them raises another kind
@@ -78,7 +78,7 @@ def raised(code):
     ],
 )
 def test_an_error_is_explained_in_words(code, words):
-    """The exception's own text comes first, then what it means and where to look."""
+    """The exception's own text comes first, then its meaning and where to look."""
     kind, message = raised(code)
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
@@ -113,7 +113,7 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
     ],
 )
 def test_only_what_would_fit_is_suggested(line, words, unsaid):
-    """What is said of an error follows from the line that raised it and from the shapes of the arrays in it."""
+    """The explanation depends on the line that raised the error and on the shapes of its arrays."""
     scope = {"np": np, **{name: np.ones(shape) for name, shape in ARRAYS.items()}}
     with pytest.raises(Exception) as found:  # noqa: PT011 - each line raises another kind
         exec(line, scope)  # noqa: S102 - the lines listed above
@@ -137,7 +137,7 @@ def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
 
 
 def test_arguments_of_another_function_do_not_blame_the_graded_one():
-    """Only where the graded function was called is its own `def` line in question."""
+    """A function's own `def` line is shown only if the graded function was called."""
     kind, message = raised("np.outer(1)")
     text = explain(kind, message, line="return np.outer(p)", function="softmax_jacobian")
     assert "`outer` takes other arguments than it is given in this line" in text
@@ -186,12 +186,12 @@ def test_what_is_known_besides_the_error_is_told_too(error, known, words):
     ],
 )
 def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
-    """Silent rather than wrong; and a function whose result a probe could not look at did not stop."""
+    """Without evidence there is no explanation. A function with an unreadable result in a probe did not stop."""
     assert explain(kind, message, function="f", cell=cell) == text
 
 
 def test_the_nearest_name_is_found_among_thousands():
-    """Of more names than can be compared, those that start alike and are about as long are looked at."""
+    """If there are too many names to compare, only names with the same start and a similar length are compared."""
     assert nearest("weigths", [*(f"x{n}" for n in range(5000)), "weights"]) == "weights"
     assert nearest("Softmax", [*(f"name{n}" for n in range(5000)), "softmax"]) == "softmax"
     assert nearest("weights", ["scores"]) == nearest("weights", []) == ""
@@ -222,7 +222,7 @@ def test_a_stopped_call_says_why(stopped, words):
 
 
 def test_errors_compare_by_kind_and_cause_not_by_sizes():
-    """Two functions that fail in the same way on inputs of other sizes fail alike; another cause is another mistake."""
+    """Errors that differ only in sizes are the same mistake. Errors with another cause are not."""
     one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 3))"))
     two = signature_of_error(*raised("np.ones((4, 5)) @ np.ones((4, 5))"))
     other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))
@@ -231,7 +231,7 @@ def test_errors_compare_by_kind_and_cause_not_by_sizes():
 
 
 def test_brackets_that_never_close_are_read_once():
-    """What they hold stays; with each of them looked after by itself, a message took the square of its length."""
+    """Their content stays. Processing each of them separately would take quadratic time."""
     assert signature_of_error("E", "(a (b) (c\nd) e (f") == "E: (c d) e (f"
     started = time.process_time()
     signature_of_error("E", "(" * 100_000)

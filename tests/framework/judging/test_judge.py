@@ -1,4 +1,4 @@
-"""What a submission deserves, check by check: points, status, words, and nothing of one student in another's."""
+"""Tests of judging a submission check by check: points, status and messages, separately for each student."""
 
 import pickle
 import re
@@ -21,13 +21,13 @@ from tests.support.mini import CHAPTER, change
 
 
 def test_a_right_notebook_earns_everything(grade):
-    """Every check passes and nothing is said."""
+    """Every check passes, and there is no message."""
     found = [(v.score, v.max_score, v.status, v.message) for v in grade().values()]
     assert found == [(points, points, "passed", "") for points in (2.0, 3.0, 1.0)]
 
 
 def test_a_recognised_mistake_is_named_and_told(grade):
-    """The misconception's docstring is what the student hears; what waits for a failed check is not tried."""
+    """The student reads the misconception's docstring. Checks that depend on a failed one are not run."""
     verdict = grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"]
     assert (verdict.status, verdict.misconception) == ("failed", "wrong_sign")
     assert verdict.message.startswith("You subtracted the offset.")
@@ -35,7 +35,7 @@ def test_a_recognised_mistake_is_named_and_told(grade):
 
 
 def test_an_unknown_mistake_is_shown_but_not_named(grade):
-    """Silent rather than wrong: the case is told, no cause is guessed."""
+    """Without a matching misconception, the case is shown and no cause is guessed."""
     verdict = grade(to_kelvin=lambda celsius: celsius + 300.0)["to_kelvin"]
     assert verdict.misconception is None
     assert "to_kelvin(x) gave  [300]" in verdict.message
@@ -48,7 +48,7 @@ def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
 
 
 def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
-    """The error is explained; no misconception is read into it."""
+    """The error is explained, and no misconception is named."""
     verdict = grade(to_kelvin=lambda celsius: celsius @ np.ones((9, 9)))["to_kelvin"]
     assert (verdict.status, verdict.misconception) == ("error", None)
     assert "to_kelvin stopped with ValueError" in verdict.message
@@ -64,7 +64,7 @@ def test_a_missing_function_says_so(course):
 
 
 def test_an_endless_loop_costs_its_own_exercise_only(grade):
-    """A call is stopped at its limit; the other exercises are graded in a fresh session."""
+    """A call is stopped at its limit. The other exercises are graded in a new session."""
 
     def to_kelvin(_celsius):
         while True:
@@ -80,7 +80,7 @@ def test_an_endless_loop_costs_its_own_exercise_only(grade):
     ("load", "waited_for", "status"), [(0.0, False, "timeout"), (1e6, False, "passed"), (1e6, True, "timeout")]
 )
 def test_a_timeout_is_tried_again_on_an_overloaded_machine_only(course, monkeypatch, load, waited_for, status):
-    """If the load average is far above the number of cores, the call may not have had its share. Nobody may be waiting, though."""
+    """On an overloaded machine, a call that timed out is tried again, unless somebody waits for the result."""
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
     calls = []
 
@@ -103,7 +103,7 @@ def in_place(celsius):
 
 
 def put_back(celsius):
-    """What the caller finds afterwards is what counts."""
+    """The final content of the result counts."""
     celsius += 273.15
     answer = celsius.copy()
     celsius -= 273.15
@@ -138,7 +138,7 @@ def another_shape(celsius):
     ],
 )
 def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
-    """Inputs that are changed, and answers that depend on earlier calls, fail the check of care; nothing false is said."""
+    """Changed inputs and answers that depend on earlier calls fail the purity check, and no message is false."""
     verdict = grade(to_kelvin=function)["to_kelvin"]
     assert verdict.checks[-1].status == "failed"
     assert words in verdict.checks[-1].message
@@ -146,7 +146,7 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
 
 
 def test_an_input_changed_and_put_back_is_right(grade):
-    """What the caller finds afterwards is what counts."""
+    """The final content of the result counts."""
     assert grade(to_kelvin=put_back)["to_kelvin"].status == "passed"
 
 
@@ -197,7 +197,7 @@ def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grad
 
 
 def test_only_an_earlier_function_that_was_asked_is_at_fault():
-    """A wrong function that is never called has no part in what comes after it."""
+    """A wrong function that is never called does not affect later exercises."""
     student = Student(double=lambda x: 3 * x, half=lambda x: x, four_times=lambda x: double(double(x)))  # noqa: F821
     helped = _WithReferences(student, {"double": lambda x: 2 * x, "half": lambda x: x / 2})
     session = helped.open()
@@ -215,7 +215,7 @@ def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
 
 @pytest.mark.parametrize(("answer", "words"), [("a", "Nothing boils at absolute zero"), (None, "still None")])
 def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, words):
-    """Each wrong choice of a quiz has its own message, told with the marks; so has an answer that is not there."""
+    """Each wrong choice of a quiz, and a missing answer, has its own message, shown with the marks."""
     verdict = grade(q1=answer)["quiz_ch1_units"]
     assert verdict.score == 0.5
     assert words in verdict.message
@@ -224,7 +224,7 @@ def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, wo
 
 @pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
 def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
-    """Whatever stands in a variable, grading goes on."""
+    """Grading continues whatever is in a variable."""
     assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
 
 
@@ -234,7 +234,7 @@ def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
     ids=["more than 64 bits", "the largest that crosses", "larger than any float"],
 )
 def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
-    """It is told as what it is, and the exercises beside it keep their marks."""
+    """It is reported correctly, and the other exercises keep their marks."""
     found = grade(to_kelvin=lambda _celsius: number, q2=number)
     scores = {"to_kelvin": 0.0, "mean_kelvin": 3.0, "quiz_ch1_units": 0.5}  # the second by follow-through
     assert {name: verdict.score for name, verdict in found.items()} == scores
@@ -245,7 +245,7 @@ def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number,
 
 @pytest.mark.parametrize("room", ["diagnosis.Diagnosis.explain", "scoring.answer_signature", "loader.wrong_answers"])
 def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
-    """Where saying what is wrong fails, nothing is named, and points and messages are what they were."""
+    """If finding the mistake fails, no mistake is named, and points and messages stay the same."""
 
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
@@ -285,7 +285,7 @@ def test_one_student_leaves_no_trace_in_the_next(course):
 
 
 class Numbered(Student):
-    """A student whose answers come with numbers, as over a wire: the same for the same bytes."""
+    """A student whose answers have numbers, as from the sandbox: equal bytes have equal numbers."""
 
     serials: ClassVar[dict[bytes, int]] = {}
 
@@ -304,7 +304,7 @@ class Numbered(Student):
 
 
 def outcomes(course, students):
-    """What each student deserves, and how often each check was run."""
+    """Return the verdict of each student, and how often each check was run."""
     ran = Counter()
     plain = ChapterChecks.run_check
 
@@ -345,7 +345,7 @@ def test_whoever_answers_otherwise_is_checked(course):
 
 
 def test_care_is_taken_of_everybody(course):
-    """Who answers the planned questions alike and then otherwise is found out, whoever was right before."""
+    """A student with the same answers to the planned calls and other answers later is detected, after any other student."""
     calls = Counter()
 
     def unsteady(celsius):
@@ -361,7 +361,7 @@ def test_care_is_taken_of_everybody(course):
 
 
 def with_checks_of(course, text):
-    """The mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
+    """Return the mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
     path = course.checks("ch1_units")
     before = path.read_text()
     start, end = before.index('@exercise("to_kelvin"'), before.index('@exercise("mean_kelvin"')
@@ -415,7 +415,7 @@ def test_every_case_of_a_parametrized_check_counts(course):
     ],
 )  # fmt: skip
 def test_what_grading_does_not_know_is_refused_when_the_file_is_read(course, old, new, told):
-    """In a sentence with file and line, by whoever reads the checks: it would else change what a check means."""
+    """The error is one sentence with file and line, because the mark would change the meaning of a check."""
     assert old in CASES
     with pytest.raises(CourseError, match=rf"test_ch1_units\.py, line \d+.*{told}"):
         load_checks(with_checks_of(course, CASES.replace(old, new)), "ch1_units")

@@ -1,4 +1,4 @@
-"""A chapter's files as they are read: what a check file may import, and which files may be missing."""
+"""Tests of reading a chapter's files: what a check file may import, and which files may be missing."""
 
 import shutil
 import sys
@@ -28,7 +28,7 @@ class TestToKelvin:
 
 
 def course_with(folder, offset):
-    """A copy of the mini course whose check file imports a module beside it."""
+    """Return a copy of the mini course whose check file imports a module next to it."""
     chapters = "tests/chapters"
     return copy_course(
         folder, files={f"{chapters}/test_{CHAPTER}.py": CHECKS, f"{chapters}/offsets.py": f"WRONG = {offset}\n"}
@@ -36,7 +36,7 @@ def course_with(folder, offset):
 
 
 def hint(course):
-    """What the module beside the check file has put into it."""
+    """Return the values set by the module next to the check file."""
     return load_checks(course, "ch1_units").specs["to_kelvin"].hints[0]
 
 
@@ -57,7 +57,7 @@ def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
 
 
 def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
-    """A changed helper may change any mark; the checks of another chapter change none."""
+    """A changed helper may change any mark. Another chapter's checks change none."""
     course = course_with(tmp_path / "mini", 0.0)
     before = VerdictCache.of(course, "ch1_units").base
     (course.root / "tests/chapters/test_ch2_other.py").write_text("", encoding="utf-8")
@@ -67,7 +67,7 @@ def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
 
 
 def test_a_chapter_without_misconceptions_or_alternatives_needs_no_file_for_them(tmp_path):
-    """None are known, and everything else goes on."""
+    """No misconceptions are known, and everything else works."""
     course = course_with(tmp_path / "mini", 0.0)
     shutil.rmtree(course.root / "solutions" / "misconceptions")
     shutil.rmtree(course.root / "solutions" / "alternatives")

@@ -1,4 +1,4 @@
-"""Classes: objects of a student's class are made and asked by checks, in the jail and in this process, in the same words."""
+"""Tests of classes: checks create and use objects of a student's class, in the sandbox and in this process, with equal messages."""
 
 import linecache
 from contextlib import closing
@@ -86,7 +86,7 @@ def total(stack):
 
 
 def namespace(source, file="<right>"):
-    """What running ``source`` defines; its lines can be shown."""
+    """Return the names that running ``source`` defines. Its lines can be shown."""
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names = {"np": np, "__name__": "made_here"}
     exec(compile(source, file, "exec"), names)  # noqa: S102 - our own
@@ -110,7 +110,7 @@ def worker():
 
 
 def said(session, check):
-    """What a check says of the class behind ``session``; "" where it holds."""
+    """Return the message of a check about the class behind ``session``, or "" if it passes."""
     reference = ReferenceProxy(REFERENCE)
     conversation = ExerciseSession(lambda: session, limits=LIMITS, classes={"Stack"}, right=reference.answer)
     student = StudentProxy(conversation, session.names)
@@ -124,7 +124,7 @@ def said(session, check):
 
 @pytest.fixture
 def both(worker):
-    """What is said of a class in the jail, and in this process: the same."""
+    """Return the message about a class, which is the same in the sandbox and in this process."""
 
     def ask(source, check):
         file = "<the student's cell>"
@@ -147,7 +147,7 @@ def small(student, _agrees):
 
 
 def whole(_student, agrees):
-    """Everything that an object can be asked."""
+    """Use an object in every possible way."""
     stack = agrees.Stack([1, 2])
     stack.push(3)
     assert len(stack) == 3
@@ -173,7 +173,7 @@ def whole(_student, agrees):
 
 
 def caller(_student, agrees):
-    """What the caller does to its own lists, and to those that it got."""
+    """Change the caller's own lists and the lists that it received."""
     items = [1, 2]
     stack = agrees.Stack(items)
     items.append(3)
@@ -241,7 +241,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_a_student_reads(both, name):
-    """A sentence, and the lines that lead to it, ready to paste; the same in the jail and in this process."""
+    """The message and the lines that lead to it, ready to paste, are the same in the sandbox and in this process."""
     source, check, words = MISTAKES[name]
     told, expected = both(source, check), dedent(words).strip()
     assert told.startswith(expected) if len(expected.splitlines()) == 1 else told == expected
@@ -325,7 +325,7 @@ def test_right_in_an_unusual_way(both, name):
 
 
 def test_the_right_class_is_right(both):
-    """The reference passes, and a script leaves nothing behind: what all objects share is as it was."""
+    """The reference passes, and a call sequence leaves the shared state of objects unchanged."""
     assert both(RIGHT, whole) == ""
     assert both(RIGHT, lambda _s, agrees: [agrees.Stack().made for _ in range(3)]) == ""
 
@@ -363,7 +363,7 @@ def test_too_many_steps_are_told_to_the_author():
 
 
 def test_what_an_error_says_is_told_only_where_it_is_the_wrong_one():
-    """An error that is right may say anything, so two mistakes that both raise it are held to be the same there."""
+    """A correct error may have any text, so two mistakes that both raise it are the same."""
 
     class Stack:
         def pop(self, error):

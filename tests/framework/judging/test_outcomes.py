@@ -1,4 +1,4 @@
-"""What a call does besides returning: errors that should be raised, what is printed, generators; asked in the same words everywhere."""
+"""Tests of other outcomes of a call: errors that should be raised, printed text and generators."""
 
 import inspect
 import linecache
@@ -44,7 +44,10 @@ def worker():
 
 @pytest.fixture
 def told(worker):
-    """Runs ``ask(agrees)`` on a student's source in the jail and in this process: the failure's reason, "" where none is wrong."""
+    """Return a function that runs ``ask(agrees)`` on a student's source in the sandbox and in this process.
+
+    It returns the failure's reason, or "".
+    """
     right = {}
     exec(RIGHT, right)  # noqa: S102 - our own text
     reference = ReferenceProxy({name: right[name] for name in ("root", "greet", "naturals")})
@@ -123,7 +126,7 @@ def test_what_was_printed_is_there_to_be_asserted_about(told):
 
 
 def test_an_author_hears_what_is_missing():
-    """Which error is right has to be said, and how many items are taken is bounded."""
+    """The expected error must be given, and the number of items taken is limited."""
     student = StudentProxy(ExerciseSession(lambda: FunctionSession({})))
     with pytest.raises(ValueError, match="needs the error that is right"):
         student.raises()

@@ -9,7 +9,7 @@ KEPT = "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 
 
 
 def failing(course, **code):
-    """The checks of to_kelvin that pytest reports as failed for a notebook with ``code`` in its stubs."""
+    """Return the checks of to_kelvin that pytest reports as failed for a notebook with ``code`` in its stubs."""
     path = write_notebook(course.root / "some.ipynb", document(course, **{**RIGHT, **code}))
     asked = ("-c", ROOT / "pyproject.toml", "-k", "ToKelvin", course.checks(CHAPTER), "--student", path)
     done = python("-m", "pytest", "-q", *asked)
@@ -20,6 +20,6 @@ def failing(course, **code):
 
 
 def test_an_author_sees_what_the_grader_sees(course):
-    """A right notebook passes; an answer kept by shape is found out by asking once more in a process of its own."""
+    """A right notebook passes. An answer cached by shape is detected by another call in a new process."""
     assert failing(course) == []
     assert failing(course, to_kelvin=KEPT) == ["test_care"]

@@ -1,4 +1,4 @@
-"""Calls through a probe: what cannot leave the place where a student's code runs is looked at there."""
+"""Tests of calls through a probe, which inspects values that cannot leave the student's process."""
 
 import json
 import sys
@@ -47,20 +47,20 @@ def from_nought(n):
 
 
 def talk(function, planned=()):
-    """A conversation with a student who has this function, and the proxy that checks use."""
+    """Return a session with a student who has this function, and the proxy that checks use."""
     conversation = ExerciseSession(lambda: FunctionSession({"boxes": function}), planned=planned)
     return conversation, StudentProxy(conversation)
 
 
 def test_a_probe_brings_back_what_it_saw():
-    """The boxes stay where they are; their sizes come over, from the student as from the reference."""
+    """The boxes stay in their process. Their sizes are returned, for the student and the reference."""
     _, student = talk(boxes)
     assert student.probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
     assert ReferenceProxy({"boxes": boxes}).probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
 
 
 def test_a_probed_answer_is_asked_for_once_and_kept():
-    """Asking again gives the same answer without calling the function again, and the log holds it once."""
+    """Calling again gives the same answer without another call of the function, and the log has one entry."""
     calls = []
 
     def counted(n):
@@ -75,7 +75,7 @@ def test_a_probed_answer_is_asked_for_once_and_kept():
 
 
 def test_probed_calls_are_planned_beside_plain_ones():
-    """A plan may hold both; each call gets its own answer, whatever their order."""
+    """A plan may have both. Each call gets its own answer, in any order."""
 
     def count(n):
         return n + 1
@@ -87,13 +87,13 @@ def test_probed_calls_are_planned_beside_plain_ones():
 
 
 def test_another_probe_is_another_question():
-    """The key of a call tells two probes apart, and a probe from none."""
+    """The key of a call distinguishes two probes, and calls with and without a probe."""
     keys = {call_key(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
     assert len(keys) == 3
 
 
 def test_an_error_under_a_probe_is_told_as_the_function_s():
-    """What the student's function raises is explained as if it had been called plainly; a missing one is missing."""
+    """An error in the student's function is explained as in a plain call. A missing function is missing."""
 
     def broken(n):
         return [Box(i) for i in range(n // 0)]
@@ -162,31 +162,31 @@ WRONG_FILE, ALTERNATIVES_FILE = "solutions/misconceptions/ch1_units.py", "soluti
 
 @pytest.fixture
 def probed(tmp_path):
-    """A course whose one exercise is looked at through a probe; other files may stand in place of its own."""
+    """Return a course with one exercise, which has a probe. Other files may replace its own."""
     files = {CHECK_FILE: CHECKS.format(look=LOOK), SOLUTION_FILE: SOLUTION, WRONG_FILE: WRONG, ALTERNATIVES_FILE: ""}
     return lambda others=(): copy_course(tmp_path / "probed", files=files | dict(others))
 
 
 def graded(course, function):
-    """The verdict on one function."""
+    """Return the verdict on one function."""
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function))
     return verdict
 
 
 def test_a_probed_exercise_is_graded(probed):
-    """Right earns all of it, care included; a known mistake is named."""
+    """A right solution earns all points, including purity. A known mistake is named."""
     right, wrong = graded(probed(), boxes), graded(probed(), from_nought)
     assert (right.score, right.status) == (2.0, "passed")
     assert (wrong.score, wrong.misconception) == (0.0, "from_nought")
 
 
 def examples_of(course):
-    """The recorded examples of the course's one chapter, as a student's machine reads them."""
+    """Return the recorded examples of the course's one chapter, as a student's machine reads them."""
     return parse_examples(json.loads(json.dumps(recorded(load_checks(course, "ch1_units"))))).exercises
 
 
 def test_a_visible_probe_is_recorded_and_replayed(probed):
-    """The text of the probe goes with the example, so that a student's own check looks through it, and names the mistake."""
+    """The example includes the probe's source, so that a student's own check uses it and names the mistake."""
     exercises = examples_of(probed())
     assert exercises["boxes"].checks[0].steps[0].probe == LOOK
     assert replay(exercises, Student(boxes=boxes))[0].status == "passed"
@@ -235,7 +235,7 @@ def one_more_of_three(n):
 
 @pytest.mark.parametrize("from_the_record", [False, True])
 def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_record):
-    """Out of bounds it is told, live and recorded alike; a mistake is known by plain calls, whatever was measured."""
+    """A measurement out of bounds is reported, live and recorded. A mistake is identified by plain calls only."""
     course = probed(MEASURED)
     checks = load_checks(course, "ch1_units")
     judge = partial(replay, examples_of(course)) if from_the_record else partial(Judge(checks).judge, visible_only=True)
@@ -265,7 +265,7 @@ def probe(function, n):
 
 
 def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
-    """A sentence of the probe's own tells what was returned; graded or tried at home, it is a failure and no error."""
+    """A probe's own message describes the result. Graded or checked at home, it is a failure and not an error."""
     course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
     words = "What boxes returned is not what is asked for: it is of type tuple."
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
@@ -314,7 +314,7 @@ class TestBoxes:
 
 
 def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(probed):
-    """There are no arrays to turn round, so another question of the plan comes between the two."""
+    """There are no arrays to reverse, so another planned call comes between the two."""
     solution = "def boxes(n):\n    return {'made': n}\n"
     course = probed({CHECK_FILE: NUMBERS, SOLUTION_FILE: solution, WRONG_FILE: ""})
     assert graded(course, lambda n: {"made": n}).score == 2
@@ -330,7 +330,7 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
 
 
 def test_arrays_changed_under_a_probe_are_noticed():
-    """An input that a probed function writes into is told as changed, as after a plain call."""
+    """A changed input of a probed function is reported, as after a plain call."""
     look = "def probe(function, x):\n    return len(function(x))\n"
 
     def spoils(x):
@@ -343,7 +343,7 @@ def test_arrays_changed_under_a_probe_are_noticed():
 
 
 def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise asks for
-    """No head at all; what the probe works with is told which rows are wanted."""
+    """There is no head at all. The probe's argument tells which rows are wanted."""
     given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
     if "rows_of" in given:
         X, honest = here["X"], given["rows_of"]

@@ -34,7 +34,7 @@ quiz_ch1 = quiz(
 
 @pytest.fixture
 def course(tmp_path):
-    """A course that is a quiz and nothing else, with no file of misconceptions or alternatives."""
+    """Return a course that is only a quiz, without files of misconceptions and alternatives."""
     checks = "from solutions.ch1_units import quiz_ch1\n\nTestQuiz = quiz_ch1.checks()\n"
     files = {"tests/chapters/test_ch1_units.py": checks, "solutions/ch1_units.py": TABLE}
     course = copy_course(tmp_path / "quizzed", files=files)
@@ -44,13 +44,13 @@ def course(tmp_path):
 
 
 def graded(course, **answers):
-    """The verdict on these answers."""
+    """Return the verdict on these answers."""
     [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**answers))
     return found
 
 
 def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
-    """First whether each is answered, then whether it is right; the points are shared evenly."""
+    """One check tests that each question is answered, others that the answers are right. The points are shared equally."""
     questions = {"who": choice("who", right="a"), "many": number("how many", right=3)}
 
     class Module:
@@ -67,7 +67,7 @@ def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
 
 
 def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
-    """A letter as people write it, and a number near enough, are right; of a wrong one only what was answered is said."""
+    """A letter in any common form and a close number are right. For a wrong answer, only the answer is shown."""
     assert graded(course, q1=" (B) ", q2=0.2549).score == 1
     verdict = graded(course, q1="d", q2=0.3)
     assert (verdict.score, verdict.misconception) == (0, None)
@@ -75,7 +75,7 @@ def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
 
 
 def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
-    """It is named after question and answer, or by its key; each student reads its sentence."""
+    """A misconception is named after question and answer, or by its key, and each student reads its message."""
     verdict = graded(course, q1="a", q2=2.5)
     assert verdict.misconception == "q1_a"
     assert verdict.message == "A key does not ask.\nTen times as much."
@@ -99,7 +99,7 @@ def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(c
 
 
 def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
-    """A word that is no option, and a word where a number belongs, say what to write."""
+    """A word that is no option, and a word instead of a number, get a message about what to write."""
     verdict = graded(course, q1="e", q2="a quarter")
     assert "write one of 'a', 'b', 'c', 'd'" in verdict.checks[0].message
     assert "write a number" in verdict.checks[1].message
@@ -120,13 +120,13 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sentence):
-    """File, line, quiz and question, and what is wrong with it."""
+    """The message gives file, line, quiz, question and problem."""
     with pytest.raises(CourseError, match=rf"test_quizzes\.py, line \d+: the quiz 'quiz_ch9'.*{sentence}"):
         quiz("quiz_ch9", points=1, questions=questions)
 
 
 def test_a_broken_table_is_the_courses_error_in_its_own_words(course):
-    """Who grades or audits the course reads the sentence once, not wrapped in another."""
+    """Graders and auditors of the course read the message once, not wrapped in another one."""
     change(course.root / "solutions" / "ch1_units.py", 'right="b", ', "")
     with pytest.raises(CourseError, match=r"^\S*solutions/ch1_units\.py, line 4: the quiz 'quiz_ch1', question q1"):
         load_checks(course, "ch1_units")

@@ -1,4 +1,4 @@
-"""Tests that students write, tried on planted bugs; and limits on the work that a function does. In the jail and in this process alike."""
+"""Tests of students' own tests, run on planted bugs, and of limits on a function's work, in the sandbox and in this process."""
 
 import re
 from contextlib import closing
@@ -53,7 +53,7 @@ BUGS = {"forgets to sort": unsorted, "gives the mean": mean, "stops with an erro
 
 
 class Exercise:
-    """The check, in a class as a check file has it."""
+    """Return the check, in a class as in a check file."""
 
     __exercise__ = SimpleNamespace(name="test_median")
     test_bugs = grades_tests(BUGS, right=[median, by_removing], points=1, visible=True)
@@ -88,13 +88,13 @@ def worker():
 
 @pytest.fixture
 def both(worker):
-    """What a check says of some source, in the jail as in this process; "" where it holds."""
+    """Return the message of a check about some source, in the sandbox and in this process, or "" if it passes."""
 
     def ask(source, check):
         names = {"__name__": "made_here"}
         exec(source, names)  # noqa: S102 - our own
         with closing(worker.open([CodeCell(0, source.split()[1].partition("(")[0], source)])) as jailed:
-            # A line of a text that is run here has no file to be read from.
+            # Lines of source that is run here are in no file.
             here, there = (re.sub(r" In the line `.*`:", "", said(s, check)) for s in (FunctionSession(names), jailed))
         assert here == there
         return here
@@ -134,7 +134,7 @@ TESTS = {
 
 @pytest.mark.parametrize("name", TESTS)
 def test_what_is_said_of_tests(both, name):
-    """A line for each bug that they let through, and none that tells its code."""
+    """The message has one line for each missed bug and does not reveal its code."""
     body, expected = TESTS[name]
     said = both(f"def test_median(median):\n{body}", catching)
     if name == "not written yet":
@@ -144,7 +144,7 @@ def test_what_is_said_of_tests(both, name):
 
 
 def test_tests_that_take_no_function_hear_so(both):
-    """What is called otherwise than it is asked for is no test that refuses everything."""
+    """A student's test with another signature does not count as rejecting everything."""
     assert "takes 0 positional arguments but 1 was given" in both("def test_median():\n    pass\n", catching)
 
 
@@ -172,7 +172,7 @@ PAIRS = (
 
 @pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
 def test_a_loop_inside_of_another_is_counted(both, source):
-    """Also where the inner one is an `in` that goes through a list; and the numbers say how far it is off."""
+    """An `in` that searches a list counts too, and the message gives the numbers."""
     said = both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS))
     assert "steps, where 6,000 are allowed and a right one needs 2," in said
     assert said.startswith("Here first_again(a list of 400 items) took ")
@@ -197,7 +197,7 @@ def test_calls_are_counted(both):
 
 
 def test_the_time_of_the_processor_is_limited(both):
-    """A loop without end is cut short at the limit, and the next question is answered."""
+    """An endless loop is stopped at the limit, and the next call is answered."""
 
     def check(student, agrees):
         with pytest.raises(CheckFailed, match=r"fib\(5\) took more than 0.2 seconds of the processor's time"):

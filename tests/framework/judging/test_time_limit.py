@@ -24,7 +24,7 @@ def plain():
 
 
 def swallowing():
-    """Inner loops whose end is caught by outer ones, however it comes."""
+    """Inner loops whose interruption outer ones catch, in any form."""
     while True:
         with contextlib.suppress(BaseException):
             while True:
@@ -52,7 +52,7 @@ def returning():
 
 
 def generating():
-    """A generator that goes on whatever it is thrown."""
+    """A generator that ignores everything thrown into it."""
 
     def numbers():
         while True:
@@ -110,7 +110,7 @@ def test_code_can_be_traced_after_a_limit():
 @pytest.mark.parametrize("endless", [plain, swallowing, returning, generating, asleep], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_does_not_end_is_ended(way, endless):
-    """Also where every exception is swallowed; afterwards signals, threads and monitoring are what they were."""
+    """A limit works even if every exception is swallowed. Afterwards signals, threads and monitoring are restored."""
     if way != "signal" and (sys.version_info < (3, 12) and (way == "monitoring" or endless is not plain)):
         pytest.skip("needs the monitoring of Python 3.12")
     if way != "signal" and endless is asleep:
@@ -127,7 +127,7 @@ def test_whatever_does_not_end_is_ended(way, endless):
 
 
 def test_a_person_who_interrupts_is_as_persistent():
-    """The stop button works where the loop catches everything."""
+    """The stop button works even if the loop catches everything."""
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt), time_limit(30):
         swallowing()
@@ -135,7 +135,7 @@ def test_a_person_who_interrupts_is_as_persistent():
 
 
 def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
-    """Where C gives no signal a chance, a second thread says so; where all ends in time, it says nothing."""
+    """If C code blocks signals, a second thread reports it. If the call ends in time, there is no report."""
     monkeypatch.setattr(limits, "STUCK", 0.05)
     told = threading.Event()
     with pytest.raises(OutOfTimeError), time_limit(0.01, told.set):
@@ -148,7 +148,7 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
 
 
 def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
-    """A call that waits goes on for longer, though not for ever; one that works is ended when its time is used up."""
+    """A waiting call may take longer, but not forever. A working call is stopped when its time is used up."""
     with time_limit(0.05, of_processor=True):
         time.sleep(0.2)
     began = time.monotonic()

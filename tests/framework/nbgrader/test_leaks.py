@@ -54,7 +54,7 @@ def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
 
 
 def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course, tmp_path):
-    """A class gets no solution, sealed or not, unless its course says so; a self-learner's file shows none to who just looks."""
+    """A class gets no solution, obfuscated or not, unless its course allows it. A self-learner's file does not show any directly."""
 
     def found(audience, *, sealed=True):
         data = json.loads(record_examples(course, CHAPTER, audience).read_text())
@@ -76,7 +76,7 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
 
 @pytest.mark.parametrize(("due", "shown"), [("2020-01-01 12:00:00", True), ("2999-01-01 12:00:00", False)])
 def test_after_due_means_the_due_date_in_the_gradebook(course, monkeypatch, due, shown):
-    """A release that is made before it holds no solution; one that is made after it does."""
+    """A release before the due date has no solution, and a later one does."""
     monkeypatch.setenv(
         "PATH", f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}"
     )  # nbgrader starts alembic by name
@@ -89,12 +89,12 @@ def test_after_due_means_the_due_date_in_the_gradebook(course, monkeypatch, due,
 
 
 def test_it_finds_the_secret(course, tmp_path):
-    """The course's secret is found wherever it stands."""
+    """The course's secret is found in any place."""
     path = tmp_path / "received"
     path.write_text(json.dumps([(course.root / ".course_secret").read_text()]))
     assert {leak.what for leak in hunt(course, CHAPTER, [path])} == {"the course's secret"}
 
 
 def test_what_is_published_is_no_leak(course):
-    """The source notebook itself holds nothing that is looked for."""
+    """The source notebook itself contains no secrets."""
     assert hunt(course, CHAPTER, [course.source(CHAPTER)]) == []

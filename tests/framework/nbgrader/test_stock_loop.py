@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 def scores(course):
-    """Every score and comment of the gradebook, cell by cell."""
+    """Return every score and comment of the gradebook, cell by cell."""
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
         submissions = [s for assignment in book.assignments for s in book.assignment_submissions(assignment.name)]
         found = {}
@@ -60,7 +60,7 @@ class Loop:
         self.names = list(self.right)
 
     def page(self, kind, student, suffix):
-        """A file that was made for a student."""
+        """Return a file that was made for a student."""
         return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
 
     def release(self):
@@ -71,7 +71,7 @@ class Loop:
         self.student("fetch_assignment", self.chapter)
 
     def class_work(self, stubs):
-        """What each student of the class hands in."""
+        """Return what each student of the class submits."""
         solved = solved_notebook(self.course, self.chapter, self.right, start=stubs)
         mistaken = {**self.right, self.wrong.exercise: self.wrong.function}
         clueless = {name: CLUELESS.format(name=name) for name in self.names if not name.startswith("quiz")}
@@ -87,7 +87,7 @@ class Loop:
         }
 
     def submit(self):
-        """One student submits for real; the others' submissions lie in the exchange as theirs would; all are collected."""
+        """One student submits for real, and the other submissions are put into the exchange. All are collected."""
         notebook = self.fetched / f"{self.chapter}.ipynb"
         work = self.class_work(json.loads(notebook.read_text()))
         write_notebook(notebook, work[self.me])
@@ -104,7 +104,7 @@ class Loop:
         broken.write_text('{"cells": [')
 
     def autograde(self):
-        """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
+        """Grade and export, and return the exported scores. The invalid notebook is named and stops nothing."""
         said = self.instructor("autograde", self.chapter, status=1)
         failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
         assert {line.split("'")[-2] for line in failed} == {"broken"}
@@ -113,7 +113,7 @@ class Loop:
             return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
 
     def feedback(self):
-        """Make, release and fetch feedback; returns the page that the student fetched."""
+        """Generate, release and fetch feedback, and return the page that the student fetched."""
         self.instructor("generate_feedback", self.chapter)
         self.instructor("release_feedback", self.chapter)
         self.student("fetch_feedback", self.chapter)
@@ -156,10 +156,10 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
     received = [loop.page("feedback", "clueless", ".html"), loop.page("autograded", "clueless", ".ipynb")]
     assert hunt(course, chapter, received) == []
 
-    # `autograder grade` finds the same, cell by cell, and its own pages tell no more.
+    # `autograder grade` gives the same marks, cell by cell, and its own pages disclose no more.
     course, theirs = load_course(course.root), received[0].read_bytes()
     verdicts = grade_class(course, chapter, handed_in(course, chapter))
-    assert received[0].read_bytes() == theirs  # what nbgrader made stands until somebody forces ours
+    assert received[0].read_bytes() == theirs  # nbgrader's pages stay until ours are forced
     make_pages(course, chapter, handed_in(course, chapter), force=True)
     assert "no check holds" in received[0].read_text()
     assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []

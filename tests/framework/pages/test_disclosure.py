@@ -1,4 +1,4 @@
-"""What feedback tells of hidden checks."""
+"""Tests of what feedback discloses of hidden checks."""
 
 import pytest
 
@@ -11,7 +11,7 @@ UNSEEN = CheckResult("unseen", "a closed check", "failed", "It is 7.\ny = 99", r
 
 
 def outcome(*checks, **more):
-    """A failed exercise with these checks."""
+    """Return a failed exercise with these checks."""
     return ExerciseVerdict("f", 0.0, 2.0, "failed", checks=checks, **more)
 
 
@@ -24,7 +24,7 @@ def outcome(*checks, **more):
     ],
 )
 def test_a_hidden_check_tells_what_the_setting_allows(setting, there, gone):
-    """Its title always, what was found at "message", the case that shows it at "example" only; in text and in HTML."""
+    """The title is always shown, the message from "message" on, and the case only at "example", in text and in HTML."""
     told = disclosed_exercise(outcome(UNSEEN, message="You misread it."), setting)
     for shown in (card_text(Card(told, graded=True)), card_html(Card(told, graded=True))):
         assert all(words in shown for words in there)
@@ -41,14 +41,14 @@ def test_a_visible_check_is_told_in_full(setting):
 
 
 def test_the_exercises_message_cannot_carry_a_hidden_case():
-    """Where the exercise repeats what its first failing check found, the case is cut out there as well."""
+    """If the exercise repeats the message of its first failing check, the case is removed there too."""
     for setting in ("title", "message"):
         told = disclosed_exercise(outcome(UNSEEN, message="It is 7.\ny = 99\nA note."), setting)
         assert "y = 99" not in card_text(Card(told, graded=True))
 
 
 def test_a_check_that_says_one_letter_takes_none_from_the_message():
-    """What is said of the exercise is left alone where a hidden check's own words happen to be a part of it."""
+    """The exercise's message stays if it happens to contain the words of a hidden check."""
     closed = CheckResult("unseen", "a closed check", "failed", "a", reason="a")
     told = disclosed_exercise(outcome(SEEN, closed, message="You have a mask."), "title")
     assert told.message == "You have a mask."

@@ -1,4 +1,4 @@
-"""What a card folds away, opens with a click, and lays out in columns."""
+"""Tests of what a card folds, opens with a click, and arranges in columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ADVICE = "You forgot to divide."
 
 
 def card(example, **more):
-    """A card of one check that failed with this case, and with advice."""
+    """Return a card of one check that failed with this case, and with advice."""
     check = CheckResult("test", "an example", "failed", "It is 1.", True, 1.0, "It is 1.", example)  # noqa: FBT003
     return Card(ExerciseVerdict("mean", 0.0, 1.0, "failed", "slip", ADVICE, None, (check,)), **more)
 
 
 @pytest.mark.parametrize(("entries", "folds"), [(3, False), (400, True)])
 def test_a_long_case_folds_below_the_advice(entries, folds):
-    """A short one stands above it, open; in a terminal, where nothing folds, it comes last."""
+    """A short case is above it, open. In a terminal, which cannot fold, it comes last."""
     example = f"x = np.array({[1.0] * entries})\nmean(x) gave  1\nit should be  2"
     html, text = card_html(card(example)), card_text(card(example))
     assert (html.index(ADVICE) < html.index("np.array")) == folds
@@ -29,7 +29,7 @@ def test_a_long_case_folds_below_the_advice(entries, folds):
 
 
 def test_each_hint_opens_by_itself():
-    """As the browser's own fold, with no script; what stands in it is escaped."""
+    """It uses the browser's own fold without a script, and its content is escaped."""
     html = card_html(card("", hints=("Print the <shape>.", "Look at `axis`."), hints_left=1))
     assert re.findall(r"<details><summary>(.*?)</summary>(.*?)</details>", html) == [
         ("Hint 1 of 2", "<p>Print the &lt;shape&gt;.</p>"),
@@ -40,7 +40,7 @@ def test_each_hint_opens_by_itself():
 
 
 def test_a_long_call_stands_above_its_result():
-    """Beside it there would be no room for the numbers; both results begin in one column."""
+    """There would be no room next to it. Both results start in the same column."""
     call = "multi_head_attention(case_X_q, case_X_kv, 2)"
     text = card_text(card(f"{call} gave  [1, 2]\nit should be{' ' * 37}  [3, 4]"))
     lines = [line.strip() for line in text.splitlines()]

@@ -28,13 +28,13 @@ EXERCISE = ExerciseVerdict(
 
 
 def nb_cell(kind, source, **nbgrader):
-    """A cell of a released notebook."""
+    """Return a cell of a released notebook."""
     cell = {"cell_type": kind, "source": source, "metadata": {"nbgrader": nbgrader} if nbgrader else {}}
     return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
 def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **verdict):
-    """A verdict and its notebook: prose, a plain cell with outputs, a stub, its check cell."""
+    """Return a verdict and its notebook: prose, a plain cell with outputs, a stub, its check cell."""
     marked = {"grade_id": "check_softmax", "solution": False, "grade": True, "locked": True, "points": 2}
     cells = [
         nb_cell("markdown", prose),
@@ -51,7 +51,7 @@ def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **ver
 
 
 def page(setting="message", **parts):
-    """The page, as the disclosure setting has it."""
+    """Return the page for a disclosure setting."""
     verdict, document = graded(**parts)
     return feedback_page("A course", redact_verdict(verdict, setting), document)
 
@@ -71,7 +71,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def test_the_page_tells_score_checks_and_mistake():
-    """Score, every check with its mark, what was found, and the recognised mistake stand at the check cell."""
+    """The check cell has the score, every check with its mark, the messages and the identified mistake."""
     text = page()
     for words in ("1 of 2 points", "each row sums to 1", "✓", "✗", "·", "It is 7.", "You normalised the columns."):
         assert words in text
@@ -83,14 +83,14 @@ def test_the_page_tells_score_checks_and_mistake():
     ("setting", "told"), [("title", (False, False)), ("message", (True, False)), ("example", (True, True))]
 )
 def test_hidden_checks_tell_what_the_course_discloses(setting, told):
-    """Title only, title and message, or the example too."""
+    """Each setting shows the title only, title and message, or the example too."""
     text = page(setting)
     assert "a closed check" in text
     assert ("It is 7." in text, "y = 99" in text) == told
 
 
 def test_what_the_code_put_out_is_on_the_page():
-    """Printed text, results, errors and pictures are shown, each said in words."""
+    """Printed text, results, errors and pictures are shown, each with a description."""
     outputs = [
         {"output_type": "stream", "name": "stdout", "text": "printed <here>"},
         {"output_type": "execute_result", "data": {"text/plain": "array([1])"}},
@@ -104,7 +104,7 @@ def test_what_the_code_put_out_is_on_the_page():
 
 
 def test_nothing_of_a_students_making_can_act():
-    """Markup in names, prose, code, outputs and messages is text; the page runs nothing and loads nothing."""
+    """Markup in names, prose, code, outputs and messages is shown as text. The page runs and loads nothing."""
     exercise = ExerciseVerdict(
         "softmax", 0.0, 2.0, "failed", message=HOSTILE, follow_through=HOSTILE,
         checks=(CheckResult("a", HOSTILE, "failed", HOSTILE, visible=True),),
@@ -166,7 +166,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
 
 
 def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
-    """A hundred and fifty cells, each short enough to be read, are not all: what comes after the first ones stands as typed."""
+    """Only the first of a hundred and fifty text cells are rendered, and the rest is shown as typed."""
     verdict, document = graded()
     hard = [{**nb_cell("markdown", f"{n} " + "- a\n" * 4900), "id": f"hard{n}"} for n in range(150)]
     document["cells"] += hard
@@ -180,7 +180,7 @@ def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
 
 
 def test_an_answer_can_be_folded_away_and_nothing_else_acts():
-    """``<details>`` with a plain summary folds what stands in it, Markdown included; any other markup is shown as text."""
+    """``<details>`` with a plain summary folds its content, including Markdown. Other markup is shown as text."""
     html = str(prose("<details><summary>Answer</summary>\n\nIt is *two*.\n\n</details>\n\nNext."))
     assert html.startswith("<details><summary>Answer</summary>")
     assert "<em>two</em>" in html

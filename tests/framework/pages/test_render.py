@@ -19,25 +19,25 @@ NASTY = "<script>alert(1)</script> $x$ \"quoted\" 'single' & `<b>code</b>`"
 
 
 def softmax_card(function, **more):
-    """The card for a softmax, as check() makes it."""
+    """Return the card for a softmax, as check() makes it."""
     exercise = parse_examples(by_hand.chapter_data()).exercises["softmax"]
     [verdict] = replay({"softmax": exercise}, FunctionSubject("notebook", {"softmax": function}))
     return Card(verdict, points=4, **more)
 
 
 def check(status="passed", title="a check", **more):
-    """One check's result."""
+    """Return one check's result."""
     return CheckResult("test_a", title, status, **{"visible": True, "points": 1, **more})
 
 
 def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
-    """A verdict made of such checks."""
+    """Return a verdict with these checks."""
     most = float(len(checks)) if max_score is None else max_score
     return ExerciseVerdict("softmax", score, most, status, message=message, checks=checks)
 
 
 class Reader(HTMLParser):
-    """Collects the tags and the words of a fragment, as a screen reader would come across them."""
+    """Collects the tags and words of a fragment, as a screen reader would."""
 
     def __init__(self, fragment):
         super().__init__()
@@ -47,13 +47,13 @@ class Reader(HTMLParser):
         self.text = re.sub(r"\s+", " ", "".join(self.words))
 
     def handle_starttag(self, tag, attrs):
-        """Note the tag; what is hidden from a screen reader is not heard."""
+        """Record the tag. Content that is hidden from screen readers is skipped."""
         self.tags.append((tag, dict(attrs)))
         self._style = tag == "style"
         self._unheard += dict(attrs).get("aria-hidden") == "true"
 
     def handle_endtag(self, tag):
-        """The one hidden element is a span that holds nothing but a sign."""
+        """The one hidden element is a span that contains only a sign."""
         self._style = self._style and tag != "style"
         self._unheard -= bool(self._unheard) and tag == "span"
 
@@ -65,7 +65,7 @@ class Reader(HTMLParser):
 
 class TestText:
     def test_a_failing_exercise_reads_as_the_course_shows_it(self):
-        """The whole card, word by word: what holds, what does not, the case, the mistake, what is left."""
+        """The whole card, word by word: passed and failed checks, the case, the mistake, and the remaining exercises."""
         assert card_text(softmax_card(by_hand.one_maximum, hints_left=2)) == (
             "softmax   1 of 3 points here, 1 more when it is graded\n"
             "  ✓ the example worked by hand\n"
@@ -84,7 +84,7 @@ class TestText:
         )
 
     def test_a_pass_is_praised_and_says_what_comes_next(self):
-        """One plain line of praise, the next exercise, and the hidden inputs; with nothing left, the chapter is over."""
+        """There is one line of praise, the next exercise, and a note about hidden inputs. At the end, the chapter is done."""
         text = card_text(softmax_card(by_hand.softmax, next_up="soft_lookup", hints_left=2))
         assert " ".join(text.split()).endswith(
             "Well done: everything that is tried here holds. Next comes soft_lookup. "
@@ -115,11 +115,11 @@ class TestText:
         ],
     )
     def test_the_first_line_says_how_far_it_is(self, outcome, card, line):
-        """Points where there are any, words where there are none."""
+        """Points are shown if there are any, and words otherwise."""
         assert card_text(Card(outcome, **card)).splitlines()[0] == f"softmax   {line}"
 
     def test_a_quiz_promises_no_more_than_was_looked_at(self):
-        """Well formed is all that is said before the marks, and hidden inputs are not spoken of."""
+        """Before the marks, a card says only that the answers are well formed, and nothing about hidden inputs."""
         text = card_text(Card(verdict(check(), status="passed", score=1.0), well_formed_only=True))
         assert "Well formed; marked when graded." in text
         assert "Well done" not in text
@@ -149,13 +149,13 @@ class TestText:
         assert "✗ two\n      The same as above." in text
 
     def test_a_hint_is_numbered(self):
-        """A hint says which of how many it is; a small table or code in it is not filled into prose."""
+        """A hint has its number and the total. A small table or code in it keeps its lines."""
         assert hint_text(HintCard("softmax", 2, 3, "Look at it.")) == "softmax   hint 2 of 3\n  Look at it."
         text = hint_text(HintCard("softmax", 1, 1, "See:\n\n    x = 1\n    y = 2\n\nThen think."))
         assert "\n      x = 1\n      y = 2\n" in text
 
     def test_a_graded_exercise_ends_with_the_note_on_what_it_rests_on(self):
-        """The message does not repeat the note, nor what the check says; the note comes last, and no hint or praise does."""
+        """The message repeats neither the note nor the check. The note comes last, and no hint or praise follows."""
         failed = check("failed", "an open check", message="It is 3.\nx = 1", reason="It is 3.", example="x = 1")
         note = "Your softmax does better: with a right scores underneath it earns 1 of 3 points."
         later = check("not_tried", "a later check")
@@ -171,12 +171,12 @@ class TestText:
         ]
 
     def test_a_check_waits_only_for_one_that_is_there(self):
-        """Where no check failed above it, as no function was found, nothing is said of waiting."""
+        """If no check above failed, because no function was found, nothing is said about waiting."""
         card = Card(verdict(check("not_tried"), status="error", message="There is no softmax."), graded=True)
         assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
 
     def test_checks_that_wait_in_a_row_say_so_once(self):
-        """The first of them does; the sign says it of the others, and its word to who listens."""
+        """The first check explains it. The sign stands for the others, and screen readers get its word."""
         waiting = check("not_tried")
         text = card_text(Card(verdict(check(), check("failed"), waiting, waiting, check(), waiting)))
         assert [line.endswith("(waits for a check above)") for line in text.splitlines()[1:7]] == [
@@ -184,19 +184,19 @@ class TestText:
         ]  # fmt: skip
 
     def test_each_answer_of_a_quiz_is_explained_once(self):
-        """Below the question that it is about, and not again in the exercise's own message."""
+        """It is below its question, and is not repeated in the exercise's message."""
         reason = "{0} is not the answer. It asks for\na key {0}."
         wrong = [check("failed", f"question {n}", reason=reason.format(n), message="m") for n in (1, 2)]
         text = card_text(Card(verdict(*wrong, message="It asks for\na key 1.\nIt asks for\na key 2.")))
         assert [text.count(f"a key {n}.") for n in (1, 2)] == [1, 1]
 
     def test_an_assertion_of_one_letter_leaves_the_message_alone(self):
-        """Only whole lines of a message are taken for what a check said already."""
+        """Only whole lines of a message are removed as repetitions of a check."""
         text = card_text(Card(verdict(check("failed", reason="a", message="a"), message="You have a mask.")))
         assert "You have a mask." in text
 
     def test_paragraphs_flow_and_lists_keep_their_items(self):
-        """Line breaks of the source inside a sentence go; numbered and dashed lines each begin a line of their own."""
+        """Line breaks inside a sentence are removed. Numbered and dashed lines start new lines."""
         hint = "Two\nthings.\n1. One\nmore.\n2. Two.\n\nThey add up to\n1. So:\n- a\n- b"
         blocks = ["Two things.", "1. One more.", "2. Two.", "They add up to 1. So:", "- a", "- b"]
         assert hint_text(HintCard("f", 1, 1, hint)).partition("\n")[2] == "\n  \n".join(f"  {text}" for text in blocks)
@@ -213,18 +213,18 @@ class TestText:
     ],
 )
 def test_a_standing_is_true_of_the_checks(outcome, words):
-    """Also where a check that is worth nothing holds, and no point is earned."""
+    """The same applies if a check without points passes and no point is earned."""
     assert status_text(outcome) == words
 
 
 class TestRemarks:
     def test_a_comment_takes_the_message_and_the_note(self):
-        """The message as it is, the note after it and once."""
+        """The message is unchanged, followed by the note once."""
         told = replace(verdict(check("failed"), message="A note.\nYou misread it."), follow_through="A note.")
         assert [text for _, text in summary_blocks(told)] == ["You misread it.", "A note."]
 
     def test_a_recognised_mistake_is_enough(self):
-        """With a name for the mistake its message stands alone; without, the first check says what was found and shows it."""
+        """If the mistake is identified, only its message is shown. Otherwise, the first failed check shows its case."""
         failed = check("failed", reason="It\nis 3.", example="x = 1\nf(x)", message="It\nis 3.\nx = 1\nf(x)")
         named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
         assert summary_blocks(named) == [("prose", "You misread it.")]
@@ -236,7 +236,7 @@ class TestRemarks:
         ]
 
     def test_without_a_message_it_names_the_first_check(self):
-        """A title can be told where nothing else may; of a pass there is nothing to say."""
+        """A title may be disclosed if nothing else is. A passed check has no message."""
         told = summary_blocks(verdict(check(), check("failed", "b"), check("failed", "c")))
         assert told == [("prose", "This does not hold: b.")]
         assert summary_blocks(verdict(check(), status="passed")) == []
@@ -244,13 +244,13 @@ class TestRemarks:
 
 class TestHtml:
     def test_a_message_flows_and_an_array_keeps_its_shape(self):
-        """A paragraph is one line of HTML, wherever its source broke it; an indented block stays as it was typed."""
+        """A paragraph is one line of HTML, whatever its line breaks in the source. An indented block is kept."""
         html = hint_html(HintCard("f", 1, 1, "It should be `the\nmask`:\n\n    [[1, 2],\n     [3, 4]]"))
         assert "<p>It should be <code>the mask</code>:</p>" in html
         assert "[[1, 2],\n [3, 4]]</pre>" in html
 
     def test_nothing_in_a_card_drives_a_terminal(self):
-        """Terminal codes are gone from names, titles, reasons, cases, messages and notes, in both forms; no text eats another."""
+        """Terminal codes are removed from names, titles, reasons, cases, messages and notes, as text and as HTML."""
         nasty = "red\x1b[31m\u202e \x1b]0;"
         failed = check("failed", nasty, reason=nasty, example=nasty)
         card = Card(ExerciseVerdict(nasty, 0, 1, "failed", None, f"{nasty}?", nasty, (failed, check())), graded=True)
@@ -271,13 +271,13 @@ class TestHtml:
         assert "script" not in {tag for tag, _ in hint.tags}
 
     def test_dollar_signs_are_left_alone(self):
-        """MathJax is told to keep away: a student's `$` is a dollar."""
+        """MathJax ignores the card, so that a student's `$` is a dollar sign."""
         tags = Reader(card_html(softmax_card(by_hand.softmax))).tags
         [section] = [attributes for tag, attributes in tags if tag == "section"]
         assert {"mathjax_ignore", "tex2jax_ignore"} <= set(section["class"].split())
 
     def test_a_screen_reader_hears_each_outcome_in_words(self):
-        """The signs, one before each line for the eye, are hidden from it and replaced by words; the card has a name."""
+        """Signs are hidden from screen readers and replaced by words, and the card has a name."""
         html = card_html(softmax_card(by_hand.one_maximum))
         assert (html.count(">✓<"), html.count(">✗<"), html.count(">·<")) == (2, 1, 1)
         reader = Reader(html)
@@ -289,14 +289,14 @@ class TestHtml:
         assert labels == ["softmax: 1 of 3 points here, 1 more when it is graded"]
 
     def test_the_case_is_preformatted_and_code_is_marked(self):
-        """Columns stay columns, and what stands between backticks is code."""
+        """Columns stay columns, and text between backticks is code."""
         html = card_html(softmax_card(by_hand.one_maximum, hints_left=1))
         assert "softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]\nit should be     [[" in html
         assert "<code>axis</code>" in html
         assert "<code>hint(&quot;softmax&quot;)</code>" in html
 
     def test_text_and_html_say_the_same(self):
-        """Nothing is told in one form only."""
+        """Both forms contain everything."""
         for function in (by_hand.softmax, *by_hand.MESSAGES):
             card = softmax_card(function, hints_left=1, next_up="mean_of")
             heard = Reader(card_html(card)).text

@@ -17,7 +17,7 @@ from tests.support.mini import copy_course
 
 
 def programs():
-    """The folder of PostgreSQL's own programs, the newest where there are several; None where there is none."""
+    """Return the folder of the newest PostgreSQL programs, or None."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     anywhere = shutil.which("initdb")
     return found[-1].parent if found else Path(anywhere).parent if anywhere else None
@@ -44,7 +44,7 @@ class Server:
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")
 
     def database(self, template="template1"):
-        """The address of a new database: an empty one, or a copy of ``template``."""
+        """Return the address of a new database: an empty one, or a copy of ``template``."""
         name = next(self._names)
         command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", "-T", template, name]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
@@ -83,7 +83,7 @@ def server():
 
 @pytest.fixture
 def book(server, request):
-    """The address of an empty gradebook; of a database without tables where the test is marked ``new_book``."""
+    """Return the address of an empty gradebook, or of a database without tables if the test is marked ``new_book``."""
     return server.database() if request.node.get_closest_marker("new_book") else server.database(server.tables)
 
 

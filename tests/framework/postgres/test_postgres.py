@@ -37,7 +37,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, 
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-# What one of several processes does: enter the marks of students from a number on, in three transactions.
+# One of several processes: enter the marks of students from a number on, in three transactions.
 WRITE = """
 import sys
 from pathlib import Path
@@ -54,7 +54,7 @@ for part in range(0, 30, 10):
 
 
 def verdict(student, to_kelvin=2.0):
-    """A verdict on the mini chapter."""
+    """Return a verdict on the mini chapter."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
     exercises = []
     for name, (score, most) in scores.items():
@@ -65,7 +65,7 @@ def verdict(student, to_kelvin=2.0):
 
 
 def rows(url):
-    """How many rows each table of a submission has."""
+    """Count the rows in each table of a submission."""
     tables = ("student", "submitted_assignment", "submitted_notebook", "grade", "comment", "base_cell", "notebook")
     with create_engine(url, poolclass=NullPool).connect() as connection:
         return {t: connection.execute(text(f"SELECT COUNT(*) FROM {t}")).scalar() for t in tables}  # noqa: S608
@@ -73,7 +73,7 @@ def rows(url):
 
 @pytest.mark.new_book
 def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
-    """Two `autograder grade` on two machines, into one new gradebook, some students in both: as if one had graded all."""
+    """Two `autograder grade` on two machines enter overlapping students into one new gradebook, with the same result as one run."""
     students = [f"s{number}" for number in range(6)]
     for number, student in enumerate(students):
         code = {**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]}
@@ -125,7 +125,7 @@ def test_many_writers_meet_in_a_new_gradebook(course, book):
 
 
 def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
-    """Where somebody else, formgrader say, enters the same student in between, the transaction is done once more."""
+    """If somebody else, for example formgrader, enters the same student meanwhile, the transaction is repeated."""
     write_entries(course, [outcome(verdict("zoe"))])
     engine = create_engine(book, poolclass=NullPool)
     written = []
@@ -185,7 +185,7 @@ def test_nbgrader_itself_reads_the_marks(course, tmp_path):
 
 
 def test_an_unchanged_class_is_passed_over(course, book):
-    """What is in PostgreSQL as it was entered is left alone, and what somebody changed there is entered again."""
+    """Unchanged entries in PostgreSQL are kept, and changed ones are entered again."""
     jobs = [
         Job(hand_in(course, student, document(course, **{**RIGHT, **own})), student, CHAPTER)
         for student, own in {"ada": {}, "bob": {"to_kelvin": WRONG_SIGN}, "eve": {}}.items()
@@ -244,7 +244,7 @@ def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
 
 
 def test_marks_by_hand_a_preview_and_an_export_read_from_a_server(course, book):
-    """What a person gave reaches the page and the file; the preview reads the server and writes nothing there."""
+    """Manual marks reach the page and the export. The preview reads the server without writing to it."""
     hand_in(course, "ada", document(course, **RIGHT))
     hand_in(course, "bob", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     jobs = handed_in(course, CHAPTER)

@@ -33,6 +33,6 @@ def everywhere(request):
 
 @pytest.fixture
 def run(jail):
-    """Open a session in the jail from cell sources; it is closed at the end of the test."""
+    """Open a session in the sandbox from cell sources, and close it at the end of the test."""
     with ExitStack() as opened:
         yield lambda *sources, **options: opened.enter_context(closing(jail.open(cells(*sources), **options)))

@@ -12,7 +12,7 @@ HEAD = b'{"value":1,"changed":[]}'
 
 
 def test_the_same_bytes_are_the_same_answer():
-    """Head and array bytes together tell one answer from another."""
+    """Header and array bytes together identify an answer."""
     cache = AnswerCache()
     assert cache.get(HEAD, b"") is None
     kept = cache.keep(HEAD, b"", Answer(1))
@@ -24,7 +24,7 @@ def test_the_same_bytes_are_the_same_answer():
 
 
 def test_a_large_answer_is_not_kept():
-    """What takes much room is read again each time, and has no number."""
+    """A large answer is read again each time, and has no number."""
     cache = AnswerCache()
     assert cache.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
     assert cache.keep(HEAD, bytearray(16), Answer(1)).serial is None
@@ -63,7 +63,7 @@ def test_nobody_can_write_into_a_shared_answer(run):
 
 
 def test_a_script_asks_what_a_list_asks(run):
-    """What is written down once says the same each time, with and without holding."""
+    """A cached encoding always says the same, with and without holding."""
     source = "import numpy as np\nbuffer = np.zeros(1)\ndef f(x):\n    buffer[:] = x\n    return buffer"
     calls = [Call("f", (n,)) for n in range(3)]
     script = Script(calls)
@@ -76,7 +76,7 @@ def test_a_script_asks_what_a_list_asks(run):
 
 
 def test_the_plain_part_of_a_script():
-    """A call with a probe or a memory limit of its own goes another way."""
+    """A call with a probe or its own memory limit is sent in another way."""
     plain, probed, limited = Call("f"), Call("f", probe="def probe(f): pass"), Call("f", memory_mb=64)
     assert Script([plain, probed, limited, plain]).plain == (plain, plain)
     script = Script([plain])

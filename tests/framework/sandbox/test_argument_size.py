@@ -1,4 +1,4 @@
-"""How large a question of a child's may be."""
+"""Tests of how large the arguments in a child's call may be."""
 
 import numpy as np
 import pytest
@@ -51,12 +51,12 @@ def test_a_text_counts_as_its_characters():
     ],
 )
 def test_what_is_far_larger_than_an_exercise_asks_of_another_is_not_allowed(shapes, allowed):
-    """A chapter's own sizes with heads, batches and masks are; of what each may be small, what becomes of it counts."""
+    """A chapter's own sizes with heads, batches and masks are allowed. The product of several small numbers counts."""
     assert SMALL.allows(Size.of(zeros(*shapes))) is allowed
 
 
 def test_a_check_of_large_arrays_allows_large_questions():
-    """The measure is the check's own: blocks of long sequences may be asked about where the sequences are long."""
+    """The limit depends on the check's own inputs: long sequences allow large blocks."""
     own = Size.of(zeros((4096, 64), (4096, 64), (4096, 64)))
     assert not SMALL.allows(Size.of(zeros((8, 1024, 4096), (1024, 4096))))
     assert own.allows(Size.of(zeros((8, 1024, 64), (8, 4096, 64))))

@@ -17,7 +17,7 @@ NO_INPUT = "There is nobody to answer input() while a notebook is graded: write 
 
 
 def outputs(session):
-    """The outputs of the first cell, shortened to (kind, text)."""
+    """Return the outputs of the first cell, shortened to (kind, text)."""
     return [(o["output_type"], o.get("text") or o["data"]["text/plain"]) for o in session.cells[0].outputs]
 
 
@@ -34,7 +34,7 @@ def test_a_semicolon_and_none_show_nothing(run):
 
 
 def test_outputs_are_valid_nbformat(run):
-    """Every kind of output can stand in a notebook as it is."""
+    """Every kind of output is valid in a notebook."""
     nbformat = pytest.importorskip("nbformat")
     picture, page = (
         "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
@@ -137,7 +137,7 @@ started = asyncio.create_task(one())
 
 
 def test_a_cell_may_await(everywhere):
-    """At the top level, as in Jupyter: a task goes on in the next cell, threads help, a last expression is shown."""
+    """At the top level, as in Jupyter: a task continues in the next cell, threads work, a last expression is shown."""
     rest = "found += [await started, *await asyncio.gather(one(), asyncio.to_thread(lambda: 2))]"
     with closing(everywhere.open(cells(ASYNC, rest, "await one()", "await one();"))) as session:
         assert [cell.error for cell in session.cells] == [None] * 4
@@ -146,7 +146,7 @@ def test_a_cell_may_await(everywhere):
 
 
 def test_a_cell_that_awaits_is_held_to_its_time_and_told_its_line(run):
-    """What waits or turns for ever is ended, quietly; its line is told where it raises; the next cell has a loop of its own."""
+    """A cell that waits or loops forever is stopped quietly, an error has its line, and the next cell has its own event loop."""
     endless = "await asyncio.sleep(1000)", "while True: await asyncio.sleep(0)"
     raises = "import asyncio\nasync def f():\n    1 / 0", "x = 1\nawait f()", "x = 2\nawait asyncio.sleep(0)\nx += 1"
     session = run(*raises[:2], *endless, raises[2])
@@ -173,7 +173,7 @@ def test_cells_in_other_languages_are_left_out(run, magic):
 
 
 def test_an_endless_cell_keeps_what_it_defined(run):
-    """A cell that overruns is interrupted; its definitions stay and later cells run."""
+    """A cell that exceeds its time is interrupted. Its definitions stay, and later cells run."""
     session = run("x = 1\nwhile True: pass", "y = x + 1")
     assert [cell.stopped for cell in session.cells] == ["timeout", ""]
     assert session.alive
@@ -197,7 +197,7 @@ def test_a_cell_that_has_to_be_killed_is_left_out(run, source, word):
 
 
 def test_killing_cells_goes_on_for_so_long_only(run):
-    """After a few such cells the notebook is given up; every cell has its outcome and the session is not alive."""
+    """After a few such cells the rest is not run. Every cell has an outcome, and the session is over."""
     session = run(*["import os; os._exit(0)"] * 12)
     assert len(session.cells) == 12
     assert {cell.stopped for cell in session.cells} == {"crash"}
@@ -220,7 +220,7 @@ def test_sessions_share_a_time_budget(jail):
 
 
 def test_a_time_budget_is_a_few_sessions_long(monkeypatch):
-    """Each session has the submission's time, until all together have had four times as much."""
+    """Each session has the submission's time, and all together have four times as much."""
     times = [100.0, 120.0, 270.0, 300.0, 400.0]
     monkeypatch.setattr("time.monotonic", iter(times).__next__)
     budget = TimeBudget()
@@ -228,7 +228,7 @@ def test_a_time_budget_is_a_few_sessions_long(monkeypatch):
 
 
 def test_over_printing_is_cut(run):
-    """What a cell prints is cut at the limit with a note; the cell goes on."""
+    """Printed text is cut at the limit with a note, and the cell continues."""
     session = run("for i in range(10**5): print('x' * 100)\ny = 1")
     (output,) = session.cells[0].outputs
     assert len(output["text"]) < 9000
@@ -271,7 +271,7 @@ def test_figures_are_drawn_and_closed(run):
 
 
 def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
-    """What was opened before the notebook ran is closed when many formulas are drawn: never the line to the grader."""
+    """Files opened before the notebook ran may be closed to draw many formulas, but never the connection to the grader."""
     many = "for n in range(80):\n    plt.figure(figsize=(1, 1)).text(0, 0, f'$x_{{{n}}}$').figure.canvas.draw()\n    plt.close()"
     free = "from matplotlib import font_manager\nfont_manager._get_font.cache_clear()"
     session = run(f"import matplotlib.pyplot as plt\n{many}", free, "plt.plot([1, 2]).clear()\nplt.title('$y^2$');")
@@ -280,7 +280,7 @@ def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
 
 
 def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run):
-    """As in a notebook: the image; a line while the function is a stub; a line about what cannot be drawn; never an error."""
+    """As in a notebook: an image, a line while the function is a stub, a line about what cannot be drawn, never an error."""
     drawn = "from autograder import requires\nimport matplotlib.pyplot as plt\n@requires('f')\ndef picture():\n    plt.plot(f())"
     cells = ("def f():\n    return [1, 2]", "def f():\n    raise NotImplementedError", "def f():\n    return 1 / 0")
     shown = [run(cell, drawn).cells[1] for cell in cells]
@@ -296,20 +296,20 @@ def test_figures_need_not_be_drawn(run):
 
 
 def test_a_forged_picture_is_left_out(run):
-    """What calls itself a PNG must begin like one."""
+    """Data called PNG must start like a PNG."""
     session = run("class P:\n    def _repr_png_(self): return 'bm90IGEgcGljdHVyZQ=='\nP()")
     assert set(session.cells[0].outputs[0]["data"]) == {"text/plain"}
 
 
 def test_the_namespace_holds_the_students_names_only(run):
-    """``names`` has what the cells defined, callable or not, nothing that was put there for them; the last definition counts."""
+    """``names`` has the names that the cells defined, callable or not, and nothing of ours. The last definition counts."""
     session = run("import os\na = 1\ndef f(): return display\n__x__ = 2", "def f(): return 2")
     assert session.names() == {"os", "a", "f"}
     assert session.call(Call("f")).value == 2
 
 
 def test_a_cell_that_kills_the_process_takes_the_optional_ones_along(jail):
-    """What only shows something is left out once a cell has ended the process; what others need still runs."""
+    """After a cell ended the process, cells that only show something are skipped, and needed cells are run."""
     deadly = "import os; os._exit(0)"
     pictures = [CodeCell(i, f"picture {i}", deadly, optional=True) for i in range(1, 30)]
     code = [CodeCell(0, "works", "x = 1"), *pictures, CodeCell(30, "also works", "y = x + 1")]
@@ -320,7 +320,7 @@ def test_a_cell_that_kills_the_process_takes_the_optional_ones_along(jail):
 
 
 def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
-    """Where one cell ran out of time, those that only show something get a second each."""
+    """After a cell ran out of time, cells that only show something get a second each."""
     loop = "while True: pass"
     pictures = [CodeCell(i, "p", loop, optional=True) for i in range(1, 4)]
     with closing(jail.open([CodeCell(0, "a", loop), *pictures])) as session:
@@ -329,7 +329,7 @@ def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
 
 
 def test_a_cell_of_the_courses_own_is_compiled_before(jail):
-    """What the warm process has compiled runs as it would have otherwise: results, errors and later imports included."""
+    """Code precompiled by the warm process runs in the same way, including results, errors and later imports."""
     course = cells(
         "import numpy as np\nx = np.arange(3)\nx.sum()",
         "def where():\n    raise ValueError('here')",
@@ -353,7 +353,7 @@ def test_a_cell_of_the_courses_own_is_compiled_before(jail):
 
 
 def test_a_new_warm_process_has_the_courses_cells_too(jail):
-    """The process that replaces one that was killed is told the cells again."""
+    """A process that replaces a killed one receives the cells again."""
     jail.prepare(cells("x = 6\nx * 7"))
     jail._processes.restart()
     with closing(jail.open(cells("x = 6\nx * 7", "y = x"))) as session:
@@ -373,7 +373,7 @@ def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
 def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
-    """Letters outside ASCII, brackets and commas take more room on the way; the other cells still run."""
+    """Letters outside ASCII, brackets and commas need more room when they are sent. The other cells are still run."""
     session = run("y = 1", source)
     assert session.value("y").value == 1
     assert "more code than can be graded" in session.cells[1].error.message

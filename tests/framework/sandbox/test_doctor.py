@@ -1,4 +1,4 @@
-"""What ``autograder doctor`` says."""
+"""Tests of the output of ``autograder doctor``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.sandbox.probes import Probe
 
 
 def test_a_sound_machine_is_ready():
-    """Here, where the sandbox works, everything holds and the report says which confinement is used."""
+    """If the sandbox works, every probe passes, and the report names the sandbox."""
     text = io.StringIO()
     assert doctor.report(Console(file=text, width=200))
     assert text.getvalue().endswith("Ready: notebooks are graded in the bubblewrap sandbox.\n")
@@ -35,7 +35,7 @@ LEAK = Probe("no process can be forked", holds=False, detail="it could")
     ids=["what is missing has a remedy", "the second confinement is enough", "one that starts but leaks is not used"],
 )
 def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, wording):
-    """A machine is ready where one confinement starts and holds, and else the report says what is missing."""
+    """A machine is ready if one sandbox starts and passes. Otherwise the report says what is missing."""
     monkeypatch.setattr(doctor, "diagnose", lambda: found)
     text = io.StringIO()
     assert doctor.report(Console(file=text, width=500)) is ready

@@ -65,5 +65,5 @@ def test_they_work_at_import_and_in_a_call(confinement):
 
 
 def _plain(value):
-    """Tuples as lists: which of the two it is does not matter here."""
+    """Convert tuples to lists, because the difference does not matter here."""
     return [_plain(v) for v in value] if isinstance(value, tuple | list) else value

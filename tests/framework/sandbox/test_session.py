@@ -1,4 +1,4 @@
-"""A conversation with a student's code: calls, batches, values, probes, questions, and how each of them can end."""
+"""Tests of sessions with a student's code: calls, batches, values and probes, and all the ways in which they end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
 
 
 def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
-    """Arrays that the line names, as they were at that moment: here, and from a function of the grader's own process."""
+    """Return the arrays that the connection names, as they were at that moment, and as returned in the grader's process."""
     source = "import numpy as np\ndef f(Q, K, n):\n    K = K[1:]\n    return Q @ K + n\n"
     path, scope = tmp_path / "f.py", {}
     path.write_text(source)
@@ -48,7 +48,7 @@ def test_a_batch_answers_in_order(run):
 
 
 def test_holding_shows_a_shared_buffer(run):
-    """With ``hold`` results are written down after the last call, so that a buffer used twice gives itself away."""
+    """With ``hold``, results are encoded after the last call, so that a reused buffer is detected."""
     session = run("import numpy as np\nbuffer = np.zeros(2)\ndef fill(v):\n    buffer[:] = v\n    return buffer")
     calls = [Call("fill", (1.0,)), Call("fill", (2.0,))]
     assert [a.value.tolist() for a in session.batch(calls)] == [[1.0, 1.0], [2.0, 2.0]]
@@ -56,7 +56,7 @@ def test_holding_shows_a_shared_buffer(run):
 
 
 def test_changed_arguments_are_named(run):
-    """Arrays changed in place are told by position or keyword, also inside a dict or list; unchanged ones are not."""
+    """Arrays changed in place are reported by position or keyword, also inside a dictionary or list. Unchanged ones are not."""
     changes = "a[0] = 9\n    c['w'][0] += 1\n    d *= 1.0\n    e[0].shape = (2, 1)"
     session = run(f"def touch(a, b, c, *, d, e):\n    {changes}\n    return 0")
     a, b = np.zeros(2), np.array([np.nan, 1.0])
@@ -66,7 +66,7 @@ def test_changed_arguments_are_named(run):
 
 
 def test_a_change_within_tolerance_or_put_back_is_none(run):
-    """What differs by rounding only, and what was changed for a moment and put back, is not changed."""
+    """Rounding differences, and changes that are undone, do not count as changes."""
     session = run("def f(x):\n    x += 1e-8\n    return 0\ndef g(x):\n    x[0] = 5\n    x[0] = 1\n    return 0")
     assert [a.changed for a in session.batch([Call("f", (np.ones(2),)), Call("g", (np.ones(2),))])] == [(), ()]
 
@@ -106,7 +106,7 @@ def test_a_change_within_tolerance_or_put_back_is_none(run):
     ],
 )
 def test_values_cross_or_stay(run, expression, value):
-    """Plain values cross as themselves; what is odd but honest is told by the name of its type."""
+    """Built-in values are sent as they are. Other values are represented by the name of their type."""
     answer = run("import numpy as np", f"def f(): return {expression}").call(Call("f"))
     assert answer == Answer(value=value)
     assert type(answer.value) is type(value)
@@ -155,7 +155,7 @@ def test_a_pair_in_an_array_of_objects_is_a_pair(run):
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D"])
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 3), (1, 1, 1, 2)])
 def test_arrays_keep_dtype_and_shape_both_ways(run, dtype, shape):
-    """An array argument that is returned comes back as it was sent, zero-sized and zero-dimensional ones too."""
+    """A returned array argument equals the one sent, also with size zero or no axes."""
     sent = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
     value = run("def same(x): return x").call(Call("same", (sent,))).value
     assert value.dtype == sent.dtype
@@ -164,7 +164,7 @@ def test_arrays_keep_dtype_and_shape_both_ways(run, dtype, shape):
 
 
 def test_an_error_says_what_and_where(run):
-    """An exception is told with its type, message, line, cell and function."""
+    """An exception has its type, message, line, cell and function."""
     session = run("import numpy as np\n\ndef scores(Q, K):\n    return Q @ K")
     error = session.call(Call("scores", (np.ones((2, 3)), np.ones((2, 3))))).error
     assert (error.type, error.line, error.lineno) == ("ValueError", "return Q @ K", 4)
@@ -176,7 +176,7 @@ def test_an_error_says_what_and_where(run):
 
 @pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt()", "GeneratorExit()", "BaseException('x')"])
 def test_no_exception_ends_the_session(run, raised):
-    """What would end a program is an error of that call, and the next call is answered."""
+    """Ending the program is an error of that call, and the next call is answered."""
     session = run(f"def stop(): raise {raised}\ndef go(): return 7")
     stopped, went = session.batch([Call("stop"), Call("go")])
     assert stopped.error.type == raised.split("(", maxsplit=1)[0]
@@ -200,7 +200,7 @@ def test_the_end_of_a_child_has_a_word(run, body, stopped):
 
 @pytest.mark.parametrize(("options", "side"), [({}, 1 << 14), ({"memory_mb": 64}, 4000)], ids=["course's", "lower"])
 def test_memory_is_an_error_and_the_session_goes_on(run, options, side):
-    """An allocation over the limit, or a lower one that was asked for, raises MemoryError; the next call is answered."""
+    """An allocation over the limit, or over a lower one for the call, raises MemoryError. The next call is answered."""
     session = run("import numpy as np\ndef f(n): return float(np.ones((n, n)).sum())", **options)
     big, small = session.batch([Call("f", (side,)), Call("f", (100,))])
     assert big.error.type == "MemoryError"
@@ -221,7 +221,7 @@ def test_a_result_that_is_too_big_is_refused(run):
 
 
 def test_results_are_held_as_long_as_there_is_room(run):
-    """Of results that are large together the last are refused, and those who asked say so; what was let go of makes room."""
+    """If results are too large together, the last ones are rejected with an error. Released results make room."""
     functions = "def f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
     session = run("import numpy as np\nz = np.zeros(6 << 17)", functions)
     answers = session.batch([Call("f")] * 4 + [Call("g")])
@@ -236,7 +236,7 @@ def test_results_are_held_as_long_as_there_is_room(run):
 
 
 def test_long_lists_take_room_too(run):
-    """What came as text counts for what it takes once it is read."""
+    """Results sent as text count with their size after decoding."""
     session = run("def f(): return [[1.5] * 100] * 1000")
     answers = session.batch([Call("f")] * 20)
     assert answers[0].value[0][0] == 1.5
@@ -244,14 +244,14 @@ def test_long_lists_take_room_too(run):
 
 
 def test_a_value_is_read_by_name(run):
-    """A plain variable is read; one that is missing is a NameError."""
+    """A variable is read, and a missing one is a NameError."""
     session = run("q1 = 'b'\nSCORES_EQ = 'ik,jk->ij'")
     assert [session.value(name).value for name in ("q1", "SCORES_EQ")] == ["b", "ik,jk->ij"]
     assert session.value("q2").error.type == "NameError"
 
 
 def test_functions_travel_as_source(run):
-    """A function argument is defined inside from its source, wherever among the arguments it stands."""
+    """A function argument is defined in the sandbox from its source, at any position among the arguments."""
     session = run("def apply(f, x): return f(x)\ndef first(fs, x): return fs['f'](x)")
     square = Source("def square(x):\n    return np.square(x)", "square")
     answers = session.batch([Call("apply", (square, 3.0)), Call("first", ({"f": square}, np.arange(3)))])
@@ -293,7 +293,7 @@ def flood():
 
 
 def test_threads_without_end_are_counted(jail):
-    """The one too many is not started, and the message says that it is the jail; what runs by then is ended with the rest."""
+    """A thread beyond the limit is not started, and the message names the sandbox. The running threads are ended with the rest."""
     told = (
         "can't start new thread. That is the jail in which notebooks are graded, not your code: it allows 32 threads at a "
         "time besides the first. Let fewer run at once."
@@ -361,7 +361,7 @@ def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
 
 
 def test_a_substitute_takes_the_place_of_that_function_only(run):
-    """Where a student's name stands for one of NumPy's functions, NumPy's function goes on being itself."""
+    """If a student's name shadows one of NumPy's functions, NumPy's own code still works."""
     both = "def both(x, how=np.exp): return f(x), g(x), how(x)"
     session = run("import numpy as np\nf = np.exp\ng = np.exp\nn = None", both)
     session.substitute("f", lambda x: x)
@@ -398,7 +398,7 @@ def test_a_probe_runs_inside(run):
 
 
 def test_random_numbers_start_the_same_for_everyone(run):
-    """The global random states are seeded for each submission; another seed gives other numbers."""
+    """The global random states are seeded for each submission. Another seed gives other numbers."""
     source = "import random, numpy as np\nx = [random.random(), np.random.rand()]"
     first, second, other = (run(source, seed=seed).value("x").value for seed in (1, 1, 2))
     assert first == second != other
@@ -446,7 +446,7 @@ def test_a_child_that_plays_with_the_wakeup_is_answered_for(run, before):
 
 @pytest.mark.parametrize("hold", [False, True])
 def test_more_answers_than_a_socket_holds(run, hold):
-    """Thousands of small answers, and a few large ones among them, come through in order."""
+    """Thousands of small answers, with a few large ones among them, arrive in order."""
     session = run("import numpy as np\ndef f(n): return np.full(n, 1.0)")
     sizes = [100_000 if n % 1000 == 500 else n % 3 for n in range(3000)]
     answers = session.batch([Call("f", (n,)) for n in sizes], hold=hold)
@@ -454,7 +454,7 @@ def test_more_answers_than_a_socket_holds(run, hold):
 
 
 def test_slow_calls_are_timed_one_by_one(run):
-    """Each call of a batch has the whole of its time, however many there are and whether or not they are held."""
+    """Each call of a batch has its full time, for any number of calls, held or not."""
     session = run("import time\ndef f(n):\n    time.sleep(0.4)\n    return n")
     for hold in (False, True):
         assert [a.value for a in session.batch([Call("f", (n,)) for n in range(6)], hold=hold)] == list(range(6))

@@ -48,7 +48,7 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.text()
 
 @given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_any_told_error_is_an_error_or_refused(told):
-    """Whatever a child tells as an error, an outcome or names, it is one, or ``WireError``."""
+    """Any error, outcome or name from a child is valid, or raises ``WireError``."""
     for read in (read_error, read_names, lambda x: read_outcome(x, 0, 100)):
         with contextlib.suppress(WireError):
             read(told)
@@ -59,7 +59,7 @@ OUTPUT = st.sampled_from(["stream", "stdout", "display", "result", "error", "ima
 
 @given(st.lists(st.lists(OUTPUT | st.dictionaries(OUTPUT, OUTPUT | st.integers()), max_size=4), max_size=4))
 def test_outputs_are_rebuilt_never_passed_on(outputs):
-    """Only the keys and kinds that nbformat knows come out of what a child calls outputs."""
+    """Outputs from a child have only the keys and types that nbformat knows."""
     try:
         outcome = read_outcome({"index": 3, "outputs": outputs}, 3, 100)
     except WireError:
@@ -70,17 +70,17 @@ def test_outputs_are_rebuilt_never_passed_on(outputs):
 
 
 def test_names_are_identifiers():
-    """What could not be a name is left out."""
+    """Invalid names are left out."""
     assert read_names(["a", "b c", "", 3, "<script>", "ä", "x" * 300]) == {"a", "ä"}
 
 
 def printed(index, text, *more):
-    """What a child tells of a cell that printed ``text``, and more outputs."""
+    """Return the outcome that a child reports for a cell that printed ``text``, with more outputs."""
     return {"index": index, "outputs": [["stream", "stdout", text], *more]}
 
 
 def test_a_notebook_has_room_for_so_much_text():
-    """Cells that stay within their own limit come to no more than four million characters; the cut is told."""
+    """All cells together have at most four million characters of output, and a cut is reported."""
     room = OutputBudget()
     told = [room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536)) for n in range(500)]
     texts = ["".join(output["text"] for output in outcome.outputs) for outcome in told]
@@ -90,7 +90,7 @@ def test_a_notebook_has_room_for_so_much_text():
 
 
 def test_a_cell_without_room_keeps_what_decides_a_score():
-    """A short result, that something went to stderr, and the error stay; pictures and pages of text go."""
+    """Short results, a note about stderr and the error stay. Pictures and long texts are removed."""
     room = OutputBudget()
     for n in range(80):
         room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536))

@@ -1,4 +1,4 @@
-"""Edited definitions tried in a child: each as if it had been written so, none of them left behind."""
+"""Tests of edited definitions that are tried in a child: each behaves as if written so, and none is left behind."""
 
 from contextlib import closing
 
@@ -41,7 +41,7 @@ def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywher
 
 
 def test_a_definition_stays_until_it_is_taken_back(run):
-    """``define`` is for a session of its own; what cannot be defined is refused."""
+    """``define`` needs a session of its own, and rejects invalid definitions."""
     session = run(NOTEBOOK)
     session.define({"helper": "def helper(x):\n    return 0\n"})
     assert session.call(Call("f", (1,))).value == 0
@@ -52,7 +52,7 @@ def test_a_definition_stays_until_it_is_taken_back(run):
 
 
 def test_a_program_that_ends_the_child_ends_the_round(run):
-    """Those before it have their answers, those after it none; the session is over, and whoever needs more opens another."""
+    """Calls before it have answers, calls after it none, and the session is over. More calls need a new one."""
     session = run(NOTEBOOK)
     ends = {"f": "import os\ndef f(x):\n    os._exit(0)\n"}
     same = {"helper": "def helper(x):\n    return x + 1\n"}

@@ -1,4 +1,4 @@
-"""Frames and values: what crosses comes out as it went in, and hostile bytes are refused, never believed."""
+"""Tests of frames and values: what is sent arrives unchanged, and hostile bytes are rejected."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from autograder.values import decode_value, encode_value
 
 
 def opaque(value):
-    """What an encoder says of a value that stays."""
+    """Return the encoder's representation of a value that is not sent."""
     return ["o", type(value).__name__]
 
 
 def decoded(tree, blob=b""):
-    """The value of a tree, refusing every special tag but "o"."""
+    """Return the value of a tree, refusing every special tag but "o"."""
 
     def special(tag, items):
         if tag != "o":
@@ -42,7 +42,7 @@ def decoded(tree, blob=b""):
 
 
 def there_and_back(value):
-    """A value sent through a whole frame."""
+    """Return a value sent through a whole frame."""
     encode = wire.Encoder(opaque, 1 << 24)
     frame = wire.pack({"value": encode(value)}, encode.blobs)
     head_length, blob_length = wire.HEADER.unpack_from(frame)
@@ -97,12 +97,12 @@ arrays = nps.arrays(real_dtypes | nps.complex_number_dtypes(), shapes)
 
 @given(plain)
 def test_plain_values_come_out_as_they_went_in(value):
-    """Scalars, texts, lists, tuples and dicts keep type and value, NaN and infinity too."""
+    """Scalars, strings, lists, tuples and dictionaries keep type and value, NaN and infinity too."""
     assert repr(there_and_back(value)) == repr(value)
 
 
 def written(value):
-    """A value with its types, as text: sets in one order, and nothing that is only equal."""
+    """Return a value and its types as text that differs for any two different values, with sets in one order."""
     if isinstance(value, set | frozenset):
         return f"{type(value).__name__} {sorted(map(written, value))}"
     if isinstance(value, list | tuple):
@@ -122,7 +122,7 @@ def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
 
 @given(texts | times)
 def test_arrays_of_texts_and_dates_come_out_as_they_went_in(value):
-    """They keep their shape and what they hold, NaT too."""
+    """They keep their shape and values, NaT too."""
     for after in (there_and_back(value), decode_value(json.loads(json.dumps(encode_value(value))))):
         assert (after.shape, after.dtype.kind) == (value.shape, value.dtype.kind)
         assert after.tolist() == value.tolist()
@@ -138,7 +138,7 @@ def test_arrays_come_out_as_they_went_in(values):
 
 
 def anything(inner):
-    """Lists and objects of ``inner``, as any JSON holds them."""
+    """Draw lists and objects of ``inner``, as in any JSON."""
     return st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
 
 
@@ -165,7 +165,7 @@ nearly_right = st.recursive(leaves, nearly_values, max_leaves=8)
 
 @given(json_values | nearly_right, st.binary(max_size=256))
 def test_any_tree_is_a_value_or_refused(tree, blob):
-    """Whatever JSON and bytes a child sends, decoding gives a value or ``WireError``, and nothing but plain values."""
+    """Decoding any JSON and bytes from a child gives a built-in value or ``WireError``."""
     try:
         value = decoded(tree, blob)
     except wire.WireError:
@@ -211,7 +211,7 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
 
 
 def test_keys_that_are_made_to_be_slow_are_refused():
-    """A hundred thousand keys of one hash would keep whoever looks one up busy for minutes."""
+    """With a hundred thousand keys of one hash, a single lookup would take minutes."""
     colliding = [n * sys.hash_info.modulus for n in range(40_000)]
     started = time.monotonic()
     for tree in (["set", *colliding], ["d", *[[n, 0] for n in colliding]], ["set", *[["t", n, 1] for n in colliding]]):
@@ -250,7 +250,7 @@ def received(data):
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_frame_or_refused(data):
-    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+    """Reading any bytes from a child ends with a frame, an error or the end of the stream."""
     with received(data) as channel, suppress(wire.WireError, ConnectionClosed):
         while True:
             head, blob = channel.receive(time.monotonic() + 5)
@@ -270,7 +270,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
 
 
 def test_a_number_that_no_float_holds_crosses_only_as_one():
-    """It has a tag of its own and a largest size; a frame that holds it bare is refused, wherever in it that is."""
+    """It has its own tag and a maximal size. A frame with a bare one is rejected at any position."""
     largest, larger = 2**wire.MAX_INT_BITS - 1, 2**wire.MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
@@ -325,7 +325,7 @@ def test_json_made_to_exhaust_is_refused(text):
 
 
 def nested(depth):
-    """A frame's JSON whose lists and objects are nested so deep, with strings that look like the end of some."""
+    """Return a frame's JSON with lists and objects of this depth, and with strings that look like closing brackets."""
     ends = r'"]]}\\\"]]}\\"'
     inside = depth - 1
     return f'{{"v":{"[" * (inside - 1)}{ends},{{{ends}:1}},{ends}{"]" * (inside - 1)}}}'.encode()
@@ -341,7 +341,7 @@ def test_nesting_ends_at_a_limit_of_our_own():
 
 
 def test_the_deepest_value_fits():
-    """A value that is nested as deep as one may be comes back whole, in a call's keyword argument too."""
+    """A value with the maximal depth is sent completely, also as a keyword argument."""
     value = 1.0
     for _ in range(12):
         value = {"k": value}
@@ -356,7 +356,7 @@ ODD_DTYPES = st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"])
 
 @given(nps.arrays(ODD_DTYPES, nps.array_shapes(min_dims=0, min_side=0)), st.booleans())
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
-    """An answer that is a plain array is the same frame as by way of the encoder; any other value is left to the encoder."""
+    """The frame of a plain array equals that of the encoder. Any other value is left to the encoder."""
     value = array.T if transposed else array
     encode = wire.Encoder(opaque, 1 << 20)
     frame = wire.pack({"value": encode(value), "changed": []}, encode.blobs)
@@ -378,7 +378,7 @@ def test_what_is_too_big_to_write_is_said():
 
 
 def test_cycles_and_depth_stay_inside():
-    """A list that holds itself, or one nested too deep, ends in a value that stays."""
+    """A list that contains itself, or a list that is too deep, is not sent."""
     loop = []
     loop.append(loop)
     tree = wire.Encoder(opaque, 1 << 20)(loop)
@@ -386,7 +386,7 @@ def test_cycles_and_depth_stay_inside():
 
 
 def test_an_array_that_is_not_contiguous_arrives_as_one():
-    """What a student's code meets in memory is what a check handed over, where the trusted side asks for that; nowhere else."""
+    """If the trusted side requests it, an array has the same memory layout in the sandbox as in the check."""
     square = np.arange(12.0).reshape(3, 4)
     for value in (square.T, square[:, ::2], np.arange(10)[::3], np.arange(24).reshape(2, 3, 4).swapaxes(0, 2)):
         assert not value.flags.c_contiguous
@@ -397,5 +397,5 @@ def test_an_array_that_is_not_contiguous_arrives_as_one():
             np.testing.assert_array_equal(found, value)
             assert found.flags.c_contiguous is not layouts
             assert found.flags.writeable
-    with pytest.raises(wire.WireError):  # a student's answer never says how it lies
+    with pytest.raises(wire.WireError):  # a student's answer has no memory layout
         decoded(["v", "<f8", [2]], b"\0" * 16)

@@ -1,4 +1,4 @@
-"""Tables of pandas on the wire: what crosses comes out as it went in, and a description that does not fit is refused."""
+"""Tests of pandas tables in frames: what is sent arrives unchanged, and an invalid description is rejected."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ VALUES = {
 
 
 def same(one, other):
-    """Whether two values are of one class and the same to the last byte."""
+    """Return whether two values have the same class and the same bytes."""
     return type(one) is type(other) and wire_tables.same_parts(wire_tables.to_parts(one), wire_tables.to_parts(other))
 
 
@@ -64,7 +64,7 @@ def test_what_crosses_is_what_was_there(value):
 
 
 def test_a_copy_is_a_copy():
-    """What a function does to its argument is not done to ours."""
+    """A function that changes its argument does not change ours."""
     table = VALUES["numbers, text, what is missing"]
     for other in (copy_value(table), copy_argument(table), there_and_back(table)):
         other.iloc[0, 0] = 9
@@ -84,7 +84,7 @@ columns = [
 @given(pdst.data_frames(columns, index=pdst.range_indexes(max_size=6)))
 @settings(max_examples=40, deadline=None)
 def test_any_frame_crosses(frame):
-    """Whatever its columns hold."""
+    """This works for columns of any content."""
     assert same(there_and_back(frame), frame)
 
 
@@ -181,7 +181,7 @@ def roomy(megabytes): return float(np.ones(megabytes << 17)[0])
 
 @pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
 def test_tables_in_the_jail(confinement):
-    """They are asked and answered there, a change is noticed, and pandas does not count as the submission's memory."""
+    """Tables are sent and returned, a change is detected, and pandas does not count as the submission's memory."""
     table = pd.DataFrame({"g": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})
     limits = Limits(call_seconds=4.0, cell_seconds=4.0, submission_seconds=30.0, memory_mb=200)
     with open_worker(limits, ["numpy", "pandas"], confinement=confinement) as worker:

@@ -1,1 +1,1 @@
-"""Hostile submissions and what holds against them."""
+"""Hostile submissions, and tests of the protection against them."""

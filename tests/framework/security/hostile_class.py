@@ -33,19 +33,19 @@ c.Course.cell_seconds = 0.5
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """
-# What honest students hand in, and what each exercise of theirs earns.
+# The work of honest students, and the points of each exercise.
 HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
 FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
 EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
 # These know the answer to the example that everyone sees. Answering it is worth its half point, and no more.
 KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
-# What the course writes itself.
+# Files that the course writes itself.
 OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
 
 
 @dataclass
 class Hostile:
-    """A hostile submission: where it lies, the most that each exercise may earn, and the honest student after it."""
+    """A hostile submission: its path, the most that each exercise may earn, and the honest student after it."""
 
     student: str
     most: dict[str, float]
@@ -55,7 +55,7 @@ class Hostile:
 
 @dataclass
 class HostileClass:
-    """A course, every file of which holds ``secret``, what was handed in there, and who called on loopback."""
+    """A course with ``secret`` in every file, its submissions, and a record of connections on loopback."""
 
     course: object
     secret: str
@@ -67,16 +67,16 @@ class HostileClass:
 
     @property
     def beside(self) -> Path:
-        """What lies beside the course and is nobody's business."""
+        """Create private files next to the course."""
         return self.course.root.parent / "beside"
 
     @property
     def seconds(self):
-        """What the course's limits allow for this class: each attack's time, an honest one's second, the start."""
+        """Return the time that this class may take by the course's limits: each attack's, an honest student's second, and the start."""
         return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
-        """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
+        """Return the bytes (unless there are many), mode and time of every file that grading must not change."""
         root = self.course.root
         found = {}
         for path in (path for top in (root, self.beside) for path in _below(top)):
@@ -85,18 +85,18 @@ class HostileClass:
             what = path.lstat()
             regular = stat.S_ISREG(what.st_mode)
             data = path.read_bytes() if regular and what.st_size < 1 << 20 else b""
-            # A folder's own time changes with the framework's folders in it; that of each file in it is looked at.
+            # A folder's own time changes if a file in it changes, so only the files' times are compared.
             found[path] = (data, what.st_mode, what.st_size, what.st_mtime_ns if regular else 0)
         return found
 
 
 def _below(top):
-    """Everything below ``top``; links are not followed."""
+    """Return everything below ``top`` without following links."""
     return [Path(folder, name) for folder, folders, files in os.walk(top) for name in (*folders, *files)]
 
 
 def attack_of(name, world):
-    """An attack's source, aimed at this course, as the function that the course asks for."""
+    """Return an attack's source for this course, as a definition of the exercise's function."""
     function = "mean_kelvin" if in_the_second(name) else "to_kelvin"
     source = re.sub(r"\bsoftmax\b", function, ATTACKS[name].read_text("utf-8"))
     source = source.replace("@COURSE@", str(world.course.root)).replace("@PORT@", str(world.port))
@@ -110,13 +110,13 @@ def attack_of(name, world):
 
 
 def in_the_second(name):
-    """Whether an attack is made in the second exercise, between right answers, and not in the first, among wrong ones."""
+    """Return whether an attack is in the second exercise, among right answers, or in the first, among wrong ones."""
     return list(ATTACKS).index(name) % 2 == 1 and name not in KNOWS_THE_EXAMPLE
 
 
 @contextmanager
 def hostile_class():
-    """A class in a folder that everybody may write to, so that nothing but the jail stands in the way."""
+    """Create a class in a world-writable folder, so that only the sandbox protects it."""
     secret = f"SECRET{secrets.token_hex(16)}"
     top = Path(tempfile.mkdtemp(prefix="class-"))
     try:
@@ -149,7 +149,7 @@ def _hide(world):
 
 
 def _keep_books(world):
-    """A gradebook, for every run anew, whose class list holds the secret, too, and everybody who has a name."""
+    """Create a gradebook for every run. Its class list contains the secret, and all students with valid names."""
     root = world.course.root
     with_book(world.course)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
@@ -184,7 +184,7 @@ def _hand_in(world):
 
 
 def written(path):
-    """A path as it can be written down, whatever bytes it is made of."""
+    """Return a path as printable text, whatever its bytes."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
@@ -203,20 +203,20 @@ class Run:
     left: set = field(default_factory=set)  # in the folder for temporary files, where others write too
 
     def verdict(self, student):
-        """The one verdict on what ``student`` handed in."""
+        """Return the only verdict on the submission of ``student``."""
         path = self.world.course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
         [found] = [v for v in self.verdicts if written(v["notebook"]) == written(str(path))]
         return found
 
     def given_back(self, student):
-        """The text of everything that ``student`` gets back or an instructor reads of them."""
+        """Return all text that ``student`` or the instructor gets about the submission."""
         root = self.world.course.root
         files = [p for kind in ("autograded", "feedback") for p in (root / kind / student).rglob("*") if p.is_file()]
         told = [path.read_text("utf-8") for path in files]
         return "\n".join([*told, json.dumps(self.verdict(student)), repr(self.book.get(student))])
 
     def page(self, student):
-        """The feedback page of ``student``; empty where no page can bear the name."""
+        """Return the feedback page of ``student``, or "" if the name is not possible for a page."""
         path = self.world.course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
         return path.read_text("utf-8") if path.is_file() else ""
 
@@ -233,7 +233,7 @@ def run(world, *command, place=()):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=2 * world.seconds,  # a run without end fails here, and does not hold up the other tests
+        timeout=2 * world.seconds,  # an endless run fails here instead of blocking the other tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")
@@ -247,7 +247,7 @@ def _in_tmp():
 
 
 def graded(world, place=()):
-    """The class graded from the beginning, with what its gradebook holds afterwards."""
+    """Grade the class from the beginning, and return the content of its gradebook."""
     root = world.course.root
     for name in ("autograded", "feedback", ".autograder"):
         shutil.rmtree(root / name, ignore_errors=True)

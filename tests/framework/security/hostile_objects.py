@@ -1,4 +1,4 @@
-"""Classes, tests and functions that try to earn marks which they have not; each is a stub cell of examples/plain_python."""
+"""Classes, tests and functions that try to get unearned marks. Each is a stub cell of examples/plain_python."""
 
 HEAD = """
     def add(self, title, text): pass

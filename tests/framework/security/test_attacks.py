@@ -27,7 +27,7 @@ HONEST = "def softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
 
 @dataclass
 class Outside:
-    """A course folder whose every file holds ``secret``, and a port on loopback that remembers who called."""
+    """A course with ``secret`` in every file, and a port on loopback that records connections."""
 
     course: Path
     secret: str
@@ -35,28 +35,28 @@ class Outside:
     calls: list
 
     def state(self):
-        """Every file and folder of the course: its bytes, permissions and time of change."""
+        """Return every file and folder of the course: its bytes, permissions and time of change."""
         found = {path: path.stat() for path in self.course.rglob("*")}
         return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
 
     def aim(self, source):
-        """An attack's source with the places it looks for filled in."""
+        """Return an attack's source with the addresses of its targets."""
         return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
 
     def attack(self, name):
-        """The source of the attack ``name``, aimed."""
+        """Return the source of the attack ``name`` with the addresses of its targets."""
         return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 def right(answer, x):
-    """Whether an answer is right, judged as checks judge: shape first, then values. They never enter the jail."""
+    """Return whether an answer is right, as checks do: shape first, then values. Checks never enter the sandbox."""
     value, e = answer.value, np.exp(x - x.max())
     alike = isinstance(value, np.ndarray) and value.shape == x.shape
     return alike and np.allclose(value, e / e.sum(), rtol=1e-5, atol=1e-6)
 
 
 def texts(value):
-    """Every text inside a value, however deep."""
+    """Return every text inside a value, however deep."""
     if isinstance(value, str):
         return [value]
     if is_dataclass(value):
@@ -69,21 +69,21 @@ def texts(value):
 
 
 def opened(worker, source):
-    """A session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
+    """Return a session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
     names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
     return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
 
 
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
-    """What is outside of the jail; the attacks are told where it is."""
+    """Things outside the sandbox. The attacks know their addresses."""
     secret = f"SECRET{secrets.token_hex(16)}"
     course = tmp_path / "course"
     for name in FILES:
         path = course / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {secret}\n", "utf-8")
-        path.chmod(0o666)  # nothing but the jail stands in the way
+        path.chmod(0o666)  # only the sandbox prevents it
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
     with listening() as (port, calls):
         yield Outside(course, secret, port, calls)
@@ -104,7 +104,7 @@ def unconfined():
 
 
 def test_there_are_enough():
-    """The suite holds at least forty attacks, each of which says what it tries."""
+    """The suite has at least forty attacks, and each describes itself."""
     assert len(ATTACKS) >= 40
     assert all(path.read_text("utf-8").startswith('"""') for path in ATTACKS.values())
 
@@ -126,7 +126,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, name):
     assert outside.calls == []
     assert len(seen) < 2_000_000
     assert not CONTROLS.search("".join(texts((session.cells, answers, again))))
-    # The time of a submission is limited as a whole; what comes on top is the end of processes.
+    # The time of a submission is limited as a whole. Ending the processes takes longer.
     assert took < LIMITS.submission_seconds + 3
 
     with opened(worker, HONEST) as honest:
@@ -153,7 +153,7 @@ def test_the_suite_notices_a_leak(unconfined, outside):
 
 
 def test_no_message_reaches_the_next_submission(worker, outside):
-    """What one submission leaves behind is nowhere in the next: no file, module, variable or name."""
+    """Nothing of one submission is left for the next: no file, module, variable or name."""
     with opened(worker, outside.attack("leaves_a_message")):
         pass
     look = """

@@ -35,18 +35,18 @@ def worker():
 
 
 def opened(worker, source):
-    """A session on a notebook of one cell."""
+    """Return a session on a notebook of one cell."""
     return closing(worker.open([CodeCell(0, "cell", dedent(source))]))
 
 
 def decoded(tree, blob=b""):
-    """What our side makes of a tree."""
+    """Return the trusted side's decoded value of a tree."""
     return Decoder(bytearray(blob), lambda _tag, items: items)(tree)
 
 
 @dataclass
 class Clock:
-    """How long a block may take."""
+    """Limit the time of a block."""
 
     seconds: float
 
@@ -58,7 +58,7 @@ class Clock:
 
 
 def test_an_iterator_that_was_not_asked_for_all_is_no_answer(worker):
-    """Of what has more items than are looked at only these are compared: of nothing but more to come, none."""
+    """Of values with too many items, only these are compared. Of values with an unknown rest, none."""
     source = """
         import sys
         def squares(n):
@@ -75,7 +75,7 @@ def test_an_iterator_that_was_not_asked_for_all_is_no_answer(worker):
 
 @pytest.mark.parametrize("order", [None, False])
 def test_a_range_is_never_written_out(order):
-    """`range(10**17)` is one word to write, and no list of its numbers fits into any memory."""
+    """`range(10**17)` is short to send, but a list of its numbers fits into no memory."""
     endless = range(10**17)
     for found in (endless, [endless], [endless, endless], {endless}, {"a": endless}):
         with Clock(1.0):
@@ -132,7 +132,7 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():
-    """Where the order does not count, only items that differ in nothing but numbers are looked at closely."""
+    """If the order does not count, only items that differ in nothing but numbers are compared."""
     found = [{f"{i} {j}" for j in range(300)} for i in range(290)]
     with Clock(5.0):
         assert matches([sorted(one) for one in found], [[f"x{i}"] * 300 for i in range(290)], order=False) is not None
@@ -158,7 +158,7 @@ def reference():
 
 
 def test_what_equals_everything_is_no_number(worker):
-    """An object in the place of a number is not asked whether it is that number; one where a right solution gives one, is."""
+    """An object instead of a number is not compared with it. A number instead of an object is."""
     liar = """
         class Liar:
             __eq__ = __lt__ = __gt__ = __contains__ = lambda self, other: True
@@ -184,7 +184,7 @@ def test_what_equals_everything_is_no_number(worker):
 
 
 def test_a_script_does_not_say_where_an_error_is_right(worker):
-    """What goes into the jail names no error that is waited for."""
+    """The call sent to the sandbox does not name the expected error."""
     call = script("Stack", [Step("make", None, "Stack"), Step("call", 0, "pop", raises="IndexError")], outcome=True)
     assert "IndexError" in repr(call)
     assert "IndexError" not in repr(redacted(call))
@@ -202,7 +202,7 @@ def test_a_script_does_not_say_where_an_error_is_right(worker):
 
 
 def test_the_text_of_an_error_is_cleaned(worker):
-    """An error that a check waits for is quoted: no escape, no half character, no page of it."""
+    """An expected error is quoted without escapes and half characters, and its length is limited."""
     source = r"""
         class Bad(Exception):
             def __str__(self): return "\x1b[31m\ud800\u202e" + "x" * 5000
@@ -222,7 +222,7 @@ def test_the_text_of_an_error_is_cleaned(worker):
 
 
 def test_work_that_is_put_off_is_counted(worker):
-    """A generator does its work when it is asked for its items, and a list of a class of one's own may do so too."""
+    """A generator runs when its items are requested, and so may a student's own class of list."""
     lazy = {
         "a generator": "def f(words):\n    for i, w in enumerate(words):\n        if w in words[:i]: yield w",
         "a map": "def f(words):\n    return filter(None, map(lambda i: words[i] in words[:i], range(len(words))))",
@@ -243,7 +243,7 @@ def test_work_that_is_put_off_is_counted(worker):
 
 
 def test_a_long_category_is_not_copied_to_each_row():
-    """A text that stands once in an answer, and in two hundred thousand rows, is held once."""
+    """A text that occurs once in an answer and in two hundred thousand rows is stored once."""
     long = pd.Series(pd.Categorical.from_codes(np.zeros(20_000, np.int8), categories=["x" * 60_000]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with Clock(3.0):

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.slow
 
 EVERY = [*ATTACKS, *FILES]
 LINKS = {"a_link_to_the_best_answer", "a_folder_that_is_a_link", "a_student_who_is_a_link"}
-# What an attack may have written for the next submission, had it come so far.
+# What an attack would write for the next submission if it succeeded.
 MESSAGES = {"message", "flood", "link0", "0"}
-# A page shows what a student wrote as text; this is what such text would be, had it become markup.
+# A page shows a student's text as text. This is what that text would be as active markup.
 ACTS = re.compile(r"<script>alert|<img src=x|javascript:alert|<svg><script|\x1b", re.IGNORECASE)
 
 
@@ -35,10 +35,10 @@ def world():
 
 
 def without_namespaces():
-    """What to put before a command so that it runs where namespaces are forbidden, as in many containers."""
+    """Return the prefix of a command that forbids namespaces, as in many containers."""
     as_root = os.geteuid() == 0
     forbid = ["--cap-drop", "CAP_SYS_ADMIN"] if as_root else ["--unshare-user", "--disable-userns"]
-    bwrap, why = working_bwrap()  # the system's, or the one that comes as a Python package
+    bwrap, why = working_bwrap()  # the system's, or the one from the Python package
     assert bwrap, f"namespaces cannot be forbidden here: {why}"
     return [bwrap, "--dev-bind", "/", "/", *forbid, "--"]
 
@@ -62,13 +62,13 @@ def checking(world):
 
 
 def scores(verdict):
-    """What each exercise of a verdict earned."""
+    """Return the score of each exercise of a verdict."""
     return {exercise["name"]: exercise["score"] for exercise in verdict["exercises"]}
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_an_attack_gains_nothing_and_learns_nothing(grading, name):
-    """No mark above the honest part's, in verdict and gradebook; no secret in anything told; nothing that acts on a page."""
+    """No mark exceeds that of the honest part, no output contains the secret, and no page has active content."""
     world = grading.world
     hostile = world.hostile[name]
     verdict = grading.verdict(hostile.student)
@@ -92,7 +92,7 @@ def test_an_attack_gains_nothing_and_learns_nothing(grading, name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_next_student_gets_the_right_mark(grading, name):
-    """An honest student's marks do not depend on whose notebook was graded before; the gradebook has the same."""
+    """An honest student's marks do not depend on the notebook graded before, and the gradebook agrees."""
     student = grading.world.hostile[name].neighbour
     verdict = grading.verdict(student)
     assert scores(verdict) == EARNED[grading.world.honest[student]]
@@ -100,7 +100,7 @@ def test_the_next_student_gets_the_right_mark(grading, name):
 
 
 def assert_harmless(done):
-    """One verdict a file, exit status 1, no traceback; every byte, mode and time is as before; within the course's limits."""
+    """Each file has one verdict, the status is 1, there is no traceback, and every other file is unchanged, in limited time."""
     assert len(done.verdicts) == 2 * len(EVERY)
     assert done.status == 1
     assert "Traceback" not in done.said
@@ -118,7 +118,7 @@ def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
     for one in world.hostile.values():
         person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
         name = " ".join(sanitize(written(one.student)).split())
-        # Those of whom the same is to be said stand together.
+        # Students with the same message are listed together.
         assert bool(re.search(rf"(- |, ){re.escape(name)}(:|, )", told)) == person
     assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
 
@@ -129,7 +129,7 @@ def test_loose_files_are_judged_alike(checking, name):
     world = checking.world
     hostile = world.hostile[name]
     verdict = checking.verdict(hostile.student)
-    # Whoever names a link on the command line means what it leads to.
+    # A link on the command line means its target.
     most = EARNED["right"] if name in LINKS else hostile.most
     assert all(score <= most.get(exercise, 0) for exercise, score in scores(verdict).items())
     assert scores(checking.verdict(hostile.neighbour)) == EARNED[world.honest[hostile.neighbour]]

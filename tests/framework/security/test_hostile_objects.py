@@ -1,4 +1,4 @@
-"""Classes, tests and functions that lie, loop or look where they should not: no mark is gained, and the next is judged as ever."""
+"""Tests of hostile classes, tests and functions: they gain no mark, and the next submission is judged as usual."""
 
 import pytest
 
@@ -24,7 +24,7 @@ class Handed:
         self.worker, self.cell = worker, CodeCell(0, name, source)
 
     def open(self, *, memory_mb=None):
-        """A fresh session."""
+        """Return a fresh session."""
         return self.worker.open([self.cell], memory_mb=memory_mb)
 
     def before_redefined(self, _exercise):
@@ -66,9 +66,9 @@ def mark(worker, judges):
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_a_class_that_lies_earns_nothing(mark, name):
-    """What a class says of itself is not believed; the next student's is judged as ever."""
+    """A class's claims about itself are not trusted, and the next student's is judged as usual."""
     verdict = mark("Index", INDEXES[name])
-    # What earlier steps gave it, any class may remember: of later ones there is nothing to be found.
+    # A class may remember the results of earlier steps, but it cannot find those of later ones.
     assert verdict.score <= 1.5
     assert "Traceback" not in verdict.message
 
@@ -82,7 +82,7 @@ def test_tests_that_guess_earn_nothing(mark, name):
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_counter_that_is_tampered_with_says_so(mark, name):
-    """Too many steps are told; a count that cannot be had is none that is small."""
+    """Too many steps are reported. A missing count is not a small one."""
     verdict = mark("first_again", SLOW[name])
     [steps] = [check for check in verdict.checks if check.name == "test_steps"]
     assert steps.status == "failed"

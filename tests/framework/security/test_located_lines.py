@@ -1,4 +1,4 @@
-"""Attacks on the search for a mistake: it changes no mark, ends in time, and tells nothing of hidden inputs."""
+"""Tests of attacks on localization: it changes no mark, ends in time, and reveals no hidden inputs."""
 
 import time
 
@@ -48,7 +48,7 @@ def course(tmp_path_factory):
 
 
 def graded(course, *programs, exercise="to_kelvin"):
-    """The verdicts on right notebooks but for each of ``programs``, and on a right one after them."""
+    """Return the verdicts on notebooks that are right except for one of ``programs`` each, and on a right one after them."""
     notebooks = [document(course, **{**RIGHT, exercise: text}) for text in programs] + [document(course, **RIGHT)]
     return grade_notebooks(
         course, [Job(hand_in(course, f"s{i}", notebook), f"s{i}", CHAPTER) for i, notebook in enumerate(notebooks)]
@@ -83,9 +83,9 @@ def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
 
 
 def test_a_table_of_guesses_says_nothing_of_a_hidden_input(course):
-    """Right but where a drawn hidden input begins with one of many guesses: the line of the guess that fits is not named.
+    """If code is wrong only for a guessed hidden input, the line with the right guess is not named.
 
-    The lines are looked for with inputs of the search's own, on which this code is right.
+    Lines are located with the search's own inputs, for which this code is right.
     """
     checks = load_checks(course, CHAPTER)
     visible = {c.args[0].tobytes() for c in checks.dry_run("mean_kelvin", ("test_one_station",), b"")}

@@ -1,4 +1,4 @@
-"""What a student wrote is read by the trusted side, which has no clock: in a time that grows with it, not with its square."""
+"""Tests that reading a student's code on the trusted side takes time proportional to its size."""
 
 import time
 import warnings
@@ -15,7 +15,7 @@ from autograder.pages import Card, card_html, card_text
 
 STUB = "def softmax(x):\n    pass"
 SIZE = 40_000
-SECONDS = 5  # of processor time; each takes a tenth of one, and took minutes
+SECONDS = 5  # of processor time. Each takes a tenth of a second, and once took minutes
 TEXTS = {
     "empty lines": "\n" * SIZE + "softmax = 1",
     "empty lines that do not parse": "\n" * SIZE + "softmax = = 1",
@@ -78,7 +78,7 @@ def test_a_notebook_of_copied_pictures_is_read_in_time():
 
 
 def test_a_students_escapes_are_nobodys_warnings():
-    """A text that a student wrote is read, and no warning of it reaches the terminal."""
+    """A student's code is parsed, and its warnings do not reach the terminal."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert parsed("softmax = '\\d'\n") is not None

@@ -145,7 +145,7 @@ def worker():
 
 
 def asked(worker, source, look):
-    """What a check that looks at ``f`` says of a notebook: the sentence of its failure."""
+    """Return the message of a check that inspects ``f`` of a notebook."""
     with closing(worker.open([CodeCell(0, "cell 1", IMPORTS + source)])) as session:
         assert session.cells[0].error is None
         student = StudentProxy(ExerciseSession(lambda: session))

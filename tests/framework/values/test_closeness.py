@@ -47,7 +47,7 @@ def test_two_outcomes_are_equal_only_as_answers(left, right, same):
     ],
 )
 def test_numbers_are_an_array_whatever_holds_them(value, numbers):
-    """Lists of numbers or of arrays, and whole numbers that no integer of NumPy holds."""
+    """Lists of numbers or of arrays are converted, and so are integers that are too large for NumPy."""
     assert as_array(value).dtype.kind in "bif"
     np.testing.assert_array_equal(as_array(value), numbers)
 
@@ -61,7 +61,7 @@ def test_what_is_not_all_numbers_is_no_array(value):
 
 
 def test_one_long_text_is_not_given_to_every_part():
-    """NumPy would make eight thousand empty texts as long as the one beside them: two gigabytes."""
+    """NumPy would make eight thousand empty strings as long as the one next to them: two gigabytes."""
     tracemalloc.start()
     try:
         assert as_array(["x" * 65536] + [""] * 8000) is None

@@ -1,4 +1,4 @@
-"""Is this value the expected one, and what is a student told when it is not?"""
+"""Tests of equality, and of the messages about values that differ."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
     ids=["rounding", "float32", "nested lists", "a list of rows", "complex with no imaginary part"],
 )
 def test_the_same_numbers_in_another_dress_are_right(found):
-    """Dtype and container are not judged; numbers and shape are."""
+    """Dtype and container do not count. Numbers and shape do."""
     assert matches(found, ROWS) is None
 
 
@@ -43,7 +43,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
-    """None, a wrong type, a wrong shape, NaN and wrong numbers are told apart."""
+    """None, a wrong type, a wrong shape, NaN and wrong numbers get different messages."""
     finding = matches(found, ROWS)
     assert finding.kind == kind
     assert words in finding.reason
@@ -85,7 +85,7 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
     ],
 )
 def test_what_passes_for_what(found, right, kind):
-    """Shapes, pairs, masks, NaN and dictionaries are what they are asked to be, and no more than that."""
+    """Shapes, pairs, masks, NaN and dictionaries are compared exactly as requested."""
     finding = matches(found, right)
     assert (finding.kind if finding else None) == kind
 
@@ -96,7 +96,7 @@ def test_the_wrong_half_of_a_pair_is_named():
 
 
 def test_a_failure_reads_like_a_case_that_can_be_pasted():
-    """The inputs as Python, the call, what came back and what should have; an empty array is pasted with its shape."""
+    """A case shows the inputs as Python code, the call, the result and the expected result. Empty arrays keep their shape."""
     finding = matches(np.array([1.0, 0.0]), np.array([0.25, 0.75]))
     assert describe_failure(finding, call="softmax(x)", inputs={"x": np.array([0.0, 2.5])}, with_reason=False) == (
         "x = np.array([0.0, 2.5])\nsoftmax(x) gave  [1, 0]\nit should be     [0.25, 0.75]"
@@ -106,7 +106,7 @@ def test_a_failure_reads_like_a_case_that_can_be_pasted():
 
 @pytest.mark.parametrize("right", [np.array([[17.998, 2.0]]), 17.998, np.array([1e-9]), (17.998, [0.5])])
 def test_two_lines_that_differ_look_different(right):
-    """Digits are added until what came back and what should have can be told apart."""
+    """Digits are added until the result and the expected result look different."""
     found = (18.0, [0.5]) if isinstance(right, tuple) else np.round(right)
     told = describe_failure(matches(found, right, atol=0.0), call="f(x)").splitlines()
     gave, should_be = (line.split("  ", 1)[1].strip() for line in told[-2:])
@@ -135,7 +135,7 @@ def test_what_is_shown_of_a_value_is_short():
 
 
 def test_long_arrays_are_shown_where_they_differ():
-    """The same four first numbers twice would tell nobody anything."""
+    """Long arrays are shown around the difference if they start with the same numbers."""
     right = np.arange(400.0).reshape(2, 200)
     found = right.copy()
     found[1, 198] = 0.5
@@ -148,7 +148,7 @@ def test_long_arrays_are_shown_where_they_differ():
 
 
 def test_numbers_may_be_off_by_a_share_of_the_largest_beside_them():
-    """Where large numbers cancel, a small difference is rounding; each part of a pair has a largest number of its own."""
+    """If large numbers cancel, a small difference is rounding. Each part of a pair has its own largest number."""
     right = (np.array([1e6, 1e-3]), np.array([0.5, 0.5]))
     assert matches((right[0] + 0.005, right[1]), right) is not None
     assert matches((right[0] + 0.005, right[1]), right, of_largest=1e-8) is None

@@ -86,14 +86,14 @@ def test_whole_numbers_are_exact_wherever_they_stand():
 
 
 def test_an_array_of_floats_is_compared_at_tolerance():
-    """Also one that holds whole numbers, as soon as either of the two is an array of floats."""
+    """An array of integers is compared within tolerance if the other array has floats."""
     assert equal(np.array([100001.0, 3]), np.array([100000, 3]))
     assert equal(np.array([100001, 3]), np.array([100000.0, 3]))
     assert not equal(np.array([100002, 3]), np.array([100000.0, 3]))
 
 
 def test_a_whole_number_beyond_numpy_is_compared():
-    """A float is compared with it at tolerance, as in a list, and what differs is said in a sentence."""
+    """A float is compared with it within tolerance, as in a list, and a difference gets a message."""
     assert matches(float(math.factorial(25)), math.factorial(25)) is None
     assert matches([float(math.factorial(25))], [math.factorial(25)]) is None
     with pytest.raises(CheckFailed, match=r"It is 6\.204e\+23 where 1\.551e\+25 is right\."):
@@ -119,7 +119,7 @@ def test_two_answers_are_the_same_whichever_is_expected():
 
 
 def test_an_expected_value_that_cannot_cross_is_the_authors_error():
-    """A check cannot compare anything with it; diagnosis still can."""
+    """A check cannot compare anything with it, but diagnosis can."""
     with pytest.raises(CourseError, match="cannot leave a student's process"):
         matches([1], [Opaque("Thing")])
     assert equal([Opaque("Thing")], [Opaque("Thing")])

@@ -1,4 +1,4 @@
-"""Texts, sets, dicts, dates and lists of them: what passes for what, and the sentence where it does not."""
+"""Tests of strings, sets, dictionaries, dates and lists of them: what is equal, and the messages if not."""
 
 import datetime as dt
 import enum
@@ -73,7 +73,7 @@ LINES = "to be\nor not\n"
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )  # fmt: skip
 def test_where_two_values_first_differ_is_said(found, right, words):
-    """The place, what is there and what is right; types where these tell the two apart; what is missing or too many."""
+    """A message gives the place, the value and the expected value, types if only they differ, and missing or extra items."""
     found = found if "Opaque" in repr(found) else normalize_result(found)
     finding = matches(found, normalize_result(right))
     assert finding.reason.endswith(words) if words.startswith("is") else finding.reason == words
@@ -137,7 +137,7 @@ def test_order_and_type_count_where_they_are_asked_for(found, right, options, wo
     ids=lambda value: paste("x", value),
 )  # fmt: skip
 def test_what_is_pasted_makes_the_same_value(value):
-    """A line that a student pastes gives the argument of the case; sets are written in one order."""
+    """A pasted line creates the argument of the case. Sets are always written in the same order."""
     names = {"np": np, **{name: importlib.import_module(name) for name in ("datetime", "decimal", "fractions")}}
     exec(paste("x", value), names)  # noqa: S102 - our own text
     assert type(names["x"]) is type(value)
@@ -145,7 +145,7 @@ def test_what_is_pasted_makes_the_same_value(value):
 
 
 def test_long_values_are_described_and_shown_where_they_differ():
-    """What is too long to paste is said to be so; of a long list one item is shown, and of a long text a few characters."""
+    """A value that is too long to paste is described. Long lists show one item, and long strings a few characters."""
     assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts '{'ab' * 30}'…"
     assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts [0, 1, 2,")
     right = {n: [n] for n in range(100)}
@@ -159,7 +159,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
 def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
-    """Nothing can be held against it, and two of one type are not the same."""
+    """Nothing can be compared with it, and two values of one type are not equal."""
     with pytest.raises(CourseError, match="The right answer is of type Stack, which cannot leave a student's process"):
         matches(right, right)
-    assert equal(right, right)  # where answers are only told apart
+    assert equal(right, right)  # if answers are only distinguished

@@ -1,4 +1,4 @@
-"""How two tables are compared, what a student reads where they differ, and tables that are ready to paste."""
+"""Tests of comparing tables: the messages about differences, and tables that are ready to paste."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONG = pd.DataFrame({"a": range(100), "b": 1.5})
 
 
 def put(table, row, column, value):
-    """A copy of a table with another cell."""
+    """Return a copy of a table with another cell."""
     other = table.copy()
     other.loc[row, column] = value
     return other
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said(sentence, case):
 
 
 def test_both_tables_are_shown_as_pandas_prints_them():
-    """Below each other, each with its columns; of long ones the rows around the first difference."""
+    """Tables are shown below each other. Long tables show the rows around the first difference."""
     with pytest.raises(CheckFailed) as failed:
         assert_matches(put(NAMED, "a", "mean", 2.5), NAMED, call="f(table)", table=TABLE)
     lines = [line.rstrip() for line in failed.value.example.split("\n")]
@@ -121,7 +121,7 @@ def test_both_tables_are_shown_as_pandas_prints_them():
 
 
 def test_what_is_shown_is_bounded():
-    """Rows, columns and the length of a text; and a text that looks like a number is told from one."""
+    """Rows, columns and strings are cut. A string that looks like a number is quoted."""
     wide = pd.DataFrame([[0.5] * 40] * 3000).assign(text="x" * 5000)
     assert len(show(wide)) < 3000
     assert show(wide).endswith("… and 2,988 more rows")
@@ -153,7 +153,7 @@ def test_a_large_table_is_described():
 
 
 def test_cells_that_are_neither_numbers_nor_text_are_compared():
-    """Periods, and whole numbers that no float holds: right ones are right, others are told."""
+    """Periods, and integers that are too large for a float, are compared correctly."""
     months = pd.Series(pd.period_range("2024-01", periods=3, freq="M"))
     factorials = pd.Series([math.factorial(n) for n in range(200)])
     labelled = pd.DataFrame({"a": [1, 2, 3]}, index=pd.PeriodIndex(months))

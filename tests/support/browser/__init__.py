@@ -21,7 +21,7 @@ _SCRIPT = ROOT / ".ci" / "browser_files.py"
 
 
 def browser_file(name: str) -> Path:
-    """What ``.ci/browser_files.py`` fetched under that name; skips the test where it could not, and fails it on CI."""
+    """Return a file that ``.ci/browser_files.py`` downloaded. If it is missing, skip the test, or fail it on CI."""
     path = runpy.run_path(str(_SCRIPT))["folder"]() / name
     if not path.exists():
         why = (
@@ -34,7 +34,7 @@ def browser_file(name: str) -> Path:
 
 
 def run_in_pyodide(script: Path, folder: Path, wheel: Path, seconds: float) -> None:
-    """Run a Python script with ``folder`` as its ``/work``, where it reads and writes; fails with what it printed."""
+    """Run a Python script with ``folder`` as its ``/work``. If it fails, report what it printed."""
     packed, node = (
         select_packages(browser_file("pyodide"), ["numpy", "matplotlib"], PYODIDE_VERSION),
         shutil.which("node"),

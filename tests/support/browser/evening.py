@@ -1,7 +1,7 @@
-"""A student's evening without a notebook, in whatever Python runs this: each answer's cell, and what ``check`` says of it.
+"""Run each answer's cell and ``check`` without a notebook, in any Python.
 
-Reads ``corpus.json`` in the current folder, with the chapters' folders beside it, and writes for each answer the words and the
-verdict that they were made of.
+Reads ``corpus.json`` in the current folder, which also has the chapters' folders. Writes the text and the verdict for
+each answer.
 """
 
 import dataclasses
@@ -15,12 +15,12 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from autograder.student.notebook_check import checking
 
-SECONDS = 20  # for one call; one that never ends is waited for less long
+SECONDS = 20  # seconds for one call, fewer for endless calls
 judge, found = checking.replay, []
 
 
 def noted(*arguments, **options):
-    """The judge's verdicts, which are kept, too."""
+    """Replaces the judge and records its verdicts."""
     found[:] = judge(*arguments, **options)
     return list(found)
 
@@ -29,14 +29,14 @@ checking.replay = noted
 
 
 def run(source, names, label):
-    """Run one cell; an error in it shows its own line, as in a notebook."""
+    """Run one cell. An error in it shows its own line, as in a notebook."""
     file = f"<{label}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)  # noqa: S102 - the corpus is ours
 
 
 def words(exercise, label, code, names):
-    """What the student reads after running the cell and ``check``."""
+    """Return the text that the student reads after running the cell and ``check``."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The audit itself: a bad check file is found out, and what is found is told."""
+"""Tests of the audit: it finds problems of a bad check file and reports them."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER, WRONG_SIGN, change, copy_course, documen
 
 
 def audited(course, name):
-    """The audit of one exercise."""
+    """Return the audit of one exercise."""
     [report] = audit(course, ["ch1_units"])
     return report, next(e for e in report.exercises if e.name == name)
 
@@ -46,7 +46,7 @@ def test_sound_checks_meet_the_targets_on_their_exercises(course):
 
 
 def test_checks_that_ask_one_question_only_are_found_out(course):
-    """Where every check asks what everybody sees, one answer given to everything earns all the points."""
+    """If every check uses visible inputs, hard-coded answers earn all the points."""
     assert audited(course, "to_kelvin")[1].hardcoded == 0.25
     change(course.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
     report, found = audited(course, "to_kelvin")
@@ -81,7 +81,7 @@ def test_a_check_that_asks_too_much_is_found_out(course):
 
 
 def test_a_misconception_told_as_another_is_found_out(course):
-    """Two misconceptions that no input tells apart: neither is named, and both are reported."""
+    """If no input distinguishes two misconceptions, neither is named, and both are reported."""
     with (course.root / "solutions" / "misconceptions" / "ch1_units.py").open("a") as file:
         file.write('\n\n@misconceptions_of("to_kelvin")\ndef same_in_green(celsius):\n')
         file.write('    """Another story."""\n    return celsius - 273.15\n')
@@ -98,7 +98,7 @@ SHARE = "the visible checks see 66.7% of the misconceptions; the target is 97%. 
 
 
 def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
-    """It is named with and without the author's reason; a reason that is not needed, or for nothing, is found too."""
+    """It is listed with and without the author's reason. An unneeded reason is reported too."""
     report, found = audited(course, "mean_kelvin")
     assert (found.missed_by_visible, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
     checks = course.checks("ch1_units")
@@ -120,7 +120,7 @@ def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
 
 
 def test_the_page_and_the_table_say_what_was_found(course):
-    """What falls short is in both, in words."""
+    """Both describe the missed targets."""
     change(course.checks("ch1_units"), "student.to_kelvin(x), reference", "reference.to_kelvin(x), reference")
     [report] = audit(course, ["ch1_units"])
     assert "falls short" in str(report)
@@ -130,7 +130,7 @@ def test_the_page_and_the_table_say_what_was_found(course):
 
 
 def test_the_command_prints_json_and_nothing_else(course):
-    """``autograder audit --json`` is for programs; its exit status says whether the targets are met."""
+    """``autograder audit --json`` is for programs, and its exit status says whether the targets are met."""
     done = python("-m", "autograder", "audit", "ch1_units", "--json", cwd=course.root)
     [report] = json.loads(done.stdout)
     assert report["chapter"] == "ch1_units"
@@ -169,13 +169,13 @@ def column(x):
 
 
 def test_nonsense_among_the_mutants_is_made_in_silence(recwarn):
-    """What Python itself would warn of is no news to an author: a mutant is meant to be wrong."""
+    """Python's warnings about a mutant are not shown, because a mutant is meant to be wrong."""
     assert any(m.label.endswith("→ `[x, x]`") for m in mutants_of(column, "column"))
     assert not recwarn.list
 
 
 def test_a_class_shows_the_author_what_no_misconception_explains(course):
-    """Two students with one unknown mistake are one group, with their code; a known mistake is not listed."""
+    """Two students with the same unknown mistake form one group with their code. Known mistakes are not listed."""
     ada = "def to_kelvin(celsius):\n    return celsius + 300.0"
     bo = "def to_kelvin(c):\n    # another hand, the same mistake\n    return 300.0 + c"
     for student, code in (("ada", ada), ("bo", bo), ("cy", WRONG_SIGN)):
@@ -200,7 +200,7 @@ def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
 
 
 def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
-    """Of mutants and of misconceptions without their names, by exercise and together, in the text, the JSON and on the page."""
+    """Mutants and misconceptions without their names are located, by exercise and in total: in text, JSON and page."""
     [report] = audit(course, ["ch1_units"], mutants=False, draws=1, locate=True)
     places = report.places
     assert places.mutants_located == places.correct == 11
@@ -249,7 +249,7 @@ class TestToKelvin:
 
 
 def test_what_no_check_asks_is_asked_of_survivors_too(tmp_path):
-    """Where no check draws anything, a mutant is right only where it is so on questions near those that are asked."""
+    """If no check draws inputs, a mutant is equivalent only if it is right for similar calls too."""
     files = {"solutions/ch1_units.py": COUNTS, "tests/chapters/test_ch1_units.py": COUNTS_CHECKS}
     files |= {"solutions/misconceptions/ch1_units.py": "", "solutions/alternatives/ch1_units.py": ""}
     found = audited(copy_course(tmp_path / "mini", files=files), "to_kelvin")[1]

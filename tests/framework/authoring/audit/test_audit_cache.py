@@ -36,12 +36,12 @@ def append(path, more="\n# another line\n"):
 
 
 def new(path):
-    """Lay a new file beside others."""
+    """Add a new file to others."""
     return lambda root, _monkeypatch: (root / path).write_text("RATE = 2\n")
 
 
 def stub_begun(root, _monkeypatch):
-    """Have a stub hold more than it did when the audit found it blank."""
+    """Replace the stub by one that is not blank."""
     change(root / "source" / CHAPTER / f"{CHAPTER}.ipynb", "raise NotImplementedError", "return 0 * celsius")
 
 
@@ -85,7 +85,7 @@ def prose(root, _monkeypatch):
     ],
 )
 def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, changed, holds):
-    """Other words of the author's leave it; whatever the audit reads, runs or draws from does not."""
+    """Changes of prose keep the cached audit. Changes of anything that the audit reads, runs or draws from do not."""
     CachedAudit(course, CHAPTER, (True, 20)).save(report)
     assert CachedAudit(course, CHAPTER, (True, 20)).load() == report
     changed(course.root, monkeypatch)
@@ -111,7 +111,7 @@ def test_a_broken_file_is_no_proof(course, report):
 
 
 def test_a_second_release_rehearses_the_notebook_and_measures_no_check(course):
-    """After a change of prose the proof of the checks holds, and says so; a cell that fails is found all the same."""
+    """After a change of prose the validation is reused, with a message. A failing cell is still found."""
     first = validate(course, CHAPTER, mutants=False)
     assert (first.refused, first.notes) == ("", ())
     page = first.page.read_text()

@@ -26,7 +26,7 @@ CARD = "x = np.array([[1.0, 3.0]])\nf(x) gave  [0.3333, 1]\nit should be  [0.25,
     ],
 )
 def test_a_number_is_shown_or_an_example_or_worked_out(message, fine):
-    """What stands in the case that the student sees may be said as it is rounded; what is worked out has to be right."""
+    """A number in the student's case may be rounded in the message. A computed number must be right."""
     assert (unsupported_numbers(message, CARD) == []) == fine
 
 
@@ -42,7 +42,7 @@ def off_by(x):
 
 
 def test_constants_are_read_and_changed():
-    """What is written in a function's body, whole numbers as whole numbers."""
+    """Numbers in a function's body are found, integers as integers."""
     assert constants_of(off_by) == {3.0, 0.5}
     assert replace_constant(off_by, 3, 4)(1) == 4.5
     assert replace_constant(off_by, 0.5, 0.25)(np.ones(1)) == 3.25
@@ -54,7 +54,7 @@ def test_constants_are_read_and_changed():
     ids=["shown by the answers", "nobody could tell"],
 )
 def test_a_constant_that_the_answers_fix_may_be_named(course, code, claimed):
-    """Who gives these answers added 300; where another number gives the same ones, the author alone knows of it."""
+    """These answers prove that 300 was added. If another number gives the same answers, only the author knows it."""
     wrong = course.root / f"solutions/misconceptions/{CHAPTER}.py"
     text = f'\n\n@misconceptions_of("to_kelvin")\ndef another_offset(celsius):\n    """You added 300 to it."""\n    {code}\n'
     wrong.write_text(wrong.read_text() + text)

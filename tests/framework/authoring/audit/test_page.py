@@ -20,7 +20,7 @@ PLACES = LocalizationStats(10, 8, 7, 4, 3, ("x + 1 -> x - 1",), ("a < b", 'says 
 
 
 def exercise(name, points, alternatives, misconceptions, mutants, **found):
-    """The audit of an exercise whose stub and reference are as they should be."""
+    """Return the audit of an exercise with a correct stub and reference."""
     counts = {"alternatives": alternatives, "misconceptions": misconceptions, "mutants": mutants}
     return ExerciseAudit(name, points, stub_earns_nothing=True, reference_ok=True, **counts, **found)
 

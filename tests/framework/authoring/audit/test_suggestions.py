@@ -1,4 +1,4 @@
-"""What an audit offers as misconceptions: with a sentence, and where no check sees it a question, each is accepted as it stands."""
+"""Tests of the misconceptions that an audit suggests: with a message, each is accepted unchanged."""
 
 import json
 import re
@@ -58,7 +58,7 @@ class TestRaised:
 
 
 def fresh(course):
-    """The course with nothing known of its solutions yet, as in another process."""
+    """Return the course without cached solutions, as in another process."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "solutions"]:
         del sys.modules[name]
     return load_course(course.root)
@@ -71,7 +71,7 @@ def course(tmp_path):
 
 
 def with_raised(course):
-    """The course with one more exercise."""
+    """Return the course with one more exercise."""
     for path, more in ((f"solutions/{CHAPTER}.py", REFERENCE), (CHECKS, CLASS)):
         with (course.root / path).open("a") as file:
             file.write(more)
@@ -88,7 +88,7 @@ def with_raised(course):
 
 
 def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
-    """Slips without a name, and survivors with the question that shows them; until the sentences are there, release says which lack."""
+    """Unnamed mutations and survivors are suggested with a call that shows them. Release lists missing messages."""
     course = with_raised(course)
     done = CliRunner().invoke(app, ["audit", "--suggest", "--course", str(course.root)])
     assert done.exit_code == 1
@@ -104,7 +104,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     assert all(
         re.match(rf"{WRONG}, line \d+: still to be written: say what somebody who writes this did", p) for p in places
     )
-    # Each sentence is another one, or nobody could say which mistake is told.
+    # Each message is different, so that the test can tell which mistake is reported.
     path = course.root / WRONG
     count = iter("abcdefghijklmnopqrstuvwxyz")
     path.write_text(
@@ -112,7 +112,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
             r"TODO\(author\): say.*code\.", lambda _: f"A sentence of its own, called {next(count)}.", path.read_text()
         )
     )
-    # The survivor keeps its marks until a check asks what stands above it.
+    # The survivor keeps its marks until a check makes the call shown above it.
     [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check sees it yet")[2])[:1]
     [ask] = re.findall(r"Let a visible one ask (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
     course = fresh(course)
@@ -126,7 +126,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     )
     course = fresh(course)
     assert validate(course, CHAPTER, mutants=False).refused == ""
-    # What has a name now is not offered again.
+    # A named mutation is not suggested again.
     [found] = audit(course, [CHAPTER], suggest=True)
     again = {one.change for e in found.exercises for one in e.suggestions if not one.survives}
     assert not again & set(re.findall(r"^# (`.*)", text, re.MULTILINE))
@@ -179,7 +179,7 @@ class TestStack:
 
 
 def test_slips_in_a_class_are_offered_as_classes(course):
-    """With the one method changed, no docstring but the one to write, and no confusion of `self` with anything."""
+    """Only the one method changes. There is one docstring to write, and `self` is left alone."""
     for path, more in ((f"solutions/{CHAPTER}.py", STACK), (CHECKS, STACK_CHECKS)):
         with (course.root / path).open("a") as file:
             file.write(more)

@@ -1,4 +1,4 @@
-"""The stub of a class: held against the reference's methods, and blank until a student writes in one of them."""
+"""Tests of the stub of a class: it is compared with the reference's methods, and blank until a student writes in a method."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ def document(checks):
 
 
 def stub_in(document):
-    """The cell of the class."""
+    """Return the cell of the class."""
     return next(c for c in document["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "Index")
 
 
@@ -49,7 +49,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_an_author_hears_of_a_class(checks, document, name):
-    """A sentence for each difference, with its line; nothing where there is none."""
+    """Each difference is reported with its line, and nothing else is."""
     old, new, words = MISTAKES[name]
     changed = copy.deepcopy(document)
     cell = stub_in(changed)
@@ -77,7 +77,7 @@ STUB = 'class A:\n    """What it is."""\n\n    size = 3\n\n    def given(self):\
     ],
 )
 def test_when_a_class_is_begun(source, begun):
-    """A class that was handed out with a method already written is blank as long as it stays as it was."""
+    """A class that was released with a finished method is blank if it is unchanged."""
     assert attempt.is_attempted("A", STUB, [source], []) == begun
 
 

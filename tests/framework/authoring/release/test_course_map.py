@@ -12,7 +12,7 @@ from tests.support.mini import CHAPTER, copy_course
 
 
 def noted(course, **metadata):
-    """The course with ``metadata`` beside the chapter's name."""
+    """Return the course with ``metadata`` added to the chapter's name."""
     path = course.source(CHAPTER)
     document = json.loads(path.read_text())
     document["metadata"].setdefault("autograder", {}).update(metadata)
@@ -21,7 +21,7 @@ def noted(course, **metadata):
 
 
 def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
-    """Titles, exercises and points are known of every course; no sign is explained that does not occur."""
+    """Every course has titles, exercises and points. Only signs that occur are explained."""
     course = copy_course(tmp_path / "course")
     write_map(course, tmp_path, [CHAPTER])
     written = json.loads((tmp_path / "index.ipynb").read_text())

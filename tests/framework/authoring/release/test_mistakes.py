@@ -1,4 +1,4 @@
-"""One course for each mistake that an author makes: each is told in a sentence of its own, with its place."""
+"""Tests of the mistakes that an author makes: each is reported in a sentence of its own, with its location."""
 
 import json
 import re
@@ -22,17 +22,17 @@ FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), re
 
 
 def text(path, old, new):
-    """The mistake made by one change of a file."""
+    """Return the mistake made by one change of a file."""
     return lambda root: change(root / path, old, new)
 
 
 def end(path, more):
-    """The mistake made by what is written below a file."""
+    """Return the mistake made by text appended to a file."""
     return lambda root: (root / path).write_text((root / path).read_text() + more)
 
 
 def book(edit):
-    """The mistake made by a change of the notebook's cells, which ``edit`` is given by their names."""
+    """Return the mistake made by ``edit``, which gets the notebook's cells by name."""
 
     def made(root):
         path = root / NOTEBOOK
@@ -45,7 +45,7 @@ def book(edit):
 
 
 def source(name, old, new):
-    """The mistake made by a change of one cell's code."""
+    """Return the mistake made by a change of one cell's code."""
 
     def edit(cells, _document):
         whole = "".join(cells[name]["source"])
@@ -56,17 +56,17 @@ def source(name, old, new):
 
 
 def mark(name, **marks):
-    """The mistake made by another nbgrader mark of a cell."""
+    """Return the mistake made by another nbgrader mark of a cell."""
     return book(lambda cells, _document: cells[name]["metadata"]["nbgrader"].update(marks))
 
 
 def without(name):
-    """The mistake of a cell that is not there."""
+    """Return the mistake of a cell that is not there."""
     return book(lambda cells, document: document["cells"].remove(cells[name]))
 
 
 def setting(line):
-    """The mistake made by a line of the configuration."""
+    """Return the mistake made by a line of the configuration."""
     return end("course_config.py", f"\n{line}\n")
 
 
@@ -81,7 +81,7 @@ def both(*mistakes):
 
 
 def beside(name, content):
-    """A file that lies beside the notebook."""
+    """Add a file to the notebook's folder."""
     return lambda root: (root / "source" / CHAPTER / name).write_text(content)
 
 
@@ -92,12 +92,12 @@ def too_large(root):
 
 
 def second_notebook(root):
-    """The mistake of a notebook beside the chapter's, with a graded cell in it."""
+    """Add a notebook with a graded cell to the chapter's folder."""
     (root / "source" / CHAPTER / "more.ipynb").write_text((root / NOTEBOOK).read_text())
 
 
 def second_chapter(root):
-    """The mistake of an exercise that another chapter has too."""
+    """Add an exercise that another chapter has too."""
     for path in (NOTEBOOK, CHECKS, SOLUTIONS):
         (root / path.replace("ch1", "ch2")).parent.mkdir(exist_ok=True)
         (root / path.replace("ch1", "ch2")).write_text((root / path).read_text())
@@ -212,12 +212,12 @@ IN_THE_JAIL = {
 
 
 def told(mistakes):
-    """The mistakes as they are printed."""
+    """Return the mistakes as they are printed."""
     return "\n".join(map(str, mistakes))
 
 
 def found_in(tmp_path, mistake, look):
-    """What is said of the course with one mistake in it, and that nothing of the machine's is."""
+    """Return the report on the course with one mistake in it. It must not name anything of the machine."""
     course = copy_course(tmp_path / "mini")
     mistake(course.root)
     course = load_course(course.root)
@@ -229,7 +229,7 @@ def found_in(tmp_path, mistake, look):
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_mistake_has_its_sentence(tmp_path, case):
-    """With its place; what is no mistake is let pass."""
+    """It is reported with its location. Code that is no mistake is accepted."""
     mistake, expected = CASES[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.mistakes)
     assert re.search(expected, said) if expected else said == ""
@@ -244,12 +244,12 @@ def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
 
 
 def test_the_small_course_has_no_mistake(course):
-    """Nothing is said of a sound chapter, looked through or played."""
+    """A sound chapter has no mistakes, neither when inspected nor when run."""
     assert inspect_chapter(course, CHAPTER).with_trial_run() == ()
 
 
 def test_the_command_tells_all_mistakes_at_once(course):
-    """With their number, status 1 and no traceback; nbgrader is not run, and nothing is recorded."""
+    """They are reported with their number, status 1 and no traceback. nbgrader is not run, and nothing is recorded."""
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         CASES[case][0](course.root)
     done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
@@ -276,7 +276,7 @@ def test_no_mistake_is_waited_for(tmp_path):
 
 
 def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
-    """In what is printed, on the audit page and in the notebook's metadata; students are not told what no check sees."""
+    """The output, the audit page and the notebook's metadata record it. Students do not read about it."""
     setting("c.Course.targets = {'by_heart': 0.0}")(course.root)
     course = load_course(course.root)
     with pytest.raises(ReleaseError, match="given to every question earns"):
@@ -310,7 +310,7 @@ def test_no_draft_goes_out_with_wrong_marks(course):
     ],
 )
 def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
-    """What is misspelt or no share is not passed over; what is left out keeps its default."""
+    """Misspelled and invalid targets are rejected. Omitted targets keep their defaults."""
     with pytest.raises(CourseError, match=re.escape(told)):
         copy_course(tmp_path / "mini", config=f"\nc.Course.targets = {targets}\n")
     assert copy_course(tmp_path / "other", config="\nc.Course.targets = {'visible': 0.5}\n").targets == {
@@ -320,7 +320,7 @@ def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
 
 
 def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp_path):
-    """By default nothing is asked for, and no file has to be there; a quiz is asked for no alternative."""
+    """By default nothing is required and no file must exist. A quiz never needs alternatives."""
     course = copy_course(tmp_path / "mini")
     for path in (WRONG, RIGHT):
         (course.root / path).unlink()
@@ -353,7 +353,7 @@ def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
 
 @pytest.mark.parametrize("path", [SOLUTIONS, CHECKS])
 def test_a_module_that_never_ends_is_given_up(course, monkeypatch, path):
-    """Importing it is waited for as long as anything takes, and then told."""
+    """An endless import is stopped after the time limit and reported."""
     monkeypatch.setattr("autograder.authoring.release.dry_run._MODULE_SECONDS", 0.5)
     change(course.root / path, "import numpy as np\n", "import numpy as np\nwhile True:\n    pass\n")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]

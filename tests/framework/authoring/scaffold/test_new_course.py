@@ -18,7 +18,7 @@ from tests.support import ROOT
 
 
 def new(*arguments, status=0):
-    """What ``autograder new`` prints and says."""
+    """Return what ``autograder new`` prints to stdout and stderr."""
     done = CliRunner().invoke(app, ["new", *map(str, arguments)])
     assert done.exit_code == status, done.output
     assert isinstance(done.exception, SystemExit | None), done.exception
@@ -26,7 +26,7 @@ def new(*arguments, status=0):
 
 
 def shell(command, folder):
-    """A command as a person types it in ``folder``."""
+    """Run a command line in ``folder`` as typed in a terminal, and return its output."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(folder), "COLUMNS": "80"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, check=False)
@@ -35,7 +35,7 @@ def shell(command, folder):
 
 
 def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
-    """pytest, audit, release, grade and marks, typed as README.md shows them; a right, a wrong and a blank notebook get their marks."""
+    """The README's commands work as typed: a right, a wrong and a blank notebook get their marks."""
     folder = tmp_path / "my course"
     told = shell(f"autograder new '{folder}' --title 'Numbers & \"words\"'", tmp_path)
     assert f"cd '{folder}'" in told
@@ -56,7 +56,7 @@ def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
     assert "ch1_shares   meets every target" in said["audit"]
     assert re.findall(r"^(\w+) +([\d.]+)$", said["marks"], re.MULTILINE) == [("ada", "4"), ("ben", "0"), ("cleo", "0")]
     assert "the largest share is 1" in (folder / "feedback/ben/ch1_shares/ch1_shares.html").read_text()
-    # What git would keep is what the course team wrote.
+    # git keeps only files that the course team wrote.
     listed = subprocess.run(["git", "add", "-An"], cwd=folder, capture_output=True, text=True, check=True).stdout
     assert sorted(re.findall(r"add '(.*)'", listed)) == [
         ".gitignore", "README.md", "course_config.py", "nbgrader_config.py", "pytest.ini", "solutions/alternatives/ch1_shares.py",
@@ -75,7 +75,7 @@ def test_its_configuration_is_a_handful_of_lines(tmp_path):
 
 
 def test_nothing_that_is_there_is_written_over(tmp_path):
-    """What it would write is named, and all stays as it was; other files are no hindrance."""
+    """Files that it would overwrite are named, and nothing changes. Other files do not matter."""
     (tmp_path / "README.md").write_text("mine")
     (tmp_path / "LICENSE").write_text("mine too")
     told = new(tmp_path, status=2)
@@ -116,7 +116,7 @@ def test_a_name_or_place_that_cannot_be_is_said(tmp_path, monkeypatch, arguments
 
 
 def test_a_folder_that_takes_no_files_is_left_as_it_was(tmp_path, monkeypatch):
-    """Where one file cannot be written, those before it are taken back."""
+    """If one file cannot be written, the ones before it are removed."""
     from autograder.authoring.scaffold import writing  # noqa: PLC0415 - to fail in it
 
     written = []

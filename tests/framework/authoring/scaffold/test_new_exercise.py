@@ -1,4 +1,4 @@
-"""``autograder new-exercise``: each part in its place, nothing of what was there changed, and what is left to write is told."""
+"""Tests of ``autograder new-exercise``: each part is added without changing anything else, and the remaining work is listed."""
 
 import json
 import re
@@ -21,7 +21,7 @@ WRONG = f"solutions/misconceptions/{CHAPTER}.py"
 
 
 def run(course, *arguments, status=0):
-    """What a verb prints and says about ``course``, as in a process of its own: nothing of its solutions is known yet."""
+    """Run a command on ``course`` as if in a new process, without cached solutions, and return what it prints."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "solutions"]:
         del sys.modules[name]
     done = CliRunner().invoke(app, [*arguments, "--course", str(course.root)])
@@ -31,7 +31,7 @@ def run(course, *arguments, status=0):
 
 
 def files(course):
-    """Every file of a course that its team writes, by name."""
+    """Return every file of a course that its team writes, by name."""
     return {
         str(path.relative_to(course.root)): path.read_bytes()
         for path in course.root.rglob("*")
@@ -86,7 +86,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert json.loads(now)["cells"][: len(json.loads(text)["cells"])] == json.loads(text)["cells"]
         elif name != "course_config.py":
             assert now.startswith(text.rstrip())
-    # Every place is told by release, with file and line, and nothing that only follows from it.
+    # Release lists every place with file and line, and no follow-on mistakes.
     refused = run(course, "release", chapter, status=1)
     places = refused.partition("is not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
@@ -105,7 +105,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
 
 
 def test_what_is_written_already_is_taken_as_it_is(course):
-    """The stub has the signature and the docstring of a reference that is there; checks give the points; only what is missing is made."""
+    """The stub has the signature and docstring of an existing reference, and the points of its checks. Only missing parts are added."""
     with (course.root / SOLUTIONS).open("a") as file:
         file.write(
             "\n\ndef span(\n    x: np.ndarray, *, ends: list = (0, 1), how='a'\n) -> float:\n"
@@ -256,7 +256,7 @@ STACK_STUB = '''class Stack:
 
 
 def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
-    """Each with its docstring, what a reference keeps to itself left out; a method that is new in the reference comes last."""
+    """Each method has its docstring. Private methods are left out. A new method of the reference comes last."""
     with (course.root / SOLUTIONS).open("a") as file:
         file.write(STACK)
     run(course, "new-exercise", "Stack", "--chapter", CHAPTER, "--points", "2")
@@ -291,7 +291,7 @@ STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n 
     ],
 )  # fmt: skip
 def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, expected):
-    """Comments, the body and what stands around it stay, as does every other cell, however the file is laid out."""
+    """Comments, the body and the code around it stay, and so does every other cell, in any file layout."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius):\n", 'def to_kelvin(celsius):\n    """New."""\n')
     path = course.root / NOTEBOOK
     document = json.loads(path.read_text())
@@ -307,7 +307,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
 
 
 def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
-    """The inspection names the command where the two differ; a cell without the function stays as it is."""
+    """The inspection names the command if the two differ. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
     assert "`autograder stubs` gives the stub the reference's." in mistake

@@ -120,7 +120,7 @@ def test_a_category_that_cannot_be_drawn_is_missed():
 
 
 def test_sizes_are_read_from_shapes():
-    """Sizes come from products, batch axes and arguments that are sizes."""
+    """Sizes come from products, batch axes and size arguments."""
     call = CONTRACTS["heads"].bind({"X": np.zeros((4, 2, 7, 15)), "h": 3})
     assert dict(call.sizes) == {"h": 3, "n": 7, "d": 5}
     assert call.batch == (4, 2)

@@ -103,7 +103,7 @@ SLIPS = {
 
 
 def text_of(own, edit):
-    """What an edit makes of a definition, laid out anew; nothing where that is no Python."""
+    """Return an edited definition with its code formatted again, or "" if the edit is not valid Python."""
     try:
         return ast.unparse(ast.parse(edited(own.text, [edit])))
     except SyntaxError:
@@ -111,7 +111,7 @@ def text_of(own, edit):
 
 
 def table_mutations(node):
-    """The source of every mutation of ``node`` that is about tables."""
+    """Return the source of every mutation of ``node`` that is about tables."""
     changes = [change for tried in (other_table_method, other_join_or_summary) for change in tried(node, Scope())]
     return [ast.unparse(change.replacement) for change in changes if change.mutation]
 
@@ -128,6 +128,6 @@ def test_slips_of_tables(right, wrong):
 
 @pytest.mark.parametrize("arrays", ["np.median(x)", "x.std()", "x.sum(axis=0)", "x.max()", "w.mean(-1)"])
 def test_programs_of_arrays_get_no_slips_of_tables(arrays):
-    """What is tried of them stays what it was."""
+    """Programs of arrays get no mutations of tables."""
     [statement] = ast.parse(arrays).body
     assert table_mutations(statement.value) == []

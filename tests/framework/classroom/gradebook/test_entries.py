@@ -28,7 +28,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, copy_course
 
 
 def verdict(student, to_kelvin=2.0, mean_kelvin=3.0, quiz=1.0, **more):
-    """A verdict on the mini chapter with these scores."""
+    """Return a verdict on the mini chapter with these scores."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (mean_kelvin, 3.0), "quiz_ch1_units": (quiz, 1.0)}
     exercises = tuple(
         ExerciseVerdict(name, score, most, *(("passed",) if score == most else ("partial", None, "Mind the axis.")))
@@ -40,7 +40,7 @@ def verdict(student, to_kelvin=2.0, mean_kelvin=3.0, quiz=1.0, **more):
 
 
 def ungradable(student):
-    """A verdict on a notebook that could not be graded."""
+    """Return a verdict on a notebook that could not be graded."""
     return verdict(student, status="ungradable", reason="It is <i>not</i> JSON.", score=0.0, exercises=())
 
 
@@ -56,12 +56,12 @@ def enter(course, *verdicts, stamp=None, **options):
 
 
 def grade_of(book, student, name="check_to_kelvin"):
-    """One grade of one student."""
+    """Return one grade of one student."""
     return book.find_grade(name, CHAPTER, CHAPTER, student)
 
 
 def comment_of(book, student, name="to_kelvin"):
-    """One comment on one student's work."""
+    """Return one comment on one student's work."""
     return book.find_comment(name, CHAPTER, CHAPTER, student)
 
 
@@ -81,7 +81,7 @@ def test_a_new_gradebook_gets_everything(course, monkeypatch):
 
 
 def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
-    """Never a zero: no score, a flag, and the reason where formgrader shows it; an older mark does not stay either."""
+    """An ungradable notebook never gets a zero: no score, a flag, and the reason in formgrader. An older mark is removed."""
     enter(course, verdict("ada"))
     enter(course, ungradable("ada"), ungradable("bob"))
     with book_of(course) as book:
@@ -93,7 +93,7 @@ def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
 
 
 def test_what_a_person_entered_is_never_touched(course):
-    """Manual scores, extra credit and manual comments outlive regrading; a changed score asks for another look."""
+    """Manual scores, extra credit and manual comments survive regrading. A changed score needs another manual look."""
     enter(course, verdict("ada", to_kelvin=1.0))
     with book_of(course) as book:
         grade = grade_of(book, "ada")
@@ -132,7 +132,7 @@ def test_timestamps_and_late_penalties_are_nbgraders(course):
 
 
 def test_marks_without_confinement_are_refused(course):
-    """A verdict reached by --unsafe-local never enters the gradebook, unless that is asked for."""
+    """A verdict from --unsafe-local enters the gradebook only if that is requested."""
     (course.root / "gradebook.db").unlink()
     unsafe = verdict("ada", sandbox="local")
     with pytest.raises(CourseError, match="graded without confinement"):
@@ -142,7 +142,7 @@ def test_marks_without_confinement_are_refused(course):
 
 
 def test_a_run_is_entered_whole_or_not_at_all(course):
-    """Where one verdict cannot be entered none is, and the error names the cell and the remedy."""
+    """If one verdict cannot be entered, none is, and the error names the cell and the remedy."""
     enter(course, verdict("ada"))
     strange = dataclasses.replace(verdict("zoe"), exercises=(ExerciseVerdict("softmax", 1.0, 1.0, "passed"),))
     with pytest.raises(CourseError, match=r"no cell 'check_softmax'.*nbgrader generate_assignment ch1_units --force"):
@@ -174,7 +174,7 @@ def test_comments_hold_no_markup_of_the_students_making():
     ],
 )
 def test_nothing_in_a_comment_acts(said):
-    """By the filter of nbgrader's feedback: no picture, no formula, and no link but an address that says where it leads."""
+    """A comment passes nbgrader's feedback filter without pictures and formulas. Links show their addresses."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message=f"f stopped with ValueError: {said}.")
     html = markdown2html(comment_on(exercise, "message"))
     assert "<img" not in html
@@ -185,13 +185,13 @@ def test_nothing_in_a_comment_acts(said):
 
 
 def test_a_comment_reads_as_it_was_meant():
-    """Formgrader shows it as it stands: what acts nowhere is left alone."""
+    """Formgrader shows the text unchanged, because it is inactive there."""
     said = "x = np.array([[1., 2.], [3., 4.]]) gave 'a\\nb' for $5; `w[0][:, None]` *is* {'a': [1]}, f_1(x)"
     assert comment_on(ExerciseVerdict("f", 0.0, 1.0, "failed", message=said), "message") == said
 
 
 def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
-    """The others' marks go in; a person is asked to look at that one."""
+    """The others' marks are entered, and that one needs manual grading."""
     whole = gradebook_module.comment_on
 
     def breaks(exercise, *settings):
@@ -208,7 +208,7 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
 
 
 def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, monkeypatch):
-    """Task cells get the entries that formgrader looks for, count towards the late penalty, and are no zero; 0 points keep nothing back."""
+    """Task cells get the entries that formgrader needs, count towards the late penalty, and are no zero. 0 points do not matter."""
     source = json.loads(course.source(CHAPTER).read_text())
     for name, points in (("drawing", 4), ("thoughts", 0)):
         marks = {"grade_id": name, "schema_version": 3, "grade": False, "solution": False, "locked": True, "task": True}
@@ -239,7 +239,7 @@ def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, m
 
 
 def configured(course, line):
-    """The mini course with ``line`` in its nbgrader's configuration."""
+    """Return the mini course with ``line`` in its nbgrader's configuration."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\n{line}\n")
     return course
@@ -265,7 +265,7 @@ def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
     ],
 )
 def test_an_address_that_is_none_is_told_without_a_password(course, value, told):
-    """What a configuration gives as the gradebook's address is looked at before anything is graded."""
+    """The gradebook address in a configuration is checked before anything is graded."""
     with pytest.raises(CourseError) as error:
         gradebook_url(configured(course, f"c.CourseDirectory.db_url = {value}"))
     assert told in str(error.value)
@@ -273,7 +273,7 @@ def test_an_address_that_is_none_is_told_without_a_password(course, value, told)
 
 
 def test_a_server_that_is_down_is_told_without_a_password(course):
-    """The address, what the server's library says, and what to do; nothing of the password."""
+    """The message has the address, the server library's error and a remedy, but no password."""
     load_nbgrader()
     url = "postgresql+psycopg://grader:hunter2@127.0.0.1:1/book"
     with pytest.raises(GradebookError) as error:
@@ -296,7 +296,7 @@ def test_a_plugin_that_is_none_is_told(course, line):
 
 
 def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
-    """Neither ends in a traceback; a full disk's sentence says that the same command goes on."""
+    """Neither ends in a traceback. The message about a full disk says that the same command continues."""
     load_nbgrader()
     (course.root / "gradebook.db").write_bytes(b"not a database at all" * 100)
     with pytest.raises(GradebookError, match=r"gradebook\.db cannot be used: file is not a database\."):
@@ -309,6 +309,6 @@ def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
 
 @pytest.mark.parametrize(("line", "what"), [("1 / 0", "ZeroDivisionError"), ("def f(:", "SyntaxError")])
 def test_an_error_in_nbgraders_configuration_is_told_with_its_line(course, line, what):
-    """The configuration that nbgrader reads is the course's code too."""
+    """An error in nbgrader's configuration is the course's error too."""
     with pytest.raises(CourseError, match=rf"nbgrader_config\.py cannot be read: line \d+: {what}: "):
         gradebook_url(configured(course, line))

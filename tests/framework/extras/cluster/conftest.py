@@ -27,7 +27,7 @@ class Daemon:
             self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=said, env=variables)
 
     def wait(self):
-        """Wait until it is ready; returns what its log says there."""
+        """Wait until the process is ready, and return what its log says."""
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             found = self._ready.search(self._log.read_text())
@@ -38,7 +38,7 @@ class Daemon:
         pytest.fail(self._log.read_text())
 
     def kill(self):
-        """Kill the process as kill -9 does; returns what it had under it at that moment."""
+        """Kill the process like kill -9, and return its child processes at that moment."""
         below = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.end()
@@ -55,7 +55,7 @@ class Daemon:
 
 
 class Cluster:
-    """The cluster of a test; ``address`` is its scheduler's."""
+    """The cluster of a test. ``address`` is that of its scheduler."""
 
     def __init__(self, folder):
         self.folder, self.workers = folder, []
@@ -65,7 +65,7 @@ class Cluster:
         self.address = self.scheduler.wait()
 
     def hire(self, **environment):
-        """Start a worker; it may take a moment until it is there."""
+        """Start a worker. It may take a moment to join."""
         arguments = (self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
         log = self.folder / f"worker{len(self.workers)}.log"
         worker = Daemon(log, "worker", *arguments, "--no-nanny", ready="Registered to:", **environment)
@@ -88,7 +88,7 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def course(tmp_path):
-    """The mini course with a class of twelve, no two of them alike, and a secret of its own."""
+    """The mini course with its own secret and a class of twelve different notebooks."""
     # Titles alone: how small the example of a hidden check becomes depends on how much time there was to make it smaller.
     made = with_book(copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n'))
     (made.root / made.secret_file).write_text("the secret of this course\n")

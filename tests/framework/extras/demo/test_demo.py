@@ -32,7 +32,7 @@ def course():
 
 
 def _names(notebook):
-    """What running a notebook's own cells defines, figures and checks left out."""
+    """Return the names that a notebook's own cells define, without running figures and checks."""
     names = {"np": np}
     for cell in parse_notebook(json.dumps(notebook).encode()).cells:
         if cell.role == "stub":
@@ -53,7 +53,7 @@ def _stub(notebook, exercise):
 
 
 def test_every_wrong_and_right_solution_behaves_in_a_notebook_as_in_its_module(course):
-    """A solution carried into the stub's cell, helpers and all, gives what it gives where it was written."""
+    """A solution with its helpers gives the same results in the stub's cell as in its own file."""
     rng = np.random.default_rng(3)
     inputs = {
         "weighted_average": lambda: (rng.dirichlet(np.ones(3)), rng.normal(size=(3, 3))),
@@ -109,7 +109,7 @@ def test_a_wrong_solution_that_uses_the_right_one_brings_it_along(course, tmp_pa
     ],
 )  # fmt: skip
 def test_answers_become_assignments_and_text_is_taken_as_typed(course, exercise, given, text):
-    """NumPy's scalars become plain numbers; exercises that are not named keep their stubs."""
+    """NumPy scalars become Python numbers, and other exercises keep their stubs."""
     notebook = solved_notebook(course, CH1, {exercise: given})
     assert _stub(notebook, exercise) == text
     assert "NotImplementedError" in _stub(notebook, "soft_lookup")
@@ -126,7 +126,7 @@ def test_a_class_is_always_the_same(course):
 
 
 def test_a_class_of_ordinary_size_has_everything_in_it():
-    """Twenty-four students cover every kind of hand-in; without a jail as many are there, and nobody means harm."""
+    """Twenty-four students cover every kind of submission. Without a sandbox there are as many, none of them hostile."""
     assert {s.kind for s in make_class(24)} == set(KINDS)
     students = make_class(24, hostile=False)
     assert len(students) == 24
@@ -145,7 +145,7 @@ def test_a_large_class_is_filled_with_honest_work():
 
 
 def test_one_fault_of_a_student_is_one_line(course):
-    """However many chapters cannot be graded for it; another fault of theirs has a line of its own."""
+    """A fault that stops several chapters is listed once. Another fault of the student has its own line."""
     chapters = course.finished_chapters()
     report = ClassReport(course, tuple(make_class(1)), list(chapters))
     for number, chapter in enumerate(chapters):
@@ -167,14 +167,14 @@ def test_one_fault_of_a_student_is_one_line(course):
 
 
 def test_a_second_demonstration_has_a_folder_of_its_own(tmp_path):
-    """Where demo is taken, the next one is demo-2, then demo-3, and nothing is overwritten."""
+    """If demo/ exists, the next folder is demo-2, then demo-3, and nothing is overwritten."""
     assert [fresh_folder(tmp_path).name for _ in range(3)] == ["demo", "demo-2", "demo-3"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("confinement", ["auto", "local"])
 def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement):
-    """A whole class of a small course: released, handed in, graded as planted, with feedback, told in a table."""
+    """A whole class of a small course is released, collected, graded as planned, given feedback, and shown in a table."""
     monkeypatch.chdir(tmp_path)
     said = []
     report = run_demo(copy_course(tmp_path / "course"), 24, confinement=confinement, say=said.append, progress=quiet)
@@ -210,7 +210,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
 
 @pytest.mark.slow
 def test_a_chapter_that_is_not_fit_is_told_and_left_out(tmp_path, monkeypatch):
-    """Where a reference fails its own checks, the demonstration says which and why, and makes no class of it."""
+    """If a reference fails its own checks, the demo says which and why, and creates no class."""
     course = copy_course(tmp_path / "course")
     change(course.root / "solutions" / "ch1_units.py", "273.15", "273.25")
     monkeypatch.chdir(tmp_path)

@@ -52,13 +52,13 @@ def course(tmp_path_factory):
 
 
 def exported(course, to, **options):
-    """The rows of an export, as a system reads them, and what was said."""
+    """Return the rows of an export, as a system reads them, and the messages."""
     done = export_marks(gradebook_url(course), to, [CHAPTER], **options)
     return list(csv.reader(io.StringIO(done.data.decode("utf-8-sig"), newline=""))), done.remarks
 
 
 def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
-    """Names, ids and points stand where Canvas's guide has them; broken and missing work is blank; no name is a formula."""
+    """Names, ids and points are in Canvas's columns, broken and missing work is blank, and no name is a formula."""
     rows, told = exported(course, "canvas")
     assert rows == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", CHAPTER],
@@ -74,7 +74,7 @@ def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
 
 
 def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_path):
-    """Rows are found by ids and not by names, what there is no mark for stays, and what fits nobody is told."""
+    """Rows are matched by id, not by name. Rows without a mark stay unchanged, and unmatched students are reported."""
     path = tmp_path / "canvas.csv"
     path.write_bytes(CANVAS.encode())
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
@@ -96,7 +96,7 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
 
 
 def test_moodle_gets_a_worksheet_and_a_downloaded_one_takes_the_marks(course, tmp_path):
-    """The columns of Moodle's grading worksheet, found by participant or address; a person's words go along as one line."""
+    """Moodle's worksheet has its columns, matched by participant or address. Manual comments become one line."""
     rows, _told = exported(course, "moodle")
     assert rows[0][:4] == ["Identifier", "Full name", "ID number", "Email address"]
     ada, bob, cut, dot = (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
@@ -113,7 +113,7 @@ def test_moodle_gets_a_worksheet_and_a_downloaded_one_takes_the_marks(course, tm
 
 
 def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
-    """A row for each student, the state at its end; an Excel file begins with a byte order mark."""
+    """Each student has a row with the final state. An Excel file starts with a byte order mark."""
     rows, _told = exported(course, "csv")
     assert rows[0][:11] == [
         "assignment",
@@ -146,7 +146,7 @@ def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
     ],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_one_sentence(course, tmp_path, to, text, told):
-    """What was found, in which file, and that nothing was written."""
+    """The error names the problem and the file, and says that nothing was written."""
     path, output = tmp_path / "roster.csv", tmp_path / "out.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(CourseError, match=told) as error:
@@ -156,7 +156,7 @@ def test_a_file_that_does_not_fit_is_one_sentence(course, tmp_path, to, text, to
 
 
 def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_sentence(course, tmp_path):
-    """Nobody's mark goes to somebody else, and nothing is written to a gradebook that is not understood."""
+    """No mark goes to another student, and a gradebook with an unknown format is not changed."""
     book = tmp_path / "gradebook.db"
     book.write_bytes((course.root / "gradebook.db").read_bytes())
     with sqlite3.connect(book) as database:

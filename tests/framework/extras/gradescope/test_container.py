@@ -42,7 +42,7 @@ def archive(course):
 
 @pytest.fixture
 def container(archive, tmp_path):
-    """``/autograder`` as Gradescope lays it out, elsewhere: a variable tells the scripts where."""
+    """The folder ``/autograder`` as Gradescope creates it, in another place. A variable tells the scripts where."""
     root = tmp_path / "autograder"
     for name in ("source", "submission", "results"):
         (root / name).mkdir(parents=True)
@@ -65,18 +65,18 @@ def run(root):
 
 
 def total(results):
-    """The score that Gradescope adds up, None where there is none."""
+    """Return the score that Gradescope adds up, or None if there is none."""
     scores = [test["score"] for test in results["tests"] if "score" in test]
     return sum(scores) if scores else results.get("score")
 
 
 def shown(results):
-    """What a student reads before grades are published."""
+    """Return what a student reads before grades are published."""
     return "\n".join(f"{t['name']}\n{t.get('output', '')}" for t in results["tests"] if t["visibility"] == "visible")
 
 
 def test_the_zip_is_what_gradescope_asks_for(archive):
-    """Its two scripts are at the top and may be run; nobody else here may read it, and its requirements are pinned."""
+    """Its two scripts are at the top and executable, it is private, and its requirements are pinned."""
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     with zipfile.ZipFile(archive) as file:
         modes = {name: file.getinfo(name).external_attr >> 16 for name in ("setup.sh", "run_autograder")}
@@ -108,7 +108,7 @@ def test_partial_credit_and_who_sees_what(container):
 
 
 def copy_of(container):
-    """The course that lies in the container."""
+    """Return the course in the container."""
     from autograder.course.course import load_course  # noqa: PLC0415
 
     return load_course(container / "source" / "course")
@@ -147,7 +147,7 @@ def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
     ],
 )
 def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hidden):
-    """No score stands anywhere, which is not 0; the student is told what they can do, the instructors why."""
+    """There is no score, which differs from 0. The student reads what to do, and the instructors why."""
     if breaks == "no notebook":
         (container / "submission" / f"{CHAPTER}.ipynb").write_bytes(b"{cut")
     elif breaks == "the course":
@@ -164,7 +164,7 @@ def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hid
 
 
 def test_a_python_that_is_not_there_leaves_no_results(container):
-    """Where setting up has failed, the outcome of another submission is gone, and the instructors read where to look."""
+    """If the setup failed, the outcome of another submission is removed, and the instructors read where to look."""
     (container / "source" / "autograder" / "extras" / "gradescope" / "container.py").unlink()
     code, said, results = run(container)
     assert (code, results) == (1, None)
@@ -182,7 +182,7 @@ def test_a_python_that_is_not_there_leaves_no_results(container):
     ],
 )
 def test_the_notebook_that_is_meant(tmp_path, files, wanted):
-    """The one with the chapter's name, wherever it lies, else the only one; what is unclear is said."""
+    """The notebook with the chapter's name is chosen in any folder, or else the only one. Unclear cases are reported."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("{}")
@@ -191,7 +191,7 @@ def test_the_notebook_that_is_meant(tmp_path, files, wanted):
 
 
 def test_a_package_that_is_not_here_is_said(tmp_path):
-    """Its version could not be told to Gradescope: one sentence, and no zip."""
+    """A version that Gradescope could not install gives one sentence and no zip file."""
     course = copy_course(tmp_path / "mini")
     with (course.root / "course_config.py").open("a") as file:
         file.write('c.Course.packages = ["numpy", "nosuchpackage"]\n')

@@ -17,7 +17,7 @@ def write(path: Path, cells: list[dict[str, Any]], **more: Any) -> Path:
 
 
 def cell(kind: str, source: str, shown: str | None = None, **marks: Any) -> dict[str, Any]:
-    """A cell with nbgrader's ``marks``; ``shown`` is what its last expression gave."""
+    """Return a cell with nbgrader's ``marks``. ``shown`` is the output of its last expression."""
     metadata = (
         {"nbgrader": {"grade": False, "solution": False, "locked": False, "schema_version": 3, **marks}}
         if marks
@@ -31,14 +31,14 @@ def cell(kind: str, source: str, shown: str | None = None, **marks: Any) -> dict
 
 
 def raw(source: str) -> dict[str, Any]:
-    """One of the cells that tell Otter's blocks apart."""
+    """Return a cell that separates Otter's blocks."""
     return cell("raw", source)
 
 
 def question(
     settings: str, text: str, solution: list[dict[str, Any]], tests: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """A question of Otter's, with all its cells."""
+    """Return the cells of an Otter question."""
     cells = [raw(f"# BEGIN QUESTION\n{settings}"), cell("markdown", text)]
     cells += [raw("# BEGIN SOLUTION"), *solution, raw("# END SOLUTION")]
     cells += [raw("# BEGIN TESTS"), *tests, raw("# END TESTS")] if tests else []

@@ -1,4 +1,4 @@
-"""An instructor's notebook becomes a chapter, and what cannot be carried over is told with its cell."""
+"""Tests of importing an instructor's notebook as a chapter. Cells that cannot be imported are reported."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ BOTTLES = "green blue red"
 
 
 def _shown(page: str) -> str:
-    """What a page of the documentation says that the command prints."""
+    """Return the output of the command that a page of the documentation shows."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return text.partition("```console\n$ autograder import")[2].partition("\n")[2].partition("\n```")[0]
 
 
 def _brought_in(tmp_path: Path, name: str, cells: list) -> tuple:
-    """A course with the chapter ``name``, and what was told of it."""
+    """Return a course with the chapter ``name``, and the report on it."""
     course = copy_course(tmp_path / "course")
     folder = tmp_path / "theirs"
     folder.mkdir()
@@ -42,7 +42,7 @@ def _brought_in(tmp_path: Path, name: str, cells: list) -> tuple:
 
 
 def _marks(course, chapter: str, tmp_path: Path) -> list[tuple]:
-    """What the solved and the blank notebook earn, of how much."""
+    """Return the scores and the maximum score of the solved and the blank notebook."""
     solved = solved_notebook(course, chapter, reference_code(course, chapter))
     paths = [write_notebook(tmp_path / "solved.ipynb", solved)]
     paths.append(write_notebook(tmp_path / "blank.ipynb", blank_notebook(course, chapter)))
@@ -93,7 +93,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
 
 
 def test_a_notebook_for_otter(tmp_path):
-    """Questions in both of Otter's forms become exercises; points are shared out by Otter's rules."""
+    """Questions in both of Otter's formats become exercises, with points by Otter's rules."""
     course, told = _brought_in(tmp_path, "hw01", FOR_OTTER)
     assert told.mistakes == []
     assert _marks(course, "hw01", tmp_path) == [(5.0, 5.0), (0.0, 5.0)]
@@ -127,7 +127,7 @@ def test_a_notebook_for_otter(tmp_path):
 
 
 def test_the_quickstart_of_nbgrader(tmp_path):
-    """The course that `nbgrader quickstart` makes comes over whole: its errors that have to be raised, its trick with `del`."""
+    """The course that `nbgrader quickstart` creates is imported completely, with its expected errors and its use of `del`."""
     theirs = Path(find_spec("nbgrader").origin).parent / "docs" / "source" / "user_guide" / "source" / "ps1"
     course = copy_course(tmp_path)
     told = import_notebook(course, theirs / "problem1.ipynb")
@@ -180,7 +180,7 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
     ],
 )  # fmt: skip
 def test_what_no_chapter_can_be_made_of(tmp_path, content, sentence):
-    """A broken notebook, one for something else, and one that holds nothing: a sentence, and nothing is written."""
+    """A broken, an unrelated and an empty notebook each get a message, and nothing is written."""
     course = copy_course(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     notebook = tmp_path / "n.ipynb"
@@ -213,7 +213,7 @@ def test_a_chapter_is_never_written_over(tmp_path, name, sentence):
 
 
 def test_a_class_with_methods(tmp_path):
-    """A solution that is a class becomes an exercise: its methods are asked one after the other, and its stub keeps their signatures."""
+    """A solution that is a class becomes an exercise: its methods are called in order, and its stub keeps their signatures."""
     methods = {"push(self, x)": "self.items.append(x)", "pop(self)": "return self.items.pop()"}
     lines = [
         "class Stack:",
@@ -239,7 +239,7 @@ def test_a_class_with_methods(tmp_path):
 
 
 def test_names_of_the_source_are_never_code(tmp_path):
-    """Grade ids, names of tests and titles come from the notebook and end up in Python files: as text, whatever they hold."""
+    """Grade ids, test names and titles from the notebook are written into Python files as text, whatever they contain."""
     evil = '"""); open("owned", "w"); ("""'
     cells = [
         cell("code", "### BEGIN SOLUTION\ndef f(n):\n    return n\n### END SOLUTION", grade_id=evil, solution=True),
@@ -253,7 +253,7 @@ def test_names_of_the_source_are_never_code(tmp_path):
 
 
 def test_a_file_that_students_are_to_read_is_there(tmp_path):
-    """A solution that reads a file finds it where the notebook lies, though no cell but the text names it."""
+    """A solution that reads a file finds it next to the notebook, even if only a text cell names it."""
     cells = [
         cell("markdown", "# Bottles"),
         *question(

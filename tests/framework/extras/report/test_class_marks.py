@@ -1,4 +1,4 @@
-"""The marks of a class as they stand in the gradebook, and as a table for a terminal, a spreadsheet and a program."""
+"""Tests of a class's marks from the gradebook, and of the table as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 
 def told(course, *arguments):
-    """What a verb says in one line to stderr, and its exit status."""
+    """Return the one line that a command prints to stderr, and its exit status."""
     done = CliRunner().invoke(app, [*arguments, "--course", str(course.root)])
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -33,16 +33,16 @@ def told(course, *arguments):
 
 @pytest.fixture
 def marks(graded):
-    """What each student has."""
+    """Return the marks of each student."""
     [found] = class_marks(graded, [CHAPTER])
     return found
 
 
 def test_each_student_has_what_the_gradebook_says(marks):
-    """Right, by hand, late with and without an extension, ungradable, blank, and missing: no mark is not 0."""
+    """The class has every kind of mark: right, manual, late with and without extension, ungradable, blank and missing."""
     found = {student: (mark.standing, mark.score) for student, mark in marks.marks.items()}
     assert found["zq-ada-77"] == ("graded", 6.0)
-    assert found["zq-s0"] == ("graded", 1.5)  # half a point by hand instead of two, and none for the wrong mean
+    assert found["zq-s0"] == ("graded", 1.5)  # a manual half point instead of two, and none for the wrong mean
     assert marks.marks["zq-s0"].by_hand == 1
     assert found["zq-late-81"] == ("graded", 0.0)
     assert (marks.marks["zq-late-81"].penalty, marks.marks["zq-late-81"].seconds_late) == (6.0, 86400.0)
@@ -55,7 +55,7 @@ def test_each_student_has_what_the_gradebook_says(marks):
 
 
 def test_the_csv_leaves_blank_what_is_no_mark(marks):
-    """An ungradable and a missing notebook are blank with the reason beside it, and a name that is a formula is defused."""
+    """Ungradable and missing notebooks are blank with a reason, and a name that is a formula is escaped."""
     rows = {row["student"]: row for row in csv.DictReader(io.StringIO(marks_csv([marks])))}
     assert [rows[s][CHAPTER] for s in ("zq-cut-80", "zq-gus-79", "zq-blank-83")] == ["", "", "0"]
     assert rows["zq-cut-80"][f"{CHAPTER} status"] == "could not be graded"
@@ -65,7 +65,7 @@ def test_the_csv_leaves_blank_what_is_no_mark(marks):
 
 
 def test_the_verb_prints_the_same_as_json_and_as_text(graded):
-    """`autograder marks --json` is one object a student with null for no mark; the text says what its signs mean."""
+    """`autograder marks --json` has one object for each student, with null for no mark. The text explains its signs."""
     done = CliRunner().invoke(app, ["marks", CHAPTER, "--json", "--course", str(graded.root)])
     by_student = {row["student"]: row["chapters"][CHAPTER] for row in json.loads(done.stdout)}
     assert by_student["zq-cut-80"]["score"] is None
@@ -80,7 +80,7 @@ WIDE = Person("li", "李小龙", "黄")
 
 @pytest.mark.parametrize("width", [20, 47, 200, None])
 def test_the_table_fits_any_terminal(width):
-    """However narrow: columns go on below, no number is cut, and a name that is two columns a sign is counted as it is shown."""
+    """At any width, columns continue below, no number is cut, and wide characters are counted by their width."""
     worth = {"a": 10.0}
     marks = {"li": StudentMark("li", "graded", 9.25), "s" * 60: StudentMark("s" * 60, "waiting", 1 / 3)}
     chapters = [ChapterMarks(f"ch{i}_x", MappingProxyType(worth), marks, {"li": WIDE}, listed=True) for i in range(12)]
@@ -93,7 +93,7 @@ def test_the_table_fits_any_terminal(width):
 
 
 def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
-    """A mark is of the notebook before; in a copied course, whose files have other times, nothing is said."""
+    """A mark of an earlier notebook is reported. A copied course, whose files have other times, is not."""
     course = load_course(shutil.copytree(graded.root, tmp_path / "mini"))
     again = "handed in since this mark"
     assert not any(again in text for m in class_marks(course, [CHAPTER])[0].marks.values() for text in m.doubts)
@@ -103,7 +103,7 @@ def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
 
 @pytest.mark.parametrize("verb", ["marks", "report"])
 def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
-    """Nobody at all; a class of which nothing is graded; a gradebook of another version, or that is none."""
+    """An empty class, an ungraded class, and a gradebook of another version each get a message."""
     course = copy_course(tmp_path / "mini")
     sentence, status = told(course, verb, CHAPTER)
     assert (sentence.startswith("There is no class yet: nobody is in the gradebook"), status) == (True, 2)

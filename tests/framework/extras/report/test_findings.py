@@ -1,4 +1,4 @@
-"""What a class got wrong: lines that several have a mistake in, and checks that the good ones fail."""
+"""Tests of class findings: lines with the same mistake, and checks that strong students fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.mini import CHAPTER, document, hand_in
 
 
 def marks_of(outcomes, notebooks=None):
-    """A class with these outcomes, by student."""
+    """Return a class with these outcomes, by student."""
     marks = {}
     for student, exercises in outcomes.items():
         verdict = Verdict.graded(
@@ -22,7 +22,7 @@ def marks_of(outcomes, notebooks=None):
 
 
 def test_lines_that_differ_in_numbers_only_stand_together(course):
-    """The line is read from what was handed in; another kind of edit is another group, and a file that is gone is passed over."""
+    """The line is read from the submission. Another kind of edit is another group, and a missing file is skipped."""
     kinds = {"ada": ("-", 1), "ben": ("-", 2), "cleo": ("+", 3), "dora": ("-", 4)}
     notebooks = {
         who: hand_in(
@@ -41,7 +41,7 @@ def test_lines_that_differ_in_numbers_only_stand_together(course):
 
 
 def exercise(name, passed):
-    """An exercise with a check of a point for each sign of ``passed``, which is 1 where it holds."""
+    """Return an exercise with a one-point check for each digit of ``passed``, where 1 means passed."""
     checks = tuple(
         CheckResult(f"c{i}", f"check {i}", "passed" if ok == "1" else "failed", visible=i == 0, points=1.0)
         for i, ok in enumerate(passed)
@@ -50,7 +50,7 @@ def exercise(name, passed):
 
 
 def test_a_check_that_good_students_fail_is_named():
-    """One that only the good ones fail is to be read; one that all fail alike too; one that only the weak fail is not there."""
+    """A check is listed if only strong students fail it, or all alike, but not if only weak students fail it."""
     strong = [exercise("a", "10"), exercise("b", "111")]
     weak = [exercise("a", "01"), exercise("b", "000")]
     [found] = failed_by_strong(marks_of({**{f"s{i}": strong for i in range(6)}, **{f"w{i}": weak for i in range(6)}}))
@@ -59,12 +59,12 @@ def test_a_check_that_good_students_fail_is_named():
 
 
 def test_a_few_students_are_too_few_to_be_called_good():
-    """Nothing is said of the checks where nine have a mark."""
+    """Nine marks are too few for findings about checks."""
     assert failed_by_strong(marks_of({f"s{i}": [exercise("a", "0")] for i in range(9)})) == []
 
 
 def test_a_misconception_is_told_in_the_words_that_most_read():
-    """The most frequent come first; a note of one student's own is not part of the message."""
+    """The most frequent mistakes come first, without notes for a single student."""
 
     def wrong(name, message):
         return [ExerciseVerdict("a", 0.0, 1.0, "failed", name, message)]

@@ -1,4 +1,4 @@
-"""Item analysis, against figures worked out by hand and by NumPy, and what is said where there is too little to say."""
+"""Tests of item analysis, compared with figures computed manually and by NumPy, and of classes that are too small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.extras.report.items import FEW, analyse
 
 
 def class_of(scores):
-    """A class in which row i of ``scores`` holds the scores of student i, in exercises that are worth 2 each."""
+    """Return a class in which row i of ``scores`` has the scores of student i, in exercises worth 2 points each."""
     scores = np.asarray(scores, float)
     names = [f"e{i}" for i in range(scores.shape[1])]
     marks = {
@@ -35,7 +35,7 @@ def test_the_figures_are_the_textbooks():
 
 
 def test_an_exercise_that_the_strong_fail_is_named():
-    """Where who is strong elsewhere does worse, the sentence says to read the exercise again."""
+    """If students who are strong elsewhere do worse in an exercise, the sentence says to read it again."""
     scores = [[2, 2, 0]] * 6 + [[0, 0, 2]] * 6 + [[2, 0, 1]]
     item = analyse(class_of(scores)).items[2]
     assert item.discrimination < 0

@@ -1,4 +1,4 @@
-"""The page about a class: what it shows, that it loads nothing, that it hides names when asked, and its size for a large class."""
+"""Tests of the page about a class: its content, that it loads nothing, that it can hide names, and its size for a large class."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.support.mini import CHAPTER
 
 
 def made(graded, path, *arguments):
-    """The page that the verb makes, as text."""
+    """Return the page that the command makes, as text."""
     done = CliRunner().invoke(app, ["report", CHAPTER, "-o", str(path), "--course", str(graded.root), *arguments])
     assert done.exit_code == 0, done.output
     return path.read_text("utf-8")
 
 
 def section(page, title):
-    """What stands below one heading, without markup."""
+    """Return the text below one heading, without markup."""
     text = page.split(f"<h3>{title}</h3>")[1].split("<h3>")[0].split("</section>")[0]
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
@@ -43,7 +43,7 @@ def page(graded, tmp_path_factory):
 
 
 def test_the_page_says_what_a_teacher_asks(page):
-    """Who could not be graded, is late, has handed in nothing and may need help; what went wrong, and how often."""
+    """The page lists students who are ungradable, late, missing or may need help, and how often each mistake occurs."""
     assert "zq-cut-80 could not be graded" in section(page, "Needs a person")
     assert "zq-gus-79 (Gus Missing)" in section(page, "Who has not handed in")
     assert "zq-late-81 24 hours 6" in section(page, "Who is late")
@@ -57,7 +57,7 @@ def test_the_page_says_what_a_teacher_asks(page):
 
 
 def test_what_students_wrote_is_text(page):
-    """A name that is markup, a formula or mathematics stands there as it was typed, in tables and in plots."""
+    """A name with markup, a formula or mathematics is shown as typed, in tables and in plots."""
     assert "$x$ &lt;b&gt;" in page
     assert "<b>)" not in page
     assert page.count("<svg") == 3
@@ -103,7 +103,7 @@ def test_hidden_names_are_nowhere(graded, tmp_path):
 
 
 def large(size, chapter="ch"):
-    """A report on a class of ``size`` with eight exercises of four checks each, as it is without any file."""
+    """Return a report on a class of ``size`` with eight exercises of four checks each, without files."""
     worth = {f"exercise_{i}": 4.0 for i in range(8)}
     marks = {}
     for n in range(size):
@@ -129,7 +129,7 @@ def large(size, chapter="ch"):
 
 
 def test_two_thousand_students_are_readable():
-    """The heatmap has at most a hundred rows, long lists are folded, each student stands in the table, and it takes seconds only."""
+    """The heatmap has at most a hundred rows, long lists are folded, and each student is in the table."""
     started = time.process_time()
     report = large(2000)
     text = report_page("Large", [report], Names(report.marks.marks, {}), "now")
@@ -143,7 +143,7 @@ def test_two_thousand_students_are_readable():
 
 
 def test_names_are_taken_out_of_texts_and_nothing_else():
-    """Ids inside other words, addresses, names in code however they are spelt; a short word that holds a name stays."""
+    """Ids inside words, addresses and names in code are hidden in any spelling. A short word that contains a name stays."""
     people = {"ada-1": Person("ada-1", "Al", "Mark", "al@example.org"), "x": Person("x", "Zelda")}
     names = Names(["ada-1", "x"], people, hidden=True)
     assert names.clean("ada-1's file, by al@example.org: Also the marks of Mark") == (

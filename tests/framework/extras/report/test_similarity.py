@@ -23,18 +23,18 @@ SUM = "def f(x):\n    total = x + 1\n    return total"
     ids=["names, types and comments", "a number", "an operator", "another name", "another structure"],
 )
 def test_the_same_code_but_for_names_and_layout(other, same):
-    """Two answers are alike where only names of their own, types, comments and layout differ."""
+    """Two answers are similar if only local names, types, comments and layout differ."""
     assert (normal_form(SUM) == normal_form(other)) is same
 
 
 def test_what_is_no_python_is_alike_to_nothing():
-    """A half-written answer has no form; one nested too deep does not stop a report."""
+    """An incomplete answer is not compared, and a deeply nested one does not stop a report."""
     assert normal_form("def f(:") is None
     assert normal_form("x = " + "-" * 15_000 + "1") is None
 
 
 def groups(course, answers):
-    """The groups among students with these answers to the second exercise."""
+    """Return the groups among students with these answers to the second exercise."""
     paths = {}
     for student, code in answers.items():
         exercise = {
@@ -47,7 +47,7 @@ def groups(course, answers):
 
 
 def test_a_long_answer_that_two_share_is_listed_and_a_common_one_is_not(course):
-    """What half of a class writes, and what nobody has begun, says nothing; two long answers of two students are a group."""
+    """Code that half of a class writes, or that nobody has begun, means nothing. Two equal long answers are a group."""
     common = {f"s{i}": RIGHT["mean_kelvin"] for i in range(20)}
     [group] = groups(course, {**common, "ada": LONG_WAY, "ben": RENAMED, "cleo": LONG_WAY.replace("15", "16")})
     assert group.students == ("ada", "ben")

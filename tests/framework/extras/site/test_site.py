@@ -1,4 +1,4 @@
-"""``autograder site``: what is in a site and what is not, and what is said where none can be made."""
+"""Tests of ``autograder site``: the content of a site, and the messages if none can be built."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.mini import CHAPTER, copy_course
 
 @pytest.fixture
 def site(tmp_path):
-    """A function that runs the verb for the mini course, with these options: the exit status and what is said."""
+    """Return a function that runs the command for the mini course with these options, and returns its status and messages."""
     course = copy_course(tmp_path / "course")
 
     def run(*options: object) -> tuple[int, str]:
@@ -35,7 +35,7 @@ def site(tmp_path):
 
 
 def distribution(folder, wheels=(), **lock):
-    """A folder that looks like Pyodide, with these wheels, of which the lock names NumPy, Matplotlib and what the kernel needs."""
+    """Return a folder like Pyodide's with these wheels. Its lock file has NumPy, Matplotlib and the kernel's packages."""
     folder.mkdir()
     for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"):
         (folder / name).write_bytes(b"")
@@ -57,7 +57,7 @@ def distribution(folder, wheels=(), **lock):
 
 
 def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
-    """Notebooks, examples and the student's package; no solution, check, secret or panel of nbgrader. Made again, it is renewed."""
+    """The site has notebooks, examples and the student's package, but no solution, check, secret or nbgrader panel. It can be rebuilt."""
     course_secret(site.course)
     made = tmp_path / "public" / "site"
     status, said = site("--output-dir", made)
@@ -73,7 +73,8 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     zipfile.ZipFile(wheels[0]).extractall(tmp_path / "wheel")
     received = [p for top in (made / "files", made / "api", tmp_path / "wheel") for p in top.rglob("*") if p.is_file()]
     leaks = hunt(site.course, CHAPTER, [*received, made / "index.html", made / "work.js"])
-    # Who learns alone reads solutions once an exercise is done: they are there, but sealed, and nothing else is.
+    # Self-learners can read a solution once the exercise is done. Solutions are included, obfuscated, and nothing else
+    # is.
     meant = {"a reference solution", "an alternative"}
     solutions = [leak.text for leak in leaks if leak.what in meant]
     assert {Path(leak.file).name for leak in leaks} == {"examples.json"}
@@ -163,7 +164,7 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     ],
 )
 def test_what_is_no_pyodide_is_refused(site, tmp_path, changed, said):
-    """A folder that holds something else, a part of it, or another Pyodide."""
+    """Another folder, a part of a site, and another Pyodide are rejected."""
     changed(folder := distribution(tmp_path / "distribution"))
     status, told = site("--output-dir", tmp_path / "out", "--pyodide", folder)
     assert (status, said in told) == (2, True), told
@@ -172,7 +173,7 @@ def test_what_is_no_pyodide_is_refused(site, tmp_path, changed, said):
 
 
 def test_without_jupyterlite_it_says_what_to_type(site, tmp_path, monkeypatch):
-    """JupyterLite is an extra: where it is missing, or another version, the command that installs it is given."""
+    """JupyterLite is an extra. If it is missing or has another version, the message gives the command that installs it."""
     monkeypatch.setattr(build, "_installed", lambda name: "0.1" if name == "jupyterlite-core" else "")
     status, told = site("--output-dir", tmp_path / "out")
     assert (status, told.partition("Type: ")[2]) == (2, f"pip install {' '.join(build.JUPYTERLITE)}")

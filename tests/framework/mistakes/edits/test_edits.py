@@ -1,4 +1,4 @@
-"""Edits of a student's source: what is tried, in which line it stands, and that nothing else of the text changes."""
+"""Tests of edits of a student's source: which are tried, in which line, and that the rest of the text stays."""
 
 import ast
 from math import inf
@@ -19,13 +19,13 @@ def softmax(x, axis=-1):  # gewöhnlich
 
 
 def definition(source, cell="cell 1"):
-    """The one definition in a cell."""
+    """Return the one definition in a cell."""
     [found] = [d for s in ast.parse(source).body if (d := Definition.of(s, source, cell))]
     return found
 
 
 def results(source, **options):
-    """Every text that an edit makes of ``source``, laid out anew, with the smallest edit that does."""
+    """Return every edited text of ``source``, formatted again, with the smallest edit that gives it."""
     own = definition(source)
     edits = [e for e in edits_of(own, **options) if _parses(own, e)]
     return {ast.unparse(ast.parse(edited(own.text, [e]))): e for e in reversed(edits)}
@@ -76,14 +76,14 @@ PLACES = [  # the wrong body, what one edit has to make of it, the line that it 
 
 @pytest.mark.parametrize(("body", "wanted", "line", "kind"), PLACES)
 def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
-    """Whatever a tired person changes, one edit changes back; it is found in that line, and it says what kind it is."""
+    """One edit reverses any typical slip, is located in the slip's line, and has its kind."""
     found = results(f"def f(x, y):\n    {body}\n")
     edit = found[ast.unparse(ast.parse(f"def f(x, y):\n    {wanted}\n"))]
     assert (edit.line, edit.kind) == (line, kind)
 
 
 def test_an_edit_changes_its_own_piece_of_the_text_and_nothing_else():
-    """Comments, letters of several bytes and the layout stay; lines are those of the student's own cell."""
+    """Comments, multi-byte letters and layout stay. Lines are those of the student's cell."""
     source = "import numpy as np\n\n\n" + SOFTMAX
     own = definition(source)
     assert own.first == 4
@@ -119,7 +119,7 @@ def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
 
 
 def test_a_right_program_lends_what_is_missing():
-    """An expression of another program is put where the student's stands, its variables replaced or called by their place."""
+    """An expression of another program replaces the student's, with its variables replaced by name or place."""
     donor = Donor("def f(X, Y):\n    logs = np.log(X)\n    return -(Y * logs).sum(axis=-1)\n")
     found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[donor_operator([donor])])
     edit = found[ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))]
@@ -168,7 +168,7 @@ def test_integers_too_large_for_a_float_are_edited():
 
 
 def test_every_kind_has_words_that_give_nothing_away():
-    """The words of a kind complete a sentence, and hold no code."""
+    """The words of a kind complete a sentence, and contain no code."""
     for kind in KINDS.values():
         assert not kind.look.endswith(".")
         assert "`" not in kind.look + kind.another

@@ -16,7 +16,7 @@ def test_a_class_of_mistakes_costs_no_more_than_its_share():
 
 
 def test_a_mistake_that_more_students_make_may_take_longer():
-    """When little is left, what one student wrote waits; what several wrote does not."""
+    """With little time left, the code of a single student waits, and code of several students does not."""
     budget = Budget(2.0)
     assert budget.allowance(1) == 2.0
     budget.consume(89.5)

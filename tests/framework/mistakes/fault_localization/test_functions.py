@@ -1,4 +1,4 @@
-"""The line of a mistake, found among functions of this process: proven by every check, and silent where nothing is proven."""
+"""Tests of locating mistakes in functions of this process: validated by every check, and silent without validation."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def locate(course):
 
 
 def test_the_line_and_the_kind(locate):
-    """One edit of one line makes every check hold: that line is named, as the cell counts its lines."""
+    """If one edit of one line makes every check pass, that line is named, counted as in the cell."""
     found = locate(
         "to_kelvin", "ZERO = 273.15\n\ndef to_kelvin(celsius):\n    shift = ZERO\n    return celsius - shift"
     )
@@ -35,20 +35,20 @@ def test_the_line_and_the_kind(locate):
 
 
 def test_a_helper_of_the_students_own_counts_as_their_code(locate):
-    """The mistake may stand in another function, and in another line than the one that calls it."""
+    """The mistake may be in another function, and in another line than the call."""
     source = "def add(a, b):\n    return a - b\n\ndef to_kelvin(celsius):\n    return add(celsius, 273.15)"
     found = locate("to_kelvin", source)
     assert ("to_kelvin", 2) in found.places
 
 
 def test_two_edits_in_one_line(locate):
-    """Where no single edit is enough, two in one line may be."""
+    """If no single edit is enough, two in one line may be."""
     found = locate("to_kelvin", "def to_kelvin(celsius):\n    c = celsius\n    return (c * 2) - 273.15")
     assert (found.places, found.edits) == ((("to_kelvin", 3),), 2)
 
 
 def test_two_edits_in_two_lines(locate):
-    """Where one line is not enough either, two may be: both are named."""
+    """If one line is not enough, two may be, and both are named."""
     found = locate("to_kelvin", "def to_kelvin(celsius):\n    offset = 273.15 - 1\n    return celsius * offset")
     assert (found.places, found.edits) == ((("to_kelvin", 2), ("to_kelvin", 3)), 2)
 
@@ -59,7 +59,7 @@ def test_nothing_is_said_of_code_that_no_small_edit_makes_right(locate):
 
 
 def test_what_is_longer_than_people_write_is_not_looked_at():
-    """A line that is named out of very many would tell much: it may be one guess of a table of guesses."""
+    """A very long function is not searched, because one of many similar lines could be a lucky guess."""
     lines = "\n".join(f"    a{i} = {i}" for i in range(MAX_LINES + 1))
     assert program_of("f", [("f", f"def f(x):\n{lines}\n    return x")]) is None
     assert program_of("f", [("f", "def f(x):\n    return x")]) is not None

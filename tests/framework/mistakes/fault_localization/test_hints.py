@@ -1,4 +1,4 @@
-"""``hint()`` about the student's own code, found in the notebook itself: where no written hint fits, and when all are read."""
+"""Tests of ``hint()`` on the student's own code, found in the notebook: if no written hint fits, and after all are read."""
 
 import linecache
 
@@ -16,7 +16,7 @@ MIDDLE = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keep
 
 @pytest.fixture
 def cell(tmp_path, monkeypatch, capsys):
-    """Runs cells as IPython does, their source kept; gives what was printed. All written hints are read."""
+    """Run cells as IPython does, keep their source, and return what they print. All written hints are read."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
@@ -38,7 +38,7 @@ def cell(tmp_path, monkeypatch, capsys):
 
 
 def _forget(folder):
-    """No hint was read yet, as far as the progress file tells."""
+    """According to the progress file, no hint was read yet."""
     [progress] = folder.rglob(PROGRESS_NAME)
     progress.unlink()
 
@@ -54,7 +54,7 @@ def test_the_line_of_the_students_own_cell(cell):
 
 
 def test_at_once_where_no_written_hint_fits(cell, tmp_path):
-    """Before the written hints, once for the same code; where one that is left speaks of it, that one is given in its turn."""
+    """The line comes before the written hints, once for the same code, unless an unread hint is about the same kind of edit."""
     _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")
@@ -71,7 +71,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
 
 
 def test_a_helper_is_the_students_code_too(cell):
-    """The line may stand in another cell, which is called by what it defines."""
+    """The line may be in another cell, which is named by its definition."""
     cell("def shares(e, axis):\n    return e * e.sum(axis=axis, keepdims=True)")
     cell("def softmax(x, axis=-1):\n    return shares(np.exp(x - x.max(axis=axis, keepdims=True)), axis)")
     assert "Look at line 2 of the cell that defines `shares`: with another operator there" in cell("hint('softmax')")
@@ -94,7 +94,7 @@ def by_hand_right():
 
 
 def test_what_does_more_than_compute_is_never_run(cell, tmp_path):
-    """A function that writes a file, directly or through a name, is not tried once; nor is one that changes the notebook."""
+    """A function that writes a file, directly or through a name, or that changes the notebook, is never run."""
     cell("kept, calls = [], 0")
     for line in (
         "open('out.txt', 'a').write('x')",

@@ -33,7 +33,7 @@ def patient(tmp_path):
 
 
 def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp_path):
-    """The same verdicts but for the new key: in the JSON, and read back from it; the second of two alike is proven too."""
+    """Verdicts differ only in the new key, and can be stored and loaded. The second of two equal answers is validated too."""
     lower = SCALED.replace("    return", "\n    # lower down\n    return")
     students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}, "cy": {"to_kelvin": lower}}
     found = grade_notebooks(patient, hand_in_all(patient, **students))
@@ -54,7 +54,7 @@ def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp
 
 
 def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
-    """The line is that of the helper's cell; what the exercise leans on is answered by the reference meanwhile."""
+    """The line is in the helper's cell. Meanwhile, the reference answers calls of the function that the exercise depends on."""
     code = {"to_kelvin": "def to_kelvin(celsius):\n    return celsius / 7", "mean_kelvin": HELPED}
     [job] = hand_in_all(patient, ada=code)
     notebook = json.loads(job.path.read_text())
@@ -67,7 +67,7 @@ def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
 
 
 def test_the_page_marks_the_line_and_the_comment_names_it(patient):
-    """The student's own code with that line marked; nothing of the edit, of a right value or of hidden inputs is told."""
+    """The student's own code is shown with that line marked. The edit, right values and hidden inputs are not revealed."""
     [outcome] = grade(
         patient, hand_in_all(patient, ada={"to_kelvin": SCALED}), deliver=FeedbackWriter.of(patient, CHAPTER)
     )
@@ -85,7 +85,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
 
 
 def test_how_much_is_told_is_a_setting(patient):
-    """Nothing, the line, or the line and what to look at; with titles alone, only where a visible check failed too."""
+    """Each setting shows nothing, the line, or the line and what to look at. With titles only, a visible check must fail too."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed", located=LocatedMistake("f", (3,), "axis"))
     verdict = Verdict("n", None, None, "graded", None, 0.0, 1.0, None, (exercise,))
 
@@ -108,7 +108,7 @@ def test_how_much_is_told_is_a_setting(patient):
 
 
 def test_two_lines_or_two_edits_are_said_as_what_they_are():
-    """Either of two lines is enough where one edit is; one line that takes two says so; another cell is called by its name."""
+    """If an edit of either of two lines is enough, both are named. Two edits in one line, and other cells, are described."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed")
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
     assert (
@@ -121,7 +121,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
 
 
 def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
-    """With one of the two edits made, the code answers as a misconception does: its message is told, and both lines."""
+    """After one of two edits the code behaves like a misconception, so its message and both lines are shown."""
     two = "def to_kelvin(celsius):\n    celsius = celsius * 7\n    return celsius - 273.15"
     other = two.replace("    celsius =", "    # warmer\n    celsius =")
     both = two.replace("- 273.15", "+ 274.15")
@@ -136,7 +136,7 @@ def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
 
 
 def test_a_classmates_right_answer_lends_an_expression(patient):
-    """Its text is read and tried in the jail: what stands in no right program of the course may stand in one of the class."""
+    """Expressions from right programs of the class are tried in the sandbox, even if no program of the course has them."""
     right = "def mean_kelvin(celsius):\n    kelvin = to_kelvin(celsius)\n    return np.einsum('...t->...', kelvin) / np.shape(kelvin)[-1]"
     wrong = right.replace("np.shape(kelvin)[-1]", "np.hypot(3, 4)")
     students = {"ada": {"mean_kelvin": wrong}, "bob": {"mean_kelvin": right}, "cy": {"mean_kelvin": f"# Mine\n{wrong}"}}

@@ -100,7 +100,7 @@ def plain(tmp_path_factory):
 
 @pytest.mark.parametrize("name", WRONG)
 def test_the_line_of_a_mistake_is_found(plain, name):
-    """One edit of that line makes every check hold; where one of another does, too, both are named."""
+    """If one edit of either of two lines makes every check pass, both are named."""
     right, old, new, line = WRONG[name]
     assert old in right
     source = right.replace(old, new)

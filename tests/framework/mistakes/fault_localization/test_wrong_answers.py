@@ -87,7 +87,7 @@ def locate():
     ids=["one slip in three lines", "two slips", "a helper", "an assignment the wrong way round", "a step too many"],
 )
 def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
-    """The line that is wrong is the one that is named."""
+    """The wrong line is the line that is named."""
     found = locate(chapter, exercise, source)
     assert [line for _, line in found.places] == lines
     assert found.edits == edits
@@ -101,7 +101,7 @@ def spread(x, width):
 
 
 def test_a_variable_of_a_right_program_is_known_by_what_it_holds():
-    """By its values, whatever the student calls it, and although the student's own code stops; a parameter by its place."""
+    """Variables are matched by their values, whatever their names, even if the student's code stops. Parameters are matched by place."""
     own = "def spread(values, w):\n    m = values.mean()\n    d = values - m\n    return d @ nothing"
     call = Call("spread", (np.array([1.0, 2.0, 6.0]), 2.0))
     text = inspect.getsource(spread)

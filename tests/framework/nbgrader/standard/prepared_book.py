@@ -9,7 +9,7 @@ from tests.support.books import empty_book
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef):
-    """Put an empty gradebook where the test's is to be: nbgrader takes seconds to make a new one."""
+    """Copy an empty gradebook to the test's path, because nbgrader takes seconds to create one."""
     value = yield
     if fixturedef.argname == "db":
         Path(value.removeprefix("sqlite:///")).write_bytes(empty_book())

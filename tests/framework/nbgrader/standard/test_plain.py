@@ -14,7 +14,7 @@ from tests.framework.nbgrader.standard.test_quickstart import documented_line
 
 
 def cell(source, grade_id="", points=None, *, solution=False, tags=()):
-    """A code cell; one with points is a locked, graded one (or, with ``solution``, one that a person grades)."""
+    """Return a code cell. With points, it is a locked, graded cell or, with ``solution``, a manually graded one."""
     made = new_code_cell(source)
     if grade_id:
         role = {"grade": points is not None, "solution": solution, "locked": not solution}
@@ -25,21 +25,21 @@ def cell(source, grade_id="", points=None, *, solution=False, tags=()):
 
 
 def notebook(*cells, language="python"):
-    """A notebook of those cells; a text is a student's cell."""
+    """Return a notebook of those cells. A string is a student's cell."""
     spec = {"name": "python3" if language == "python" else language, "language": language, "display_name": language}
     made = [cell(one) if isinstance(one, str) else one for one in cells]
     return new_notebook(cells=made, metadata={"kernelspec": spec})
 
 
 def run(nb, folder, step=ExecuteConfined, **config):
-    """What a step makes of a copy of the notebook that lies in ``folder``."""
+    """Return the result of a preprocessor for a copy of the notebook in ``folder``."""
     made = step(config=Config({step.__name__: config}))
     done, _resources = made.preprocess(copy.deepcopy(nb), {"metadata": {"path": str(folder)}})
     return done
 
 
 def scores(nb):
-    """What nbgrader's own rule gives each graded cell."""
+    """Return the score of each graded cell by nbgrader's own rule."""
     graded = [one for one in nb.cells if one.metadata.get("nbgrader", {}).get("grade")]
     return {one.metadata.nbgrader.grade_id: determine_grade(one)[0] for one in graded}
 
@@ -131,7 +131,7 @@ def test_what_one_cell_does_keeps_no_other_from_its_score(graded, cells, expecte
 
 @pytest.mark.parametrize("step", ["ExecuteConfined", "Execute"])
 def test_a_loop_costs_its_own_cell_only(tmp_path, step):
-    """Out of time, as configured for the jail or for nbgrader's Execute, a cell ends in nbgrader's error; the next is run."""
+    """A cell that runs out of time ends with nbgrader's error, and the next one is run. Both kinds of limits apply."""
     nb = notebook(cell("while True:\n    pass", "loop", 1), cell("1", "after", 1))
     confined = ExecuteConfined(config=Config({step: {"timeout": 1}}))
     done, _resources = confined.preprocess(nb, {"metadata": {"path": str(tmp_path)}})
@@ -140,7 +140,7 @@ def test_a_loop_costs_its_own_cell_only(tmp_path, step):
 
 
 def test_no_execute_means_no_execute():
-    """What nbgrader's --no-execute sets, Execute disabled, disables the jail's run too."""
+    """The option --no-execute, which disables nbgrader's Execute, also disables our run."""
     nb = notebook(cell("1 / 0", "t", 1))
     done, _resources = ExecuteConfined(config=Config({"Execute": {"enabled": False}}))(nb, {"metadata": {"path": "."}})
     assert done.cells[0].outputs == []
@@ -167,7 +167,7 @@ def test_files_beside_the_notebook_can_be_opened_imported_and_changed(tmp_path, 
 
 
 def test_no_other_notebook_and_nothing_behind_a_link_is_offered(tmp_path):
-    """Another notebook, whose hidden tests stand in it, and a link out of the folder are not there."""
+    """Another notebook, which may have hidden tests, and a link out of the folder are not available."""
     folder = tmp_path / "autograded"
     folder.mkdir()
     (tmp_path / "gradebook.db").write_text("marks")
@@ -179,7 +179,7 @@ def test_no_other_notebook_and_nothing_behind_a_link_is_offered(tmp_path):
 
 
 def test_the_course_and_the_network_are_out_of_reach(tmp_path, graded):
-    """Neither the folder the course lies in nor a server on this machine can be reached from a cell."""
+    """A cell can reach neither the course's folder nor a server on this machine."""
     (tmp_path.parent / "gradebook.db").write_text("marks")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -212,7 +212,7 @@ def test_nbgraders_variables_are_handed_on_and_no_others(graded, monkeypatch):
 
 
 def test_a_package_must_be_named(graded):
-    """What is not listed cannot be imported; what is listed can, with what it needs."""
+    """Only listed packages can be imported, with their dependencies."""
     source = cell("import traitlets", "t", 1)
     assert graded(source) == {"t": 0}
     assert graded(source, packages=["traitlets"]) == {"t": 1.0}
@@ -228,7 +228,7 @@ def test_a_package_must_be_named(graded):
     ids=["a loop, where Execute is set to stop at it", "too many files", "a package that is not installed"],
 )
 def test_a_notebook_that_cannot_be_run_gets_a_reason(tmp_path, source, config, reason):
-    """What the configuration does not allow is a reason for a person to read, not a mark."""
+    """An invalid configuration gives a readable reason, and no mark."""
     (tmp_path / "big.bin").write_bytes(bytes(2 << 20))
     with pytest.raises(CannotExecuteError, match=reason):
         run(notebook(source), tmp_path, **config)
@@ -252,14 +252,14 @@ def test_another_language_is_refused(tmp_path):
     ],
 )
 def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):
-    """Where the instructor's own cell needs what the jail leaves out, no mark is given and the reason names it."""
+    """If the instructor's own cell needs something that the sandbox lacks, no mark is given, and the reason names it."""
     with pytest.raises(CannotExecuteError) as caught:
         run(notebook(cell(source, "t", 1)), tmp_path)
     assert f"The locked cell 't' uses {found}, which the jail does not run." in str(caught.value)
 
 
 def test_figures_are_kept_and_cost_nothing(tmp_path):
-    """A figure drawn by a graded cell stands among its outputs, and the score is the one that follows."""
+    """A figure drawn by a graded cell is in its outputs, and the score is right."""
     source = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n0.5"
     done = run(notebook(cell(source, "t", 1)), tmp_path)
     assert scores(done) == {"t": 0.5}

@@ -29,7 +29,7 @@ SUMS = {"leaning": "def sum_of_squares(n):\n    return sum(squares(n))", "own": 
 
 
 def documented_line():
-    """The configuration as the docs give it."""
+    """Return the configuration in the docs."""
     return DOCS.read_text("utf-8").split("```python\n")[1].split("```")[0]
 
 
@@ -37,7 +37,7 @@ def _submit(course):
     """Simulated submissions: the solutions above, a blank one, and the two that nbgrader's user guide shows."""
     released = json.loads((course / "release" / "ps1" / "problem1.ipynb").read_text())
     for first, squares in SQUARES.items():
-        # Who has squares right differs in what comes after; the others lean on what they have.
+        # Only students with right squares differ in the exercise that depends on squares.
         for second, sums in SUMS.items() if first == "right" else [("leaning", SUMS["leaning"])]:
             for cell in released["cells"]:
                 name = cell["metadata"].get("nbgrader", {}).get("grade_id")
@@ -45,7 +45,7 @@ def _submit(course):
             folder = course / "submitted" / f"{first}-{second}" / "ps1"
             shutil.copytree(course / "release" / "ps1", folder)
             (folder / "problem1.ipynb").write_text(json.dumps(released))
-            (folder / "problem2.ipynb").unlink()  # nobody did anything in it: the blank submission has it
+            (folder / "problem2.ipynb").unlink()  # only the blank submission has it, because nobody works on it
     shutil.copytree(USER_GUIDE / "submitted", course / "submitted", dirs_exist_ok=True)
     shutil.copytree(course / "release" / "ps1", course / "submitted" / "blank" / "ps1")
 

@@ -1,4 +1,4 @@
-"""Results that hold themselves."""
+"""Results that contain themselves."""
 
 def softmax(x):
     d = {}

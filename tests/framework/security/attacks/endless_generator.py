@@ -1,4 +1,4 @@
-"""A generator without end, one that stands still between two items, and one inside another."""
+"""A generator without end, one that blocks between two items, and one inside another."""
 
 
 def endless():

@@ -1,4 +1,4 @@
-"""A forged outcome of the cell that is running, with outputs that no notebook may hold."""
+"""A forged outcome of the running cell, with outputs that no notebook may have."""
 
 import json, os, struct
 outputs = [["display", {"text/html": "<script>alert(1)</script>", "application/javascript": "alert(1)"}], ["error", {"status": "graded"}]]

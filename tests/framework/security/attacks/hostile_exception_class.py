@@ -1,4 +1,4 @@
-"""An exception whose class lies about its name, its order and its traceback."""
+"""An exception whose class lies about its name, its bases and its traceback."""
 
 class Meta(type):
     __mro__ = property(lambda cls: 1 / 0)

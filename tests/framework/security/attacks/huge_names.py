@@ -1,4 +1,4 @@
-"""Thousands of long names that are all much like the one that is missing."""
+"""Thousands of long names that are all similar to a missing one."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""More names than a grader can hold, some of them no names."""
+"""More names than a grader can store, some of them invalid."""
 
 for n in range(10**6):
     globals()[f'n{n}'] = n

@@ -1,4 +1,4 @@
-"""Everything masked, so that every comparison holds."""
+"""A fully masked array, so that every comparison passes."""
 
 def softmax(x):
     return np.ma.masked_all_like(x)

@@ -1,4 +1,4 @@
-"""A result nested deeper than any reader goes."""
+"""A result that is nested too deep to be read."""
 
 def softmax(x):
     deep = []

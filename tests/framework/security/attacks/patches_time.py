@@ -1,4 +1,4 @@
-"""A clock that stands still and an alarm that does not ring."""
+"""A clock that does not advance and an alarm that never fires."""
 
 import time, signal
 time.monotonic = time.time = time.perf_counter = lambda: 0.0

@@ -1,4 +1,4 @@
-"""Variables, as they are and as they were."""
+"""Environment variables, current and original."""
 
 import os, ctypes
 

@@ -4,7 +4,7 @@ import fcntl, os, signal, struct
 from contextlib import suppress
 
 F_SETSIG, F_SETOWN_EX = 10, 15
-NOBODY_MINDS = signal.SIGURG  # what gets it, if it comes, is not ended by it
+NOBODY_MINDS = signal.SIGURG  # a process that gets this signal is not ended by it
 
 def softmax(x):
     done = []

@@ -1,4 +1,4 @@
-"""A thread that outlives its call, reads what is asked next and answers in its place, before and after everybody else."""
+"""A thread that outlives its call, reads the next request and answers in its place."""
 
 import json, os, struct, threading
 

@@ -1,7 +1,7 @@
-"""Files that students may hand in in place of an honest notebook, each made as its function says.
+"""Files that students may submit instead of an honest notebook. Each function describes one.
 
-All of them hold answers that earn nothing, and most of them claim marks. A function is called with a notebook to change,
-or with the folder of the submission, which is there and empty, and the class that it belongs to.
+All of them have answers that earn nothing, and most of them claim marks. A function gets a notebook to change, or the
+empty folder of the submission and the class that it belongs to.
 """
 
 from tests.framework.security.hostile import claims, places, shapes

@@ -7,7 +7,7 @@ import json
 from tests.framework.security.hostile.registry import MARKED_UP, PNG, SCRIPT, check_cells, code_cells, hostile_notebook
 from tests.support.mini import CHAPTER, cell
 
-# What a notebook says of itself: points, names, outcomes.
+# Claims of a notebook about itself: points, names, outcomes.
 
 
 @hostile_notebook()
@@ -31,7 +31,7 @@ def renamed_exercises(notebook):
 
 @hostile_notebook()
 def invented_exercises(notebook):
-    """Exercises and checks that the course never had, solved and worth much."""
+    """Exercises and checks that the course does not have, solved and worth many points."""
     for number in range(20):
         for role, name in (("solution", f"bonus{number}"), ("grade", f"check_bonus{number}")):
             meta = {"grade_id": name, "grade": False, "solution": False, "points": 50, role: True}
@@ -87,7 +87,7 @@ def answers_called_pictures(notebook):
         one["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
 
 
-# What a notebook brings along for the person who opens it.
+# Content for the person who opens a notebook.
 
 
 @hostile_notebook()

@@ -1,4 +1,4 @@
-"""What stands in the place of a notebook, what lies beside it, and what the student is called."""
+"""Replacements of a notebook, files next to it, and names of students."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import chdir
 from tests.framework.security.hostile.registry import NAME, SCRIPT, hostile, hostile_notebook, save, terabyte, wrong
 from tests.support.mini import CHAPTER
 
-# What stands in the place of the file.
+# Replacements of the file.
 
 INSTEAD = {
     "a_link_to_the_gradebook": lambda path, world: path.symlink_to(world.course.root / "gradebook.db"),
@@ -63,7 +63,7 @@ def other_names_by_the_thousand(folder, _world):
         (folder / f"{number}{'<' * 200}.ipynb").touch()
 
 
-# What lies beside the file, and what the student is called.
+# Files next to it, and names of students.
 
 TIMES = {
     "a_time_that_is_none": lambda path, _world: path.write_bytes(b"yesterday\x00\x1b[2J" + SCRIPT.encode()),
@@ -79,7 +79,7 @@ TIMES = {
 
 
 def _beside(make):
-    """Wrong answers, and ``make``'s file where the time and nbgrader's secret are read and passed on."""
+    """Wrong answers, and a file from ``make``, where the timestamp and nbgrader's secret are read and copied."""
 
     def hand_in(folder, world):
         save(folder, wrong(world.course))
@@ -115,5 +115,5 @@ STUDENTS = {
 }
 for _name, _student in STUDENTS.items():
     hostile_notebook(name=_name, student=_student)(lambda _notebook: None)
-# A name on disk is any bytes; one that is no text can stand in no gradebook.
+# A name on disk can be any bytes. A name that is not text cannot be in a gradebook.
 hostile_notebook("ungradable", name="a_student_of_no_text", student=os.fsdecode(b"caf\xe9"))(lambda _notebook: None)

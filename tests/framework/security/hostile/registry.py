@@ -1,4 +1,4 @@
-"""What makes hostile files, and the table of them."""
+"""Functions that make hostile files, and the table of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "appl
 
 @dataclass(frozen=True)
 class HostileFile:
-    """How a file is made, what the verdict on it must be, and the name of the student's folder where that matters."""
+    """How a file is made, the verdict that it must get, and the student's folder name if it matters."""
 
     make: Callable[[Path, Any], None]
     status: str
@@ -66,7 +66,7 @@ def wrong(course):
 
 
 def save(folder, notebook):
-    """Save ``notebook`` as Python's JSON has it: NaN, half characters and all."""
+    """Save ``notebook`` as Python's JSON, with NaN and half characters."""
     (folder / NAME).write_text(json.dumps(notebook), "utf-8")
 
 

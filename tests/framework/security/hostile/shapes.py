@@ -52,7 +52,7 @@ for _name, _value in VALUES.items():
 
 @hostile_notebook()
 def nested_deep(notebook):
-    """Lists in lists, as deep as can just be read, wherever a notebook may hold anything."""
+    """Nest lists as deep as can just be read, everywhere in a notebook."""
     deep: Any = []
     for _ in range(400):
         deep = [deep]

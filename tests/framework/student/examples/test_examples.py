@@ -42,28 +42,28 @@ SOFTMAX, QUIZ = by_hand.softmax_entry(), by_hand.quiz_entry()
 
 
 def exercise_of(entry, name="softmax"):
-    """One exercise, parsed."""
+    """Return one exercise, parsed."""
     return parse_examples({"format": 1, "chapter": "c", "exercises": {name: entry}}).exercises[name]
 
 
 def verdict_on(function, entry=None, name="softmax"):
-    """The verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
+    """Return the verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
     return verdict_in({name: function}, entry or by_hand.softmax_entry(), name)
 
 
 def verdict_in(names, entry, name):
-    """The verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
+    """Return the verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
     [verdict] = replay({name: exercise_of(entry, name)}, FunctionSubject("notebook", names))
     return verdict
 
 
 def statuses(verdict):
-    """The checks' statuses, in order."""
+    """Return the checks' statuses, in order."""
     return [check.status for check in verdict.checks]
 
 
 def one_check(*steps, wrong=()):
-    """An exercise that asks for ``f``, with a check of these steps."""
+    """Return an exercise about ``f``, with a check of these steps."""
     return exercise_entry("f(x)", [check_entry("test_a", "a", list(steps))], list(wrong))
 
 
@@ -90,14 +90,14 @@ class TestValues:
         assert "array" in encode_value(np.append(np.zeros(2000), -0.0))
 
     def test_each_decoding_is_a_new_array(self):
-        """What one call writes into its inputs reaches no other call."""
+        """A call that changes its inputs affects no other call."""
         data = encode_value(np.ones(2))
         decode_value(data)[:] = 7
         assert decode_value(data).tolist() == [1, 1]
 
     @pytest.mark.parametrize("value", [object(), np.array([object()]), {object(): 2}, {object()}, [{3, object()}]])
     def test_what_has_no_form_is_refused_in_a_sentence(self, value):
-        """A value that the file cannot hold is named, not written down wrongly."""
+        """A value that cannot be stored in the file is named, instead of stored wrongly."""
         with pytest.raises(TypeError, match="examples file"):
             encode_value(value)
 
@@ -110,7 +110,7 @@ class TestValues:
         ],
     )  # fmt: skip
     def test_damaged_data_is_a_value_error(self, data):
-        """Whatever stands in a damaged file, decoding it raises nothing but ValueError."""
+        """Decoding a damaged file raises only ValueError."""
         with pytest.raises(ValueError, match=r"\w"):
             decode_value(data)
 
@@ -145,7 +145,7 @@ class TestReadingTheFile:
         ],
     )
     def test_something_else_is_not_guessed_at(self, data, words):
-        """A file from a newer release asks for an update; a JSON file of another kind is told apart."""
+        """A file from a newer release asks for an update. Other JSON files are recognized."""
         with pytest.raises(ExamplesError, match=words):
             parse_examples(data)
 
@@ -158,14 +158,14 @@ class TestReadingTheFile:
 
 class TestJudging:
     def test_the_right_function_gets_every_point(self):
-        """All visible checks hold for the reference."""
+        """The reference passes all visible checks."""
         verdict = verdict_on(by_hand.softmax)
         assert (verdict.status, verdict.score, verdict.max_score) == ("passed", 3, 3)
         assert statuses(verdict) == ["passed"] * 4
         assert all(check.visible and not check.message for check in verdict.checks)
 
     def test_a_failure_carries_reason_and_case(self):
-        """What was found and the case that shows it are kept apart, and the message has both; what waits is not tried."""
+        """Reason and case are stored separately, and the message has both. Dependent checks are not run."""
         verdict = verdict_on(by_hand.one_maximum)
         assert statuses(verdict) == ["passed", "passed", "failed", "not_tried"]
         assert (verdict.status, verdict.score) == ("partial", 1)
@@ -182,19 +182,19 @@ class TestJudging:
 
         verdict = verdict_on(softmax)
         check = verdict.checks[0]
-        assert (verdict.status, check.status) == ("failed", "error")  # where the shapes fit, the values are wrong
+        assert (verdict.status, check.status) == ("failed", "error")  # the shapes are right, the values are wrong
         assert "softmax stopped with ValueError" in check.reason
         assert "In the line `return x @ x`" in check.reason
         assert check.example.endswith("softmax(x)")
 
     def test_the_shape_comes_before_the_values(self):
-        """A function that forgot to return is told so, one that returns another shape is told that first."""
+        """A function that returned None is reported as that, and another shape is reported before values."""
         forgot = verdict_on(lambda x, axis=-1: None).checks[0].reason
         assert forgot.startswith("softmax(x) returned None. Does it end in a `return`?")
         assert "shape (2,)" in verdict_on(lambda x, axis=-1: x.sum(axis=-1)).checks[0].reason
 
     def test_nan_equals_nan(self):
-        """Where NaN is right, NaN passes."""
+        """If NaN is right, NaN passes."""
         right = np.array([np.nan, 1.0])
         assert verdict_on(lambda x: right, one_check(call_step("f", 1.0), matches(0, right)), "f").status == "passed"
 
@@ -207,7 +207,7 @@ class TestJudging:
         assert verdict_on(lambda x: x + 1, one_check(*steps), "f").status == "failed"
 
     def test_a_missing_part_of_a_pair_is_a_finding(self):
-        """A single array where a pair is asked for is explained in words, with the call."""
+        """A single array instead of a pair is explained in words, with the call."""
         steps = [call_step("f", 1.0), matches(0, 2.0, path=(1,))]
         steps[0]["call"] |= {"parts": 2, "unpacked": True}
         single, one_part, pair = (
@@ -225,14 +225,14 @@ class TestJudging:
         assert "def square(x):" in verdict_on(lambda g, x: x, entry, "f").checks[0].example
 
     def test_a_probe_looks_where_the_value_lives(self):
-        """A probe runs beside the function, for results that cannot be written down."""
+        """A probe runs next to the function, for results that cannot be encoded."""
         step = call_step("f", 2.0)
         step["call"]["probe"] = "def probe(function, x):\n    return function(x).label"
         labelled = lambda x: SimpleNamespace(label=str(x))  # noqa: E731 - a student's function
         assert verdict_on(labelled, one_check(step, matches(0, "2.0")), "f").status == "passed"
 
     def test_a_changed_input_is_told_once_and_costs_no_visible_check(self):
-        """A function that writes into its input gives right values, and is told which input it changed."""
+        """A function that changes its input returns right values, and the message names the changed input."""
 
         def softmax(x, axis=-1):
             x -= x.max(axis=axis, keepdims=True)
@@ -246,7 +246,7 @@ class TestJudging:
 
 class TestNothingToJudge:
     def test_the_blank_stub_is_not_attempted(self):
-        """A stub that still raises is told gently, with nothing failed."""
+        """A stub that still raises gets a friendly message and no failed check."""
 
         def softmax(x, axis=-1):
             raise NotImplementedError
@@ -281,7 +281,7 @@ class TestNothingToJudge:
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],
     )
     def test_what_is_missing_is_told_with_what_to_do(self, names, entry, status, words):
-        """One sentence says what is not there and what may have happened to it; a quiz without an answer is not begun."""
+        """One sentence names the missing function and possible reasons. A quiz without an answer is not begun."""
         verdict = verdict_in(names, entry, "quiz_ch9" if entry is QUIZ else "softmax")
         assert verdict.status == status
         assert words in verdict.message
@@ -318,7 +318,7 @@ class TestDiagnosis:
         assert verdict.message == next(c.message for c in verdict.checks if c.status in {"failed", "error"})
 
     def test_two_that_cannot_be_told_apart_are_not_named(self):
-        """Where two messages fit equally well, neither is guessed."""
+        """If two messages fit equally well, neither is chosen."""
         entry = by_hand.softmax_entry()
         twin = copy.deepcopy(entry["misconceptions"][0])
         entry["misconceptions"].append({**twin, "name": "twin", "message": "Another story."})
@@ -371,7 +371,7 @@ class TestDiagnosis:
 
 class TestOtherSessions:
     def test_an_endless_loop_ends_one_check_and_a_new_session_goes_on(self):
-        """Where the session had to be stopped the check says so; another exercise is judged in a new session."""
+        """If the session had to be stopped, the check says so. Other exercises are judged in a new session."""
 
         def loops(x, axis=-1):
             while x.shape == FAR_APART.shape and x[1, 0] == 2000:
@@ -385,7 +385,7 @@ class TestOtherSessions:
         assert mean.status == "passed"
 
     def test_a_limit_on_memory_holds_in_a_notebook_too(self):
-        """A table as large as both sizes together is seen where the call has a limit."""
+        """A table as large as both sizes together is detected if the call has a limit."""
         steps = [call_step("f", 1000), holds("is_number", 0)]
         steps[0]["call"]["memory_mb"] = 1
         verdict = verdict_on(lambda n: float(np.ones((n, n)).sum()), one_check(*steps), "f")
@@ -395,7 +395,7 @@ class TestOtherSessions:
 
 class TestFunctionSession:
     def test_arguments_are_copied_and_changes_noticed(self):
-        """A call gets its own copies; the caller's array stays as it was, and the change is told."""
+        """A call gets its own copies. The caller's array is unchanged, and the change is reported."""
 
         def halve(x):
             x /= 2
@@ -408,7 +408,7 @@ class TestFunctionSession:
         assert x.tolist() == [1, 1]
 
     def test_what_ends_or_is_no_function_is_an_error_of_the_students(self):
-        """exit() does not end the notebook; a missing name is a NameError, a number under that name a TypeError."""
+        """exit() does not end the notebook. A missing name is a NameError, and a number with that name is a TypeError."""
         session = FunctionSession({"softmax": 3, "leave": sys.exit})
         errors = {name: session.call(Call(name)).error.type for name in ("leave", "softmax", "other")}
         assert errors == {"leave": "SystemExit", "softmax": "TypeError", "other": "NameError"}
@@ -416,7 +416,7 @@ class TestFunctionSession:
         assert session.value("softmax") == Answer(3)
 
     def test_a_message_is_capped_and_cleaned(self):
-        """A huge message, one with control characters and one that raises are all told in a short text."""
+        """A huge message, a message with control characters and a message that raises are shown as a short text."""
 
         class Rude(Exception):  # noqa: N818
             def __str__(self):

@@ -103,7 +103,7 @@ def chapter(tmp_path_factory):
 
 
 def test_right_functions_pass_by_the_record(chapter):
-    """Dates, tuples as keys, sets as arguments, generators and errors come through the file whole."""
+    """Dates, tuples as keys, sets as arguments, generators and errors survive the file unchanged."""
     names = {}
     exec(RIGHT, names)  # noqa: S102 - our own text
     assert {v.name: v.status for v in replay(chapter[1], FunctionSubject("notebook", names))} == dict.fromkeys(

@@ -1,4 +1,4 @@
-"""A moving picture: its pictures worked out at once, its still one for where no script runs, and what cannot be shown, in words."""
+"""Tests of interactive pictures: computed at once, static without scripts, and messages about what cannot be shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def half(x):
 def moved():
     interact(half, {{"x": [1, 2, 4]}}, columns=["a", "b"], title="</script><script>document.title='owned'</script>")"""
 RIGHT = HALF.format(body='return np.array([x / 2, 0]), f"half of {x}"')
-# What each answer of a student's function leads to, at the start and further on.
+# The effect of each answer of a student's function, at the start and later.
 ODD = {
     "not written": ("raise NotImplementedError", "Nothing to see yet: this cell uses your `half`."),
     "another shape": ("return np.ones(3)", "an array of shape (2,) was expected here, not of shape (3,)"),
@@ -44,7 +44,7 @@ ODD = {
 
 
 def in_a_notebook(source):
-    """What a real IPython kernel shows for one cell: the texts that it printed, and the displays."""
+    """Return the printed texts and displays of one cell in a real IPython kernel."""
     ran = (
         "from queue import Empty\nimport json, sys\nfrom jupyter_client.manager import start_new_kernel\n"
         "manager, client = start_new_kernel(kernel_name='python3')\nshown = []\n"
@@ -67,14 +67,14 @@ def in_a_notebook(source):
 
 
 def test_a_notebook_has_every_picture_and_what_cannot_be_shown_is_said():
-    """HTML with all numbers, the still picture and its words beside it; an odd answer is a sentence and not an error."""
+    """The output has HTML with all numbers, the static picture and its description. A wrong answer gives a message, not an error."""
     right, *odd = in_a_notebook(
         [
             RIGHT.replace("    return", "    print('asked')\n    return"),
             *(HALF.format(body=body) for body, _ in ODD.values()),
         ]
     )
-    assert right[0] == "asked\n"  # by the still picture; once for each of the others would be too much to read
+    assert right[0] == "asked\n"  # only for the static picture, not for each of the others
     [shown] = right[1]
     assert set(shown) == {"text/html", "text/plain", "image/png"}
     assert base64.b64decode(shown["image/png"]).startswith(b"\x89PNG")
@@ -86,7 +86,7 @@ def test_a_notebook_has_every_picture_and_what_cannot_be_shown_is_said():
 
 
 def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
-    """Where a notebook is graded only the picture of the start is worked out, and it is an image without markup."""
+    """In grading, only the first picture is computed, and it is an image without markup."""
     limits = Limits(
         call_seconds=5.0, cell_seconds=20.0, submission_seconds=60.0, memory_mb=512, result_mb=8, output_kb=80
     )
@@ -117,7 +117,7 @@ def test_an_author_s_mistake_is_a_sentence(controls, start, said):
 
 
 def test_what_stands_in_the_page_cannot_leave_its_script():
-    """Neither the data nor the words of the picture end the script or the attribute that they stand in."""
+    """Neither the data nor the words of the picture can end the script or the attribute that contains them."""
     hostile = "</script><!--<img src=x onerror=alert(1)>\u2028\"'"
     made = page({"title": hostile}, "", hostile)
     assert made.count("</script>") == 1

@@ -27,7 +27,7 @@ def beside_the_notebook(tmp_path, monkeypatch):
 
 @pytest.fixture
 def notebook(beside_the_notebook, capsys):  # noqa: ARG001 - it is where cells run
-    """Runs code as cells of one notebook; gives what was printed."""
+    """Run code as cells of one notebook, and return the printed text."""
     names = {"__name__": "__main__"}
 
     def run(code):

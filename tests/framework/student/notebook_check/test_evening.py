@@ -1,4 +1,4 @@
-"""What ``check`` does around the answer: it guards, notes, helps, shows the way on, and puts up with what is not as it should be."""
+"""Tests of what ``check`` does besides judging: it guards, records, helps, shows the next exercise, and survives problems."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def alone(beside_the_notebook):
 
 
 def said(kind, run, code):
-    """The text of the exception that ``code`` raises, on one line."""
+    """Return the text of the exception that ``code`` raises, on one line."""
     with pytest.raises(kind) as raised:
         run(code)
     return " ".join(str(raised.value).split())
@@ -65,7 +65,7 @@ def said(kind, run, code):
 
 class TestGuard:
     def test_a_loop_without_end_is_stopped_and_its_line_named(self, notebook):
-        """Though it swallows everything; nothing of the guard is left behind, and the next check is as always."""
+        """It is stopped although it swallows everything. The guard leaves nothing behind, and the next check works."""
         before = signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr
         text = said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.2)")
         assert "softmax was still running after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
@@ -76,7 +76,7 @@ class TestGuard:
         assert "3 of 3" in notebook(f"{RIGHT}\ncheck(softmax)")
 
     def test_the_course_says_how_long_a_call_may_take(self, notebook, beside_the_notebook):
-        """What travels in examples.json counts where the notebook says nothing, and small inputs stand in the sentence."""
+        """Data in examples.json counts if the notebook has none, and small inputs are in the message."""
         path = beside_the_notebook / "examples.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"call_seconds": 0.1}))
         code = "def mean_of(x):\n    while True:\n        pass\ncheck(mean_of)"
@@ -116,7 +116,7 @@ class TestGuard:
 
 class TestCases:
     def test_a_case_leaves_the_notebooks_names_alone(self, notebook):
-        """An input that is called as something of the notebook's gets a name of its own; what is pasted runs and shows the same."""
+        """An input with a name of the notebook gets a unique name. The pasted code runs and shows the same."""
         text = said(notebook_check.CheckFailed, notebook, f"x = 'mine'\n{WRONG}\ncheck(softmax)")
         assert "case_x = np.array([[0.0, 1.0], [2000.0, 2001.0]]) softmax(case_x) gave [[nan, nan]" in text
         with pytest.raises(notebook_check.CheckFailed) as failed:
@@ -129,7 +129,7 @@ class TestCases:
         )
 
     def test_keywords_and_texts_keep_their_names(self):
-        """Only where the name stands for the value."""
+        """This is done only if the name stands for the value."""
         from autograder.base.verdict import CheckResult, ExerciseVerdict  # noqa: PLC0415
         from autograder.student.notebook_check.checking import with_unique_names  # noqa: PLC0415 - one test's
 
@@ -156,7 +156,7 @@ class TestAfterTheAnswer:
 
     @pytest.mark.usefixtures("alone")
     def test_a_solution_comes_after_the_hints(self, notebook):
-        """And at once where the exercise is done; the code keeps its shape."""
+        """They are shown at once if the exercise is done, with the code's layout."""
         assert (
             "A solution comes after hint 3, and you have read none so far: `hint(softmax)` gives the next one."
             in said(notebook_check.CheckProblem, notebook, f"{WRONG}\nsolution(softmax)")
@@ -175,13 +175,13 @@ class TestAfterTheAnswer:
 
     @pytest.mark.usefixtures("alone")
     def test_a_quiz_is_judged_at_once_for_who_learns_alone(self, notebook):
-        """The wrong choice's sentence stands at its own question."""
+        """The message of a wrong choice is at its own question."""
         text = said(notebook_check.CheckFailed, notebook, "q1, q2 = '(A)', 0.5\ncheck('quiz_ch9')")
         assert "✗ question 1: who asks '(A)' is not the answer. A key is looked at; it does not ask." in text
         assert notebook("q1 = 'b'\ncheck('quiz_ch9')").startswith("quiz_ch9   2 of 2 points")
 
     def test_a_damaged_seal_costs_nothing_but_what_is_in_it(self):
-        """What cannot be opened is not there."""
+        """Hints that cannot be opened are not offered."""
         assert deobfuscate(obfuscate({"a": 1}, "softmax"), "softmax") == {"a": 1}
         for text, name in (
             ("!", "softmax"),
@@ -195,7 +195,7 @@ class TestAfterTheAnswer:
 class TestHintsByTries:
     @pytest.mark.parametrize(("tries", "number"), [(1, 1), (2, 1), (3, 2), (5, 3), (9, 3)])
     def test_the_more_was_tried_the_more_is_said(self, notebook, tries, number):
-        """Every second try that failed is worth a hint; what was passed over can be had."""
+        """Every second failed attempt suggests a hint. Skipped hints stay available."""
         for _ in range(tries):
             said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         out = notebook("hint(softmax)")
@@ -203,7 +203,7 @@ class TestHintsByTries:
         assert (f"You have tried {tries} times, so this is hint {number}" in out) == (number > 1)
 
     def test_what_was_read_is_remembered(self, notebook, beside_the_notebook):
-        """In the file: another kernel goes on from there."""
+        """The file stores it, so another kernel continues from there."""
         notebook(f"{RIGHT}\nhint(softmax)")
         assert read(beside_the_notebook).of(by_hand.CHAPTER, "softmax") == ExerciseProgress("begun", hints=1)
         assert notebook("hint(softmax)").startswith("softmax   hint 2 of 3")
@@ -211,7 +211,7 @@ class TestHintsByTries:
 
 class TestMap:
     def test_the_map_tells_what_is_done_and_what_comes_next(self, notebook, alone, beside_the_notebook):
-        """Chapters with exercises and stars; a check in between changes it, and an unknown chapter is on it too."""
+        """The map has chapters with exercises and stars. A check changes it, and an unknown chapter is on it too."""
         (beside_the_notebook / "examples.json").write_text(
             alone.replace(f'["{by_hand.CHAPTER}"]', f'["{by_hand.CHAPTER}", "ch10"]')
         )
@@ -225,7 +225,7 @@ class TestMap:
 
     @pytest.mark.usefixtures("alone")
     def test_the_last_pass_is_an_ending(self, notebook):
-        """Said once all of the course holds, in the card and on the map."""
+        """The end is shown once, in the card and on the map, when the whole course passes."""
         notebook(f"{RIGHT}\ncheck(softmax)")
         notebook("q1, q2 = 'b', 1\ncheck('quiz_ch9')")
         out = " ".join(notebook("def mean_of(x):\n    return x.mean()\ncheck(mean_of)").split())
@@ -234,7 +234,7 @@ class TestMap:
 
     @pytest.mark.usefixtures("alone")
     def test_from_the_folder_of_the_chapters(self, notebook, beside_the_notebook, monkeypatch):
-        """A notebook above the chapters sees them all; where nothing lies around, it says what is missing."""
+        """A notebook above the chapters finds them all. Without chapters, it says what is missing."""
         chapter = beside_the_notebook / by_hand.CHAPTER
         chapter.mkdir()
         (beside_the_notebook / "examples.json").rename(chapter / "examples.json")
@@ -249,7 +249,7 @@ class TestMap:
 
 class TestNotAsItShouldBe:
     def test_after_a_restart_it_says_which_cell_to_run(self, notebook, beside_the_notebook):
-        """The cell that makes the missing name, by how it begins, as the notebook on the disk has it."""
+        """The message quotes the start of the cell that defines the missing name, from the saved notebook."""
         cell = {
             "cell_type": "code",
             "metadata": {},
@@ -273,7 +273,7 @@ class TestNotAsItShouldBe:
         assert "your notebook stays as it is" in text
 
     def test_a_full_disk_costs_one_sentence(self, notebook, monkeypatch):
-        """The card comes, the progress is remembered, and nothing is raised."""
+        """The card is shown, the progress is recorded, and nothing is raised."""
 
         def refuse(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

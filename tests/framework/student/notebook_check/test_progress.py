@@ -1,4 +1,4 @@
-"""What ``check`` notes of a student's progress, on disks that are kind and on those that are not."""
+"""Tests of recording a student's progress, on working and on failing disks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_is_noted_is_read_again(tmp_path):
     [("course/ch1_units", "course"), ("course/my copy", "course/my copy")],
 )
 def test_chapters_side_by_side_share_one_file(tmp_path, folder, home):
-    """A folder named as its chapter lies among others; a notebook anywhere else lies by itself."""
+    """A folder named like its chapter belongs to a course. A notebook anywhere else is alone."""
     assert folder_of(tmp_path / folder, "ch1_units") == tmp_path / home
 
 
@@ -65,7 +65,7 @@ def test_a_damaged_file_is_set_aside(tmp_path, text):
 
 
 def test_parts_that_make_no_sense_count_as_nothing(tmp_path):
-    """One damaged entry does not cost the others."""
+    """One damaged entry does not affect the others."""
     entries = {
         "a": {"status": "done", "failed": 1, "hints": 0},
         "b": 7,
@@ -76,7 +76,7 @@ def test_parts_that_make_no_sense_count_as_nothing(tmp_path):
 
 
 def test_a_later_releases_file_is_left_alone(tmp_path):
-    """Notes that this release cannot read are not written over; what happens now is remembered, and said once."""
+    """An unreadable progress file is not overwritten. New progress is kept in memory, with one message."""
     path = tmp_path / PROGRESS_NAME
     path.write_text('{"format": 99, "chapters": "otherwise"}')
     assert "it was written by a later release of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
@@ -89,7 +89,7 @@ def test_a_later_releases_file_is_left_alone(tmp_path):
     [(errno.ENOSPC, "the disk is full"), (errno.EACCES, "permission denied"), (errno.EROFS, "read-only file system")],
 )
 def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, number, reason):
-    """What was noted is remembered, the sentence comes once, and a disk that works again gets everything."""
+    """Progress is kept in memory with one message, and a disk that works again gets all of it."""
 
     def refuse(path):
         raise OSError(number, os.strerror(number), str(path))
@@ -109,7 +109,7 @@ def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, num
 
 
 def test_a_folder_that_is_gone_is_survived(tmp_path):
-    """A file where the folder was is as bad as no folder at all."""
+    """A file instead of the folder is handled like a missing folder."""
     (tmp_path / "gone").write_text("")
     assert "not a directory" in record(tmp_path / "gone", "ch1", "softmax", passed=True)
     assert read(tmp_path / "gone").of("ch1", "softmax").status == "done"

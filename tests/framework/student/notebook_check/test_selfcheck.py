@@ -1,4 +1,4 @@
-"""``check`` and ``hint`` where students call them: in a script, in IPython, in a kernel, under ``nbgrader validate``."""
+"""Tests of ``check`` and ``hint`` where students call them: in a script, in IPython, in a kernel, in ``nbgrader validate``."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ BLANK = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
 
 @pytest.fixture(autouse=True)
 def _nothing_done_yet(beside_the_notebook):
-    """Everyone here is a student beside a chapter's examples."""
+    """All tests here run in a folder with a chapter's examples."""
 
 
 def process(folder, *command):
-    """A real process in ``folder``, with settings of its own."""
+    """Return a real process in ``folder``, with settings of its own."""
     return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
 
 
 def said(kind, run, code):
-    """The text of the exception that ``code`` raises."""
+    """Return the text of the exception that ``code`` raises."""
     with pytest.raises(kind) as raised:
         run(code)
     return str(raised.value)
 
 
 def script(folder, code):
-    """What becomes of a script that defines softmax and checks it."""
+    """Run a script that defines softmax and checks it."""
     (folder / "cells.py").write_text(f"{SETUP}{code}\ncheck(softmax)\n")
     return process(folder, "cells.py")
 
@@ -56,7 +56,7 @@ class TestCheck:
         assert "Next comes mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
-        """Where nothing is displayed, the exception's text is the card; what knows about failing asserts knows about it."""
+        """Without a display, the exception's text is the card. Tools recognize it as a failing assert."""
         assert issubclass(notebook_check.CheckFailed, AssertionError)
         text = said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         assert text.startswith("softmax   1 of 3 points here, 1 more when it is graded\n  ✓ the example")
@@ -84,7 +84,7 @@ class TestCheck:
 
     @pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "...", '"""Says."""'])
     def test_a_stub_is_not_attempted(self, beside_the_notebook, body):
-        """With or without its raise, an empty function is told gently that it is still to be written."""
+        """With or without its raise, an empty function gets a friendly message that it is not written yet."""
         done = script(beside_the_notebook, f"def softmax(x, axis=-1):\n    {body}")
         assert done.returncode == 1
         assert "CheckFailed: softmax   not attempted yet" in done.stderr
@@ -100,7 +100,7 @@ class TestCheck:
         ],
     )
     def test_code_that_python_could_not_read_is_not_called_unwritten(self, notebook, run, words):
-        """IPython keeps the cells that were run, and after one with a slip in it the stub is still what stands there."""
+        """IPython keeps the cells that were run. After a cell with a syntax error, the stub is still the current definition."""
         notebook(BLANK)
         notebook(f"In = {run!r}")
         text = said(notebook_check.CheckFailed, notebook, "check(softmax)")
@@ -108,14 +108,14 @@ class TestCheck:
         assert ("not attempted yet" in text) == ("not written yet" in text)
 
     def test_prints_stay_and_warnings_go(self, notebook, capsys):
-        """What a student prints to see what happens is seen; what goes to stderr would cost marks under nbgrader."""
+        """A student's debug output is shown, but not on stderr, where it would cost marks under nbgrader."""
         looks = "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
         out = notebook(f"import sys\n{RIGHT.replace('return', looks)}\ncheck(softmax)")
         assert "looking (2, 3)" in out
         assert capsys.readouterr().err == ""
 
     def test_what_is_asked_only_to_compare_prints_nothing(self, notebook, capsys):
-        """Checks that are not tried are asked quietly, so prints belong to what the card shows."""
+        """Calls for untested checks are silent, so that all output belongs to the shown check."""
         code = WRONG.replace("return", "print('axis', axis)\n    return")
         said(notebook_check.CheckFailed, notebook, f"{code}\ncheck(softmax)")
         assert "axis 0" not in capsys.readouterr().out
@@ -126,7 +126,7 @@ class TestCheck:
             notebook("def softmax(x, axis=-1):\n    raise KeyboardInterrupt\ncheck(softmax)")
 
     def test_new_examples_are_read_again(self, notebook, beside_the_notebook):
-        """A file that was fetched anew counts without a restart."""
+        """A new file is used without a restart."""
         notebook(f"{RIGHT}\ncheck(softmax)")
         path = beside_the_notebook / "examples.json"
         path.write_text(path.read_text().replace("the example worked by hand", "another example"))
@@ -158,7 +158,7 @@ class TestQuiz:
 
 class TestHints:
     def test_hints_come_one_by_one_and_then_end(self, notebook):
-        """Each call gives the next; after the last, where to look."""
+        """Each call gives the next hint. After the last one, it says where to look."""
         notebook(RIGHT)
         outs = [notebook("hint(softmax)") for _ in range(4)]
         assert outs[0].startswith("softmax   hint 1 of 3\n  First hint.")
@@ -169,7 +169,7 @@ class TestHints:
         assert "You have seen all 3 hints for `softmax`" in outs[3]
 
     def test_a_hint_can_be_asked_for_by_number(self, notebook):
-        """An earlier one again, or a later one at once; counting goes on from the furthest."""
+        """An earlier or a later hint can be requested. Counting continues from the furthest one."""
         assert "Second hint" in notebook("hint('softmax', 2)")
         assert "First hint" in notebook("hint('softmax', 1)")
         assert "Third hint" in notebook("hint('softmax')")
@@ -217,14 +217,14 @@ class TestUnhelpfulSituations:
         ids=["none there", "broken"],
     )
     def test_examples_that_cannot_be_had_say_what_to_do(self, notebook, beside_the_notebook, content, words):
-        """A notebook that was moved without its examples says which file to bring; a damaged file is named."""
+        """A notebook without its examples says which file to bring, and a damaged file is named."""
         path = beside_the_notebook / "examples.json"
         path.unlink() if content is None else path.write_text(content)
         text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
         assert [word for word in words if word.format(folder=path.parent) not in text] == []
 
     def test_the_notebooks_folder_is_found_after_a_chdir(self, notebook, beside_the_notebook, monkeypatch):
-        """A student who changed folder in a cell still has examples, where the front end says the notebook is."""
+        """A student who changed the folder in a cell still has examples, if the front end knows where the notebook is."""
         elsewhere = beside_the_notebook / "data"
         elsewhere.mkdir()
         monkeypatch.chdir(elsewhere)
@@ -233,7 +233,7 @@ class TestUnhelpfulSituations:
 
 
 class TestSelfLearners:
-    """A clone of the course has no examples.json beside its notebooks: it is recorded on demand."""
+    """A clone of the course has no examples.json next to its notebooks, so it is recorded when needed."""
 
     CHAPTER = "ch1_weighted_averaging"
 
@@ -252,7 +252,7 @@ class TestSelfLearners:
 
     @pytest.mark.slow
     def test_examples_are_made_once_and_again_when_the_checks_change(self, notebook, clone):
-        """The first check prepares them and says so, the next is quick; newer checks are recorded anew."""
+        """The first check records them and says so, and the next is quick. Changed checks are recorded again."""
         first = notebook(f"{RIGHT}\ncheck(softmax)")
         assert first.startswith(f"Preparing the examples of {self.CHAPTER}")
         assert "softmax " in first
@@ -268,7 +268,7 @@ class TestSelfLearners:
 
     @pytest.mark.slow
     def test_a_failure_to_make_them_says_why_and_how_to_see_more(self, notebook, clone):
-        """A course that cannot be recorded is told in a sentence, with the command to run by hand."""
+        """If a course cannot be recorded, the message has the command to run."""
         (clone / "course_config.py").write_text("c = get_config()\nthis is no python\n")
         text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
         assert f"The examples of {self.CHAPTER} could not be made" in text
@@ -297,7 +297,7 @@ class TestFrontEnds:
 
     @pytest.mark.slow
     def test_an_ipython_terminal_shows_the_card_and_no_frames(self, beside_the_notebook):
-        """In IPython's terminal the card stands alone."""
+        """In IPython's terminal, only the card is shown."""
         (beside_the_notebook / "cells.ipy").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
         done = process(beside_the_notebook, "-m", "IPython", "--colors=NoColor", "cells.ipy")
         both = done.stdout + done.stderr
@@ -308,7 +308,7 @@ class TestFrontEnds:
 
     @pytest.mark.slow
     def test_a_kernel_gets_a_card_and_a_short_error(self, beside_the_notebook):
-        """In a notebook a failure is an HTML card (with text beside it) and one sentence; a pass is the card alone."""
+        """In a notebook, a failure is an HTML card (with text as an alternative) and one sentence. A pass is only the card."""
         sources = [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
         sources += [BLANK, RIGHT + ")", "check(softmax)"]
         cells = run_notebook(beside_the_notebook, sources)
@@ -350,7 +350,7 @@ class TestValidate:
 
 
 def run_notebook(folder, sources):
-    """The cells of a notebook after a real kernel ran them."""
+    """Return the cells of a notebook after a real kernel ran them."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     nbformat.write(notebook, folder / "chapter.ipynb")
     done = process(folder, "-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb")
@@ -359,7 +359,7 @@ def run_notebook(folder, sources):
 
 
 def validated(folder, answer):
-    """What ``nbgrader validate`` says of a notebook with one stub, filled in, and its graded cell, as it is released."""
+    """Return what ``nbgrader validate`` says about a released notebook with one stub, filled in, and its graded cell."""
 
     def cell(source, grade_id, *, grade):
         about = {"grade_id": grade_id, "grade": grade, "solution": not grade, "locked": grade, "schema_version": 3}

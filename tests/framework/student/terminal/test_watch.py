@@ -91,7 +91,7 @@ def watched(laid_out, monkeypatch):
 
 
 def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
-    """Wrong, hint, list, mended, next, the next chapter: as an evening goes, with progress kept, in sixty columns."""
+    """A student's evening in sixty columns: wrong, hint, list, corrected, next exercise, next chapter, with progress saved."""
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=WRONG_SIGN)
     wrong = watched.until("✗")
@@ -110,7 +110,7 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
 
 
 def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
-    """Both in a function that is called and, given up at the next save, in a cell; nothing of it goes on running."""
+    """An endless loop is stopped in a called function and, at the next save, in a cell. Nothing keeps running."""
     examples = json.loads((laid_out.parent / "examples.json").read_text())
     (laid_out.parent / "examples.json").write_text(json.dumps({**examples, "call_seconds": 2}))
     watched.until("to_kelvin not attempted yet")
@@ -130,7 +130,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
 
 
 def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
-    """Any other key changes nothing; y puts the stub back; what stood there lies beside it."""
+    """Any other key changes nothing. y restores the stub, and the old code is saved next to the notebook."""
     save(laid_out, to_kelvin=WRONG_SIGN, mean_kelvin=RIGHT["mean_kelvin"])
     watched.until("✗")
     before = laid_out.read_bytes()
@@ -146,7 +146,7 @@ def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
 
 
 def test_a_file_that_is_being_saved_or_is_gone_is_waited_for(watched, laid_out):
-    """Half a file is no mistake of anybody's; one that stays broken is told in a sentence, and the next save is checked again."""
+    """Half a file is ignored. A file that stays broken is reported, and the next save is checked again."""
     watched.until("to_kelvin not attempted yet")
     whole = document_bytes(insert_code(json.loads(laid_out.read_text()), RIGHT))
     laid_out.write_bytes(whole[:500])
@@ -161,7 +161,7 @@ def test_a_file_that_is_being_saved_or_is_gone_is_waited_for(watched, laid_out):
 
 
 def test_no_examples_is_one_sentence(laid_out, monkeypatch):
-    """A notebook that came alone says what is missing, and where it comes from."""
+    """A notebook without examples says what is missing, and where it comes from."""
     (laid_out.parent / "examples.json").unlink()
     alone = Watched(laid_out, monkeypatch)
     alone.until("There is no examples.json beside")
@@ -170,7 +170,7 @@ def test_no_examples_is_one_sentence(laid_out, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals of this kind")
 def test_a_real_terminal_is_left_as_it_was(laid_out):
-    """It says its first word at once; keys work unseen; q ends it with 0, the terminal echoes again, and NO_COLOR means none."""
+    """It starts with a message, keys work without echo, q exits with 0 and restores the terminal, and NO_COLOR is respected."""
     import pty  # noqa: PLC0415
     import termios  # noqa: PLC0415
 
@@ -192,7 +192,7 @@ def test_a_real_terminal_is_left_as_it_was(laid_out):
 
 
 def test_in_a_pipe_it_prints_each_result_once(laid_out):
-    """No screen is cleared, nothing is coloured, and the end of input is not the end of watching; Ctrl-C's status is 130."""
+    """Nothing is cleared or colored, and the end of input does not end watching. Ctrl-C exits with 130."""
     command = [sys.executable, "-m", "autograder", "watch", str(laid_out)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, text=True)
@@ -209,7 +209,7 @@ def test_in_a_pipe_it_prints_each_result_once(laid_out):
 
 
 def test_a_second_start_keeps_the_work(released, tmp_path):
-    """What is missing is added, what was not begun is renewed by a later release, what was changed stays, with its examples."""
+    """Missing files are added, untouched ones are updated by a later release, and changed ones stay with their examples."""
     mine, later = tmp_path / "mine", tmp_path / "later"
     first = set_up_course(released, mine)
     assert len(first.added) == 5
@@ -250,7 +250,7 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
 
 
 def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
-    """Its own command line takes what we pass on; nbgrader's extension is off for this one, and nobody's settings are written."""
+    """Its command line takes our options, nbgrader's extension is disabled only there, and no settings are written."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
     folder, told = laid_out.parents[1], []
@@ -272,7 +272,7 @@ def test_without_jupyterlab_it_says_how_to_go_on(laid_out, monkeypatch):
 
 
 def test_the_notebook_that_is_meant_is_found(laid_out, tmp_path):
-    """By its name, its folder, or the course: there, the first chapter that is not done; a wrong name says what is near."""
+    """A chapter is found by name, by folder, or as the first unfinished one of the course. A wrong name gets suggestions."""
     course = laid_out.parents[1]
     assert find_notebook(laid_out) == find_notebook(laid_out.parent) == find_notebook(course) == laid_out
     for name in RIGHT:
