@@ -58,7 +58,7 @@ def corpus():
         cells = parsed.code_cells()
         first = next(place for place, cell in enumerate(cells) if cell.name in right)
         plain = [cell.source for place, cell in enumerate(cells) if place < first or cell.name in right]
-        plain = [source for source in plain if not source.startswith("@uses")]
+        plain = [source for source in plain if not source.startswith("@requires")]
         wrong = {one.exercise: one for one in reversed(list(known_misconceptions(COURSE, chapter)))}
         answers = []
         for place, (name, code) in enumerate(right.items()):

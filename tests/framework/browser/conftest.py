@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -94,11 +95,21 @@ def lab_folder(lab_root: Path, request: pytest.FixtureRequest) -> Path:
 def lab(lab_folder: Path, lab_server: str) -> Iterator[Lab]:
     """JupyterLab, with ``lab_folder`` as the folder of the tests. Its kernels end with the module."""
     yield Lab(lab_server, lab_folder.name)
-    with urllib.request.urlopen(f"{lab_server}/api/kernels", timeout=60) as answer:  # noqa: S310 - our own address
-        kernels = json.load(answer)
-    for kernel in kernels:
-        address = f"{lab_server}/api/kernels/{kernel['id']}"
-        urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=60).close()  # noqa: S310 - as above
+    _end_kernels(lab_server)
+
+
+def _end_kernels(server: str) -> None:
+    """End all kernels of a server. A page that was just closed may end some of them at the same time, which it reports as errors."""
+    for _ in range(20):
+        with suppress(urllib.error.HTTPError), urllib.request.urlopen(f"{server}/api/kernels", timeout=60) as answer:  # noqa: S310 - our own address
+            kernels = json.load(answer)
+            if not kernels:
+                return
+            for kernel in kernels:
+                address = f"{server}/api/kernels/{kernel['id']}"
+                urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=60).close()  # noqa: S310 - as above
+        time.sleep(0.2)
+    pytest.fail("JupyterLab did not end its kernels.")
 
 
 @contextmanager
