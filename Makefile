@@ -11,8 +11,8 @@ STAMP := $(VENV)/.set-up$(subst /,-,$(PYTHON))
 ARGS ?=
 # As on the command line: for small products, NumPy threads cost more than they gain.
 export OPENBLAS_NUM_THREADS = 1
-# Two test processes use waiting times and still suit a small machine. tests/conftest.py distributes the tests.
-JOBS ?= 2
+# Three test processes keep two cores busy while some tests wait. tests/conftest.py distributes the tests.
+JOBS ?= 3
 
 .PHONY: help setup test demo lint format lab docs wheel clean
 
