@@ -70,6 +70,8 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         for check in spec.checks:
             with _quiet() as output:
                 mistake, calls = first.try_check(exercise, check, file)
+            if mistake is None and not calls:
+                mistake = _asks_nothing(checks, exercise, check, file)
             if mistake is not None and mistake.about not in reported:
                 reported.add(mistake.about)
                 yield mistake
@@ -150,7 +152,7 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
+                calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             return Mistake(
@@ -190,6 +192,23 @@ class _TimedReferences:
             text = str(error).splitlines()[0] if str(error) else "an assertion of it does not hold"
             return f"the reference fails it: {text}"
         return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
+
+
+def _asks_nothing(checks: ChapterChecks, exercise: str, check: CheckSpec, file: CheckFile) -> Mistake | None:
+    """Return the mistake of a check that passes whatever a student writes, because it makes no call."""
+    if not check.purity:
+        what = (
+            "it asks nothing: it calls no function of the student and reads no variable, so everybody passes it. Call the "
+            "student's function in it, or take the check away."
+        )
+    elif not checks.asks_purity(exercise):
+        what = (
+            f"it asks nothing: it repeats the calls of the exercise's other checks, and none of these passes arguments to "
+            f"{exercise} itself. Add a check that calls student.{exercise}(…) without a probe, or take pure() away."
+        )
+    else:
+        return None
+    return Mistake(file.place_of_check(exercise, check.name), what, about=exercise)
 
 
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
