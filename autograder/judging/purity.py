@@ -77,12 +77,15 @@ def pairs_of(
 
     They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
     check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
-    as far as a right function ``returns`` from those.
+    if a right function ``returns`` from one of those.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
     if not own:
-        own, others = ([c for c in map(_without_probe, some) if c is not None and returns(c)] for some in calls)
+        plain = [[replace(c, probe="", measured=False, memory_mb=None) for c in some] for some in calls]
+        own, others = ([call for call in some if returns(call)] for some in plain)
+    if not own:  # changes of a probe's own arguments are better than nothing
+        own, others = ([call for call in some if call.args and not call.measured] for some in calls)
     shapes: dict[Hashable, list[Call]] = {}
     for call in [*own, *others]:
         if call.args or call.kwargs:
@@ -99,11 +102,6 @@ def pairs_of(
         pairs = [(call, _another(call, own)) for call in own]
     # The results of probes are expensive, so use one small pair for them.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
-
-
-def _without_probe(call: Call) -> Call | None:
-    """Return a call of the function itself with the arguments of a call through a probe. None if there are none."""
-    return replace(call, probe="", measured=False, memory_mb=None) if call.args or call.kwargs else None
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:
