@@ -161,7 +161,7 @@ def probe(function, args, larger, kwargs, growth):
     _gc.disable()
     try:
         small, large, spent, rounds = seconds(args), float("inf"), 0.0, 0
-        while rounds < 3 or (large > growth * small and large > SHORT and rounds < 12):
+        while rounds < 3 or (large > growth * small and large > SHORT and rounds < 50):
             one, other = seconds(args), seconds(larger)
             small, large, spent, rounds = min(small, one), min(large, other), spent + one + other, rounds + 1
             if spent > 0.4:

@@ -79,7 +79,7 @@ def decode_value(data: Json) -> Value:
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
     """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings; None for other values."""
     if isinstance(value, Iterated):
-        whole = value.again() if value.more and value.again else value
+        whole = value.all_items()
         value = value if whole.more else whole
         return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
     try:

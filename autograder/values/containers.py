@@ -107,7 +107,8 @@ class Container(Family):
 
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if len(value) > MAX_ITEMS:
-            yield f"a {_name_of(value)} of {len(value)} items"
+            whole = (value.known or value) if isinstance(value, Iterated) else value
+            yield f"a {_name_of(value)} of {'more than ' if _is_endless(whole) else ''}{len(whole)} items"
             return
         if depth >= MAX_DEPTH:
             yield "…"
@@ -209,7 +210,7 @@ class SequenceFamily(Container):
         items = [copy_value(item, leaf) for item in value]
         if isinstance(value, Iterated):
             copied = Iterated(items, value.type, more=value.more)
-            copied.again = value.again
+            copied.again, copied.known = value.again, value.known
             return copied
         return items if isinstance(value, list) else tuple(items)
 
@@ -469,11 +470,11 @@ def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple
 
     An iterator is asked for more items if the other sequence is longer. Two endless ones are cut to the same length.
     """
-    right = expected.again() if _is_endless(expected) and expected.again else expected
+    right = expected.all_items() if isinstance(expected, Iterated) else expected
     if _is_endless(right):
         right = expected  # the first items are enough for a comparison with another endless iterator
-    elif _is_endless(items) and items.again and len(right) >= len(items):
-        items = items.again()
+    elif isinstance(items, Iterated) and len(right) >= len(items):
+        items = items.all_items()
     if _is_endless(items) and _is_endless(right):
         shared = min(len(items), len(right))
         return items[:shared], right[:shared]

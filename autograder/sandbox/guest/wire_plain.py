@@ -79,12 +79,20 @@ class Encode(Protocol):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items. None if nobody can be asked for them.
+    ``again`` returns the same iterator with far more of its items. None if nobody can be asked for them. ``known`` is what
+    it returned.
     """
 
     type: str
     more: bool
     again: Callable[[], Iterated] | None = None
+    known: Iterated | None = None
+
+    def all_items(self) -> Iterated:
+        """Return the iterator with all of its items, as far as they can be had."""
+        if self.more and self.again is not None and self.known is None:
+            self.known = self.again()
+        return self.known or self
 
     def __new__(cls, items: Iterable[Value], type: str = "generator", *, more: bool = False) -> Self:  # noqa: A002
         """Create the items of an iterator of that type."""
