@@ -146,7 +146,7 @@ def probe(function, args, larger, kwargs, growth):
     def take(value, depth=0):
         kind = type(value)
         if hasattr(kind, "__next__"):
-            value = list(_islice(value, 100000))
+            value = list(_islice(value, 10000))
         if depth < 3 and isinstance(value, (list, tuple)) and len(value) <= 50:
             for part in value:
                 take(part, depth + 1)

@@ -248,7 +248,7 @@ class StudentProxy(Outcomes):
 
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
 _ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
-_FEW_PARTS = 50  # of a result in which iterators may be
+_FEW_PARTS = 1000  # of a result in which iterators may be
 _TAKE_ALL = """
 from itertools import islice as _islice
 _inner = globals().get("probe")

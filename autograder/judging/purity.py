@@ -66,8 +66,11 @@ class PurityProbe:
 
 def _passes_arguments_on(call: Call) -> bool:
     """Return whether the function gets the arguments of ``call`` themselves, so that changes of them are noticed."""
-    plots = (plot_probe_text(texts=True), plot_probe_text(texts=False))
-    return not call.probe or is_script(call) or is_outcome(call.probe) or call.probe in plots
+    return not call.probe or is_outcome(call.probe) or _is_script_or_plot(call)
+
+
+def _is_script_or_plot(call: Call) -> bool:
+    return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
 
 
 def pairs_of(
@@ -81,9 +84,9 @@ def pairs_of(
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
-    if not own:
-        plain = [[replace(c, probe="", measured=False, memory_mb=None) for c in some] for some in calls]
-        own, others = ([call for call in some if returns(call)] for some in plain)
+    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # none, or all of them end in an error
+        bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
+        own, others = [*bare[0], *own], [*bare[1], *others]
     if not own:  # changes of a probe's own arguments are better than nothing
         own, others = ([call for call in some if call.args and not call.measured] for some in calls)
     shapes: dict[Hashable, list[Call]] = {}
@@ -102,6 +105,11 @@ def pairs_of(
         pairs = [(call, _another(call, own)) for call in own]
     # The results of probes are expensive, so use one small pair for them.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
+
+
+def _bare(call: Call) -> Call:
+    """Return a call of the function itself, without a probe or limits."""
+    return Call(call.function, call.args, call.kwargs)
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:

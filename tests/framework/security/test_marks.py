@@ -28,6 +28,10 @@ RIGHT = {
     "naturals": "def naturals():\n    n = 0\n    while True:\n        yield n\n        n += 1\n",
     "countdown": "def countdown(n):\n    while n:\n        n -= 1\n        yield n\n",
     "parts": "def parts(n):\n    return n, (i for i in range(n))\n",
+    "Bag": "class Bag:\n    def __init__(self, n): self.n = n\n    def all(self): return (i for i in range(self.n))\n",
+    "root": (
+        "def root(numbers):\n    if min(numbers) < 0:\n        raise ValueError\n    return [n ** 0.5 for n in numbers]\n"
+    ),
     "total": "def total(numbers):\n    return sum(numbers)\n",
     "drained": "def drained(items):\n    yield from items\n",
     "first_again": (
@@ -84,6 +88,25 @@ class TestParts:
     def test_many(self, agrees):
         """gives a number and an iterator"""
         agrees.parts(3000)
+
+
+@exercise("Bag", points=1)
+class TestBag:
+    @check(points=1)
+    def test_many(self, agrees):
+        """gives what is in it"""
+        agrees.Bag(3000).all()
+
+
+@exercise("root", points=2)
+class TestRoot:
+    @check(points=1)
+    def test_root(self, student, agrees):
+        """has no root of a negative number"""
+        assert student.probe(WITH_NUMBERS, "root", [4.0])["total"] == [2.0]
+        agrees.raises(ValueError).root([-1.0])
+
+    test_care = pure(points=1)
 
 
 @exercise("total", points=2)
@@ -211,6 +234,21 @@ WRONG = {
         "def parts(n):\n    return n, (i if i < 2000 else 0 for i in range(n))\n",
         "test_many",
         "there is 0 where 2000 is right",
+    ),
+    "a generator that a method returns": (
+        "Bag",
+        "class Bag:\n    def __init__(self, n): self.n = n\n    def all(self): return (i % 2000 for i in range(self.n))\n",
+        "test_many",
+        "there is 0 where 2000 is right",
+    ),
+    "a function that empties its list unless it ends in an error": (
+        "root",
+        (
+            "def root(numbers):\n    if min(numbers) < 0:\n        raise ValueError\n    found = [n ** 0.5 for n in numbers]\n"
+            "    numbers.clear()\n    return found\n"
+        ),
+        "test_care",
+        "root changes its input `numbers`",
     ),
     "a function that empties its list, of which only a probe asks": (
         "total",
