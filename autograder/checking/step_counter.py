@@ -128,16 +128,17 @@ def probe(function, limits, args, kwargs):
 """
 
 
-# Also runs in the student's process. Only processor time counts, so other work on the machine does not. The shortest of
-# several runs is compared, because interruptions and a cold cache only make a run longer.
+# Also runs in the student's process. Only processor time counts, so other work on the machine hardly does. The shortest of
+# several runs is compared, because a cold cache, or a virtual machine whose processor is lent to others, makes a run longer.
 GROWTH = """
 import copy as _copy
 import gc as _gc
 import sys as _sys
 from itertools import islice as _islice
-from time import process_time as _process_time
+from time import monotonic as _monotonic, process_time as _process_time
 
 SHORT = 0.001  # seconds of a call that is quick enough, however its time grows
+PATIENCE = 1.0  # seconds in which the two calls are repeated
 
 def probe(function, args, larger, kwargs, growth):
     if _sys.platform not in ("linux", "darwin"):
@@ -153,6 +154,7 @@ def probe(function, args, larger, kwargs, growth):
 
     def seconds(given):
         own, named = _copy.deepcopy((list(given), dict(kwargs)))
+        getattr(function, "cache_clear", int)()
         begun = _process_time()
         take(function(*own, **named))
         return _process_time() - begun
@@ -160,12 +162,10 @@ def probe(function, args, larger, kwargs, growth):
     collects = _gc.isenabled()
     _gc.disable()
     try:
-        small, large, spent, rounds = seconds(args), float("inf"), 0.0, 0
-        while rounds < 3 or (large > growth * small and large > SHORT and rounds < 50):
-            one, other = seconds(args), seconds(larger)
-            small, large, spent, rounds = min(small, one), min(large, other), spent + one + other, rounds + 1
-            if spent > 0.4:
-                break
+        end = _monotonic() + PATIENCE
+        small, large, rounds = seconds(args), seconds(larger), 1
+        while rounds < 3 or (large > max(SHORT, growth * small) and _monotonic() < end):
+            small, large, rounds = min(small, seconds(args)), min(large, seconds(larger)), rounds + 1
     finally:
         if collects:
             _gc.enable()

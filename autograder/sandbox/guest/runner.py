@@ -235,6 +235,7 @@ def serve(
         if jail is not None and order.get("files"):
             jail = replace(jail, alone=False)
         kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"], jail=jail)
+        kernel.clock.handle_interrupts()
         late = False
         for index, name, source, optional, seconds in order["cells"]:
             # Optional cells after a timeout get less time, because pictures often call the same slow code.

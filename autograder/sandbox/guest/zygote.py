@@ -169,8 +169,6 @@ class Zygote:
         confine.set_limits(
             memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
         )
-        # As in a Jupyter kernel. A notebook may interrupt itself and catch the interrupt.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         confine.drop_privileges(ruleset, self._program(os.getpid()), keep=self._keep)
         from .failures import JailLimits  # noqa: PLC0415 - already imported by the warm-up
         from .runner import serve  # noqa: PLC0415

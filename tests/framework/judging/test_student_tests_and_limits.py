@@ -249,6 +249,14 @@ def test_a_busy_machine_makes_no_quick_function_slow(both, body):
             hog.wait()
 
 
+def test_a_cache_does_not_hide_slow_code(both):
+    """The cache of ``functools`` is emptied before each call."""
+    body = PAIRS.replace("def first_again(words)", "@functools.cache\ndef first_again(words)")
+    larger, smaller = tuple(LARGER[0]), tuple(STRIPPED)
+    said = both(f"import functools\n\n{body}", lambda student, _a: student.within(larger=[larger]).first_again(smaller))
+    assert "takes more than 10 times the processor time" in said
+
+
 def test_both_calls_are_tried_with_copies(both):
     """A function that changes its arguments is measured with whole ones each time."""
     source = "def first_again(words):\n    while words:\n        words.pop()\n"

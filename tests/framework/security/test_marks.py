@@ -6,6 +6,7 @@ Each piece of code is judged in both confinements, with a right solution before 
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 
 import pytest
 
@@ -18,7 +19,7 @@ from autograder.grading.task import GradingOptions, Task
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell, Limits
+from autograder.sandbox.protocol import Call, CodeCell, Limits
 from tests.support import ROOT
 from tests.support.mini import CHAPTER, copy_course
 
@@ -308,6 +309,15 @@ HONEST = {
         ),
         [],
     ),
+    "a timer that interrupts a cell that waits": (
+        "total",
+        (
+            "import signal, threading, time\n\nmain = threading.main_thread().ident\n"
+            "threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()\ntry:\n    time.sleep(1.5)\n"
+            "except KeyboardInterrupt:\n    caught = True\n\ndef total(numbers):\n    return sum(numbers) if caught else None\n"
+        ),
+        [],
+    ),
     "code that interrupts itself": (
         "total",
         (
@@ -334,6 +344,33 @@ def test_honest_code_keeps_its_points(mark, name):
 def branches(space):
     """161 branches of one statement, after so much space."""
     return "".join(f"{space}{'elif' if n else 'if'} 0 == {n}: number = {n}\n" for n in range(161))
+
+
+LATE = """
+import _thread, threading
+
+sent = []
+
+def interrupt():
+    _thread.interrupt_main()
+    sent.append(1)
+
+def later():
+    threading.Timer(0.05, interrupt).start()
+
+def has_sent():
+    return bool(sent)
+"""
+
+
+def test_an_interrupt_between_calls_ends_nothing(worker):
+    """A timer that goes off when no code of the student's runs does not end the session."""
+    with closing(worker.open([CodeCell(0, "cell", LATE)])) as session:
+        session.call(Call("later"))
+        # One that comes during a call is an error of that call.
+        assert any(session.call(Call("has_sent")).value for _ in range(100_000))
+        assert session.call(Call("has_sent")).value or session.call(Call("has_sent")).value
+        assert session.alive
 
 
 # What a class of the student's has besides its methods.
