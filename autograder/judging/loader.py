@@ -384,7 +384,7 @@ class ChapterChecks:
         return [call for call in self.rehearse(exercise, checks, secret) if not call.kwargs.get("variable")]
 
     def rehearse(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
-        """Return the same calls, and those that read a variable."""
+        """Return the same calls, and the readings of variables."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(

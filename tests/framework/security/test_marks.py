@@ -224,7 +224,7 @@ WRONG = {
         "test_endless",
         "The range_iterator ends after 1,000 items, and the right one goes on.",
     ),
-    "a generator instead of a long one that is wrong at its end": (
+    "a long generator that is wrong at its end": (
         "countdown",
         "def countdown(n):\n    while n > 1:\n        n -= 1\n        yield n\n",
         "test_many",
