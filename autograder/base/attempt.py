@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 import unicodedata
 import warnings
@@ -18,6 +17,7 @@ __all__ = [
     "defines",
     "identifiers_in",
     "is_attempted",
+    "is_nested_deeply",
     "is_unreadable",
     "last_definition_is_blank",
     "parsed",
@@ -28,6 +28,7 @@ __all__ = [
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
 # Not \s, which also matches line ends: each of thousands of empty lines would be searched to the last one.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
+_MAX_LEVELS = 80  # of a tree that is walked with recursion, which takes up to five calls for each level
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
 _MAX_KEPT = 10_000  # characters; longer cells are not cached, so that a student cannot fill the memory
 
@@ -231,22 +232,39 @@ def _same(one: str, other: str) -> bool:
     trees = parsed(one), parsed(other)
     if trees[0] is None or trees[1] is None:
         return one.split() == other.split()
-    try:
-        return _bare(trees[0]) == _bare(trees[1])
-    except RecursionError:
-        return False
+    return _bare(trees[0]) == _bare(trees[1])
 
 
 def _is_released(cls: ast.ClassDef, released: str | None) -> bool:
     """Return whether a class is the released stub, in which some methods may be complete."""
     bindings = _bindings_in(cls.name, released) if released is not None else ()
-    return any(_bare(ast.Module([cls], [])) == _bare(ast.Module([stub], [])) for stub in bindings)
+    return any(_bare(cls) == _bare(stub) for stub in bindings)
 
 
-def _bare(tree: ast.Module) -> str:
-    """Return a dump of ``tree`` without docstrings."""
-    tree = copy.deepcopy(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            node.body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    return ast.dump(tree)
+def _bare(tree: ast.AST) -> list[object]:
+    """Return the parts of ``tree`` in order, without docstrings. Two trees are the same if their parts are equal."""
+    # Not recursive, as ``ast.dump`` is: honest code may nest deeper than Python's stack allows.
+    parts: list[object] = []
+    waiting: list[object] = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.AST):
+            parts.append(type(part))
+            waiting += [value for _name, value in ast.iter_fields(part)][::-1]
+        elif isinstance(part, list):
+            kept = [p for p in part if not (isinstance(p, ast.Expr) and isinstance(p.value, ast.Constant))]
+            parts.append(len(kept))
+            waiting += kept[::-1]
+        else:
+            parts.append((type(part), part))
+    return parts
+
+
+def is_nested_deeply(tree: ast.AST) -> bool:
+    """Return whether a recursive walk over ``tree``, such as ``ast.unparse``, might exceed Python's stack."""
+    level = [tree]
+    for _ in range(_MAX_LEVELS):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True

@@ -76,9 +76,12 @@ class ReferenceComparison:
         steps: int | None = None,
         calls: Mapping[str, int] | None = None,
         seconds: float | None = None,
+        larger: Sequence[Value] | None = None,
+        growth: float = 10,
     ) -> ReferenceComparison:
         """Return the same comparison with limits on the student's call (see ``StudentProxy.within``)."""
-        student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
+        limits = {"steps": steps, "calls": calls, "seconds": seconds, "larger": larger, "growth": growth}
+        student = self._student.within(memory_mb, **limits)
         return ReferenceComparison(student, self._reference, self._options)
 
     def raises(self, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:

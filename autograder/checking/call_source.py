@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.step_counter import COUNT, format_counted_call
+from autograder.checking.step_counter import COUNT, GROWTH, format_counted_call
 from autograder.checking.student_objects import format_script
 from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
@@ -60,6 +60,9 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
     if call.probe == COUNT:
         _limits, args, kwargs = call.args
         return format_counted_call(call.function, args, kwargs), {}
+    if call.probe == GROWTH:
+        _args, larger, kwargs, _growth = call.args
+        return format_counted_call(call.function, larger, kwargs), {}
     if "def probe(tests, candidate)" in call.probe:
         return f"{call.function}({call.args[0].name})", {}  # a call of a student's tests
     names: list[str] = []

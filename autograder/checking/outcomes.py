@@ -9,7 +9,7 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
-from autograder.checking.step_counter import COUNT, format_counted_call
+from autograder.checking.step_counter import COUNT, GROWTH, format_counted_call
 from autograder.sandbox.protocol import Call
 
 __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_message"]
@@ -165,7 +165,18 @@ def count(
     args: Sequence[Value],
     kwargs: Mapping[str, Value],
 ) -> None:
-    """Count with ``measure`` what one call of the student does. Raises ``CheckFailed`` if it exceeds ``limits``."""
+    """Measure with ``measure`` what one call of the student does. Raises ``CheckFailed`` if it exceeds ``limits``."""
+    limits = dict(limits)
+    larger, growth = limits.pop("larger", None), limits.pop("growth", None)
+    if larger is not None:
+        found = measure(GROWTH, function, list(args), larger, dict(kwargs), growth)
+        texts = {
+            "asked": format_counted_call(function, args, kwargs),
+            "larger": format_counted_call(function, larger, kwargs),
+        }
+        judge_assertion("grows_slowly", found, None, {"growth": growth, **texts}, "", {})
+    if not limits:
+        return
     given = limits, list(args), dict(kwargs)
     found = measure(COUNT, function, *given)
     needed = right(Call(function, given, {}, COUNT, measured=True))

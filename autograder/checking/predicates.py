@@ -13,7 +13,7 @@ from autograder.base.formatting import with_article
 from autograder.base.sanitize import shorten
 from autograder.checking.findings import RETURNED_NONE, Finding, matches, wrong_type
 from autograder.checking.plots import same_plot
-from autograder.checking.step_counter import stays_within
+from autograder.checking.step_counter import grows_slowly, stays_within
 from autograder.checking.student_objects import gives_an_object, raises_an_error
 from autograder.values import (
     ATOL,
@@ -286,6 +286,7 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "raises": raises_an_error,
     "lets_through": _lets_through,
     "does_little": stays_within,
+    "grows_slowly": grows_slowly,
     "should_raise": should_raise,
     "prints": prints_lines,
 }

@@ -1,19 +1,20 @@
-"""Count the work that a function does: executed lines of Python, comparisons of its input's items, and calls.
+"""Measure the work that a function does: executed lines of Python, comparisons of its input's items, and calls.
 
-Unlike a time, a count is the same on every machine. This module needs only NumPy and the standard library, because it
+Unlike a time, a count is the same on every machine. How the processor time grows with the input is measured too, because a
+count misses work that Python code does not do itself. This module needs only NumPy and the standard library, because it
 also runs on students' machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.findings import Finding
 
-__all__ = ["COUNT", "format_counted_call", "limits_of", "stays_within"]
+__all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "stays_within"]
 
 # Runs in the student's process. It stops the function at twenty times the limit.
 COUNT = """
@@ -127,8 +128,74 @@ def probe(function, limits, args, kwargs):
 """
 
 
-def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Value]:
-    """Return the limits as they are sent to the probe. Raises ``CourseError`` if one is not a number above 0."""
+# Also runs in the student's process. Only processor time counts, so other work on the machine hardly does. The shortest of
+# several runs is compared, because a cold cache, or a virtual machine whose processor is lent to others, makes a run longer.
+GROWTH = """
+import copy as _copy
+import gc as _gc
+import sys as _sys
+from itertools import islice as _islice
+from time import monotonic as _monotonic, process_time as _process_time
+
+SHORT = 0.001  # seconds of a call that is quick enough, however its time grows
+PATIENCE = 1.0  # seconds in which the two calls are repeated
+
+def probe(function, args, larger, kwargs, growth):
+    if _sys.platform not in ("linux", "darwin"):
+        return {"in_bounds": True}  # the clock is too coarse there
+
+    def take(value, depth=0):
+        kind = type(value)
+        if hasattr(kind, "__next__"):
+            value = list(_islice(value, 10000))
+        if depth < 3 and isinstance(value, (list, tuple)) and len(value) <= 50:
+            for part in value:
+                take(part, depth + 1)
+
+    def seconds(given):
+        own, named = _copy.deepcopy((list(given), dict(kwargs)))
+        getattr(function, "cache_clear", int)()
+        begun = _process_time()
+        take(function(*own, **named))
+        return _process_time() - begun
+
+    collects = _gc.isenabled()
+    _gc.disable()
+    try:
+        end = _monotonic() + PATIENCE
+        small, large, rounds = seconds(args), seconds(larger), 1
+        while rounds < 5 or (large > max(SHORT, growth * small) and _monotonic() < end):
+            small = min(small, *(seconds(args) for _ in range(3)))  # one that is too long would hide slow code
+            large, rounds = min(large, seconds(larger)), rounds + 1
+    finally:
+        if collects:
+            _gc.enable()
+    return {"in_bounds": large <= max(SHORT, growth * small)}
+"""
+
+
+def limits_of(
+    steps: int | None = None,
+    calls: Mapping[str, int] | None = None,
+    seconds: float | None = None,
+    larger: Sequence[Value] | None = None,
+    growth: float = 10,
+) -> dict[str, Value]:
+    """Return the limits, {} if there are none. Raises ``CourseError`` if one is not a number above 0.
+
+    ``larger`` are the arguments of a larger call, which may take ``growth`` times the processor time.
+    """
+    grown: dict[str, Value] = {}
+    if larger is not None:
+        if not isinstance(larger, list | tuple) or not larger:
+            raise CourseError(
+                f"within(…) has larger={larger!r:.60}: it lists the arguments of a larger call, as in larger=[words * 4]."
+            )
+        if isinstance(growth, bool) or not isinstance(growth, int | float) or not growth > 1:
+            raise CourseError(f"within(…) has growth={growth!r}: it is a number above 1.")
+        grown = {"larger": list(larger), "growth": float(growth)}
+    if (steps, seconds) == (None, None) and not calls:
+        return grown
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
     given = {"steps": steps, **(calls or {})}
@@ -136,7 +203,7 @@ def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
             raise CourseError(f"within(…) has {name}={most!r}: a limit is a whole number above 0.")
     timed = {"seconds": float(seconds)} if seconds is not None else {}
-    return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
+    return {"steps": steps or 0, "calls": dict(calls or {}), **timed, **grown}
 
 
 def stays_within(
@@ -180,6 +247,17 @@ def stays_within(
                 "steps",
             )
     return None
+
+
+def grows_slowly(actual: Value, *, growth: float, asked: str, larger: str) -> Finding | None:
+    """Return what is wrong if the call ``larger`` took more than ``growth`` times the processor time of ``asked``."""
+    if isinstance(actual, dict) and actual.get("in_bounds") is True:
+        return None
+    return Finding(
+        f"Your function becomes too slow when its input grows: {larger} takes more than {growth:g} times the processor time of "
+        f"{asked}. Does a loop, or an `in` that searches a list, run inside another loop over the same items?",
+        "steps",
+    )
 
 
 def format_counted_call(function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> str:

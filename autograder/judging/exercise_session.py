@@ -139,7 +139,10 @@ class ExerciseSession:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
             answers = {call_key(probe.first): self.ask(probe.first)}
+            self.check_inputs()
             for call, answer in zip(probe.calls, self._send(probe.calls, hold=True), strict=True):
+                if answer.changed:
+                    self._changed(call, answer)
                 earlier = answers.setdefault(call_key(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import io
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -380,6 +381,10 @@ class ChapterChecks:
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
         """Return all calls that ``checks`` make on a right solution, with inputs drawn from ``secret``."""
+        return [call for call in self.rehearse(exercise, checks, secret) if not call.kwargs.get("variable")]
+
+    def rehearse(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
+        """Return the same calls, and the readings of variables."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(
@@ -387,7 +392,12 @@ class ChapterChecks:
         )
         for name in checks:
             drawn.run_check(exercise, name, StudentProxy(conversation))
-        return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
+        return [call for call, _answer in conversation.log]
+
+    def asks_purity(self, exercise: str) -> bool:
+        """Return whether the check of purity makes any call in ``exercise``."""
+        prepared = self._prepare(exercise)
+        return bool(prepared.purity or prepared.care)
 
     def _prepare(self, exercise: str) -> _Prepared:
         if exercise in self._prepared:
@@ -397,7 +407,7 @@ class ChapterChecks:
         plan = self.dry_run(exercise, names, self.secret)
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
-            pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
+            pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]), self._returns)
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
@@ -407,6 +417,13 @@ class ChapterChecks:
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
+
+    def _returns(self, call: Call) -> bool:
+        """Return whether a right solution returns from ``call`` without an error and leaves its arguments alone."""
+        with redirect_stdout(io.StringIO()):
+            seconds = self.course.limits.call_seconds
+            answer = FunctionSession(self.right_names(), call_seconds=seconds).call(call)
+        return answer.error is None and not answer.changed and not answer.stopped
 
     def _answers_differ(self, one: Call, other: Call) -> bool:
         """Return whether a right solution answers two calls differently."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from autograder.checking.student_objects import asked_for, contains_objects, for
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
+from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Call, Source, StudentError
 from autograder.sandbox.script import is_script, names_in
 from autograder.values import call_key, copy_argument, copy_value, normalize_result
@@ -97,7 +99,7 @@ class StudentProxy(Outcomes):
         if self._limits:
             if name in self._conversation.classes:
                 raise CourseError(
-                    f"within(steps=…, calls=…, seconds=…) holds for functions, and {name} is a class: count in a probe."
+                    f"within(steps=…, calls=…, seconds=…, larger=…) limits functions, and {name} is a class: count in a probe."
                 )
             return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
@@ -138,6 +140,8 @@ class StudentProxy(Outcomes):
         steps: int | None = None,
         calls: Mapping[str, int] | None = None,
         seconds: float | None = None,
+        larger: Sequence[Value] | None = None,
+        growth: float = 10,
     ) -> StudentProxy:
         """Return the same student with limits on each call: ``student.within(memory_mb=64).f(x)``.
 
@@ -146,8 +150,10 @@ class StudentProxy(Outcomes):
             steps: the number of executed lines of Python and of comparisons of the given items.
             calls: how often each of these functions may be called. They are functions of the notebook or arguments.
             seconds: the processor time in seconds.
+            larger: the arguments of a call that is about four times as large.
+            growth: how many times the processor time the larger call may take.
         """
-        limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
+        limits = limits_of(steps, calls, seconds, larger, growth)
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
 
     def _counted(self, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -236,7 +242,57 @@ class StudentProxy(Outcomes):
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
             raise CheckFailed(text + missing_error_message(call.probe), self._conversation.described(call), kind=kind)
-        return record_answer(copy_value(answer.value), lambda: self._conversation.spelled(call), call)
+        value = _with_rest(copy_value(answer.value), lambda: self._conversation.ask(_taking_all(call, _ITEMS)).value)
+        return record_answer(value, lambda: self._conversation.spelled(call), call)
+
+
+_ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
+_ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
+_FEW_PARTS = 1000  # of a result in which iterators may be
+_TAKE_ALL = """
+from itertools import islice as _islice
+_inner = globals().get("probe")
+
+def _taken(value, depth=0):
+    kind = type(value)
+    if kind in (list, tuple) and depth < 3:
+        return kind([_taken(part, depth + 1) for part in value])
+    if kind is dict and depth < 3:
+        return {{key: _taken(part, depth + 1) for key, part in value.items()}}
+    return list(_islice(value, {most} + 1)) if hasattr(kind, "__next__") else value
+
+def probe(function, *args, **kwargs):
+    return _taken(_inner(function, *args, **kwargs) if _inner else function(*args, **kwargs))
+"""
+
+
+def _taking_all(call: Call, most: int) -> Call:
+    """Return the same call, which returns lists of up to ``most`` + 1 items instead of iterators."""
+    return replace(call, probe=call.probe + _TAKE_ALL.format(most=most))
+
+
+def _with_rest(value: Value, again: Callable[[], Value], most: int = _ITEMS, depth: int = 0) -> Value:
+    """Let each iterator in ``value`` get its items beyond the known ones from ``again``, and return ``value``."""
+    if isinstance(value, Iterated):
+        if value.more:
+            value.again = lambda: _continued(value, again(), most)
+    elif type(value) in (list, tuple, dict) and len(value) <= _FEW_PARTS and depth < 3:
+        for key, part in value.items() if type(value) is dict else enumerate(value):
+            _with_rest(part, partial(_part_of, again, key), most, depth + 1)
+    return value
+
+
+def _part_of(again: Callable[[], Value], key: Value) -> Value:
+    try:
+        return again()[key]
+    except (TypeError, LookupError):  # called again, it returns something else
+        return None
+
+
+def _continued(known: Iterated, items: Value, most: int) -> Iterated:
+    if type(items) is not list or len(items) < len(known):
+        return known
+    return Iterated(items[:most], known.type, more=len(items) > most)
 
 
 def _missing(call: Call, error: StudentError) -> str:
@@ -294,7 +350,9 @@ class ReferenceProxy:
             with np.errstate(all="ignore"):
                 kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
                 args = [copy_argument(value, self._functions.__getitem__) for value in call.args]
-                self._known[key] = normalize_result(function(*args, **kwargs))
+                value = normalize_result(function(*args, **kwargs))
+            again = partial(self.answer, _taking_all(call, _ITEMS_OF_A_REFERENCE))
+            self._known[key] = _with_rest(value, again, _ITEMS_OF_A_REFERENCE)
         return copy_value(self._known[key])
 
     def __getitem__(self, name: str) -> Value:

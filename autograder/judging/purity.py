@@ -12,10 +12,19 @@ import numpy as np
 
 from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
+from autograder.checking.outcomes import is_outcome
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.student_objects import format_script
 from autograder.judging.diagnosis import same_answer
 from autograder.sandbox.protocol import Answer, Call
-from autograder.sandbox.script import maximal_scripts, script, steps_of, with_caller_mutations, with_mutation_report
+from autograder.sandbox.script import (
+    is_script,
+    maximal_scripts,
+    script,
+    steps_of,
+    with_caller_mutations,
+    with_mutation_report,
+)
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
 __all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
@@ -55,28 +64,54 @@ class PurityProbe:
     answers_differ: bool = False
 
 
-def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
-    """Return pairs of calls with equal shapes and different numbers, largest inputs first.
+def _passes_arguments_on(call: Call) -> bool:
+    """Return whether the function gets the arguments of ``call`` themselves, so that changes of them are noticed."""
+    return not call.probe or is_outcome(call.probe) or _is_script_or_plot(call)
 
-    They are taken from the plan and from ``other``, the same plan with other draws.
+
+def _is_script_or_plot(call: Call) -> bool:
+    return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
+
+
+def pairs_of(
+    exercise: str, plan: list[Call], other: list[Call], returns: Callable[[Call], bool]
+) -> list[tuple[Call, Call]]:
+    """Return pairs of calls with equal shapes and different numbers, largest inputs first. Empty if there is no call.
+
+    They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
+    check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
+    if a right function ``returns`` from one of those.
     """
+    calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
+    own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
+    if not any(
+        _is_script_or_plot(call) or returns(_bare(call)) for call in own
+    ):  # none, or all of them end in an error
+        bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
+        own, others = [*bare[0], *own], [*bare[1], *others]
+    if not own:  # changes of a probe's own arguments are better than nothing
+        own, others = ([call for call in some if call.args and not call.measured] for some in calls)
     shapes: dict[Hashable, list[Call]] = {}
-    for call in [*plan, *other]:
-        if call.function == exercise and call.args and not call.measured:
+    for call in [*own, *others]:
+        if call.args or call.kwargs:
             shapes.setdefault((call.probe, schema((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
-    for calls in shapes.values():
-        second = next((c for c in calls[1:] if call_key(c) != call_key(calls[0])), None)
+    for alike in shapes.values():
+        second = next((c for c in alike[1:] if call_key(c) != call_key(alike[0])), None)
         if second is not None:
-            pairs.append((calls[0], second))
+            pairs.append((alike[0], second))
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
     if not pairs:
         # No two inputs have the same shape, so reverse the arrays: answers are only compared with each other.
         # If there are no arrays to reverse, make some other call of the plan in between.
-        own = [call for call in plan if call.function == exercise and not call.measured]
         pairs = [(call, _another(call, own)) for call in own]
     # The results of probes are expensive, so use one small pair for them.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
+
+
+def _bare(call: Call) -> Call:
+    """Return a call of the function itself, without a probe or limits."""
+    return Call(call.function, call.args, call.kwargs)
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:

@@ -112,7 +112,7 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
             ),
             "no program can be started": "import subprocess; subprocess.run(['/bin/true']); got_out = True",
             "no process can be forked": "import os\nif os.fork() == 0: os._exit(0)\ngot_out = True",
-            "no process can be signalled": "import os; os.kill(os.getppid() or 1, 0); got_out = True",
+            "no other process can be signalled": "import os; os.kill(os.getppid() or -1, 0); got_out = True",
             "no descriptor can signal a process": (
                 "import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid() or 1); got_out = True"
             ),

@@ -79,6 +79,8 @@ def decode_value(data: Json) -> Value:
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
     """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings, or None for other values."""
     if isinstance(value, Iterated):
+        whole = value.all_items()
+        value = value if whole.more else whole
         return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
     try:
         if isinstance(value, dict):

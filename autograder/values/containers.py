@@ -108,7 +108,8 @@ class Container(Family):
 
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         if len(value) > MAX_ITEMS:
-            yield f"a {_name_of(value)} of {len(value)} items"
+            whole = (value.known or value) if isinstance(value, Iterated) else value
+            yield f"a {_name_of(value)} of {'more than ' if _is_endless(whole) else ''}{len(whole)} items"
             return
         if depth >= MAX_DEPTH:
             yield "…"
@@ -140,18 +141,21 @@ class SequenceFamily(Container):
     def first_difference(self, found: Value, expected: Value, rules: Rules) -> Difference | None:
         items = _items(found)
         name = _name_of(expected)
-        if items is None or (rules.exact_type and _name_of(found) != name):
+        if items is None or (rules.exact_type and _exact_type(found) != _exact_type(expected)):
             return wrong_builtin_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", expected)
         kind = "list" if isinstance(found, np.ndarray) else _name_of(found)
         items, right = _as_far_as_known(items, expected)
+        other_end = _other_end(items, right, kind, found, expected)
         if rules.order is False:
-            return _unordered_difference(items, right, rules, kind, found, expected)
+            return other_end or _unordered_difference(items, right, rules, kind, found, expected)
         all_inside = (
             first.within(kind, place)
             for place, (item, wanted) in enumerate(zip(items, right, strict=False))
             for first in differences(item, wanted, rules)
         )
         inside = next(all_inside, None)
+        if inside is None and other_end is not None:
+            return other_end
         if len(items) != len(right):
             return _other_length(items, right, kind, found, expected, inside)
         if inside is None:
@@ -206,7 +210,9 @@ class SequenceFamily(Container):
     def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         items = [copy_value(item, leaf) for item in value]
         if isinstance(value, Iterated):
-            return Iterated(items, value.type, more=value.more)
+            copied = Iterated(items, value.type, more=value.more)
+            copied.again, copied.known = value.again, value.known
+            return copied
         return items if isinstance(value, list) else tuple(items)
 
     def identity(self, value: Value) -> Hashable:
@@ -450,14 +456,49 @@ def _name_of(value: Value) -> str:
     return value.type if isinstance(value, Iterated) else type(value).__name__
 
 
+def _exact_type(value: Value) -> tuple[bool, str]:
+    """Return the type that ``exact_type`` compares. An iterator is no list, even if its class has that name."""
+    return isinstance(value, Iterated), _name_of(value)
+
+
+def _is_endless(value: Value) -> bool:
+    """Return whether an iterator gives more items than are known."""
+    return isinstance(value, Iterated) and value.more
+
+
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Both sequences, as far as the items of an iterator were taken."""
-    open_ended = isinstance(items, Iterated) and items.more and len(expected) >= len(items)
-    open_ended |= isinstance(expected, Iterated) and expected.more and len(items) >= len(expected)
-    if not open_ended:
-        return items, expected
-    shared = min(len(items), len(expected))
-    return items[:shared], expected[:shared]
+    """Return both sequences with as many items as are compared.
+
+    An iterator is asked for more items if the other sequence is longer. Two endless ones are cut to the same length.
+    """
+    right = expected.all_items() if isinstance(expected, Iterated) else expected
+    if _is_endless(right):
+        right = expected  # the first items are enough for a comparison with another endless iterator
+    elif isinstance(items, Iterated) and len(right) >= len(items):
+        items = items.all_items()
+    if _is_endless(items) and _is_endless(right):
+        shared = min(len(items), len(right))
+        return items[:shared], right[:shared]
+    return items, right
+
+
+def _other_end(
+    items: Sequence[Value], right: Sequence[Value], kind: str, found: Value, expected: Value
+) -> Difference | None:
+    """Return the difference if one sequence ends and the other is longer than what is known of it."""
+    known = count(len(items), "item")
+    if _is_endless(items) and len(items) < len(right):
+        clause = (
+            f"only the first {known} of the {kind} can be looked at, where {len(right):,} are right: return all of them in a "
+            "list."
+        )
+    elif _is_endless(items) and len(items) == len(right):
+        clause = f"the {kind} goes on after {known}, and the right one ends there."
+    elif _is_endless(right) and len(items) >= len(right):
+        clause = f"the {kind} ends after {known}, and the right one goes on."
+    else:
+        return None
+    return Difference(clause, "length", found, expected)
 
 
 def _other_length(

@@ -31,6 +31,8 @@ from autograder.cli.app import app
 from autograder.course.course import load_course
 from autograder.course.secret import VARIABLE
 from autograder.pages.card import location_text
+from tests.framework.security.hostile import FILES
+from tests.framework.security.hostile_class import ATTACKS
 from tests.support import ROOT
 from tests.support.commands import python
 
@@ -242,6 +244,58 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
     shown = config.Autograde.autograde_preprocessors
     assert shown[0] == f"{ExecuteConfined.__module__}.{ExecuteConfined.__name__}"
     assert [step.rpartition(".")[2] for step in shown[1:]] == [step.rpartition(".")[2] for step in own[1:]]
+
+
+# --- security --------------------------------------------------------------------------------------------------------
+
+
+def _missing_tests(page: str) -> list[str]:
+    """Return what is wrong with the tests that the page on security names: rows without one, and names of none."""
+    named = re.compile(r"`(test_\w+\.py)(?:::(\w+))?`")
+    functions: dict[str, set[str]] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        functions.setdefault(path.name, set()).update(n.name for n in nodes if isinstance(n, ast.FunctionDef))
+    wrong = [
+        f"{file}::{name}"
+        for file, name in named.findall(page)
+        if file not in functions or (name and name not in functions[file])
+    ]
+    for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        head, _line, *rows = table.splitlines()
+        if not head.endswith("| Test |"):
+            wrong.append(f"a table without a column of tests: {head}")
+        for row in rows:
+            cell = row.split(" | ")[-1]
+            attacks = set(re.findall(r"`(\w+)`", cell))
+            wrong += sorted(attacks - {*ATTACKS, *FILES})
+            if not attacks and not named.search(cell):
+                wrong.append(f"a claim without a test: {row}")
+    return wrong
+
+
+def test_every_claim_about_security_names_a_test():
+    """The last cell of each row on the page on security names tests or attacks that exist."""
+    page = TEXTS["security.md"]
+    assert page.count("| Test |") >= 3
+    assert _missing_tests(page) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("`fork_bomb`", "`fork_bombs`", "fork_bombs"),
+        ("::test_a_text_is_read_in_time`", "::test_a_text`", "test_reading_time.py::test_a_text"),
+        ("`test_container.py::", "`test_containers.py::", "test_containers.py::test_no_code"),
+        ("`exits_for_good`, `segfaults`, `closes_descriptors`", "as above", "a claim without a test"),
+        ("| Attack | What stops it | Test |", "| Attack | What stops it |  |", "a table without a column of tests"),
+    ],
+)
+def test_a_claim_without_a_test_is_found(old, new, words):
+    """A misspelled name, an empty cell and a table without tests are reported."""
+    page = TEXTS["security.md"]
+    assert old in page
+    assert any(words in one for one in _missing_tests(page.replace(old, new)))
 
 
 # --- where a message comes from ------------------------------------------------------------------------------------

@@ -70,6 +70,8 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         for check in spec.checks:
             with _quiet() as output:
                 mistake, calls = first.try_check(exercise, check, file)
+            if mistake is None and not calls and not check.purity:
+                mistake = Mistake(file.place_of_check(exercise, check.name), _ASKS_NOTHING, about=exercise)
             if mistake is not None and mistake.about not in reported:
                 reported.add(mistake.about)
                 yield mistake
@@ -150,7 +152,7 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
+                calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             return Mistake(
@@ -172,10 +174,14 @@ class _TimedReferences:
         return None, [call_key(call) for call in calls]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
-        """Run all checks of an exercise on one reference, as for a student. Return what the purity check finds."""
+        """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""
         try:
             with _quiet():
                 self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
+                for check in spec.checks:
+                    if check.purity and not self.checks.asks_purity(exercise):
+                        what = _ASKS_NO_PURITY.format(exercise)
+                        return Mistake(file.place_of_check(exercise, check.name), what, about=exercise)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - as above
@@ -192,6 +198,14 @@ class _TimedReferences:
         return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
 
 
+_ASKS_NOTHING = (
+    "it asks nothing: it calls no function of the student and reads no variable, so everybody passes it. Call the student's "
+    "function in it, or take the check away."
+)
+_ASKS_NO_PURITY = (
+    "it asks nothing: it repeats the calls of the exercise's other checks, and none of these passes arguments to {0} itself. "
+    "Add a check that calls student.{0}(…) without a probe, or take pure() away."
+)
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 
 

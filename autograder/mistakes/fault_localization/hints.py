@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.base.attempt import parsed
+from autograder.base.attempt import is_nested_deeply, parsed
 from autograder.base.edit_kinds import kind_of
 from autograder.base.formatting import join_words
 from autograder.judging.judge import Judge
@@ -120,7 +120,7 @@ def _definition(name: str, function: Any) -> Definition | None:
     except (OSError, TypeError, IndentationError, SyntaxError):
         return None
     tree = parsed(text)
-    if tree is None or len(tree.body) != 1:
+    if tree is None or len(tree.body) != 1 or is_nested_deeply(tree):
         return None
     made = Definition.of(tree.body[0], text, name)
     if made is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from autograder.base.attempt import parsed
+from autograder.base.attempt import is_nested_deeply, parsed
 from autograder.mistakes.edits.donors import Donor, donor_lines, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.operators import Operator
@@ -108,7 +108,7 @@ def program_of(
     donors: Sequence[Donor] = (),
     operators: Sequence[Operator] = (),
 ) -> Program | None:
-    """Return the program of ``exercise``, None if there is no ``def`` of it or too much code.
+    """Return the program of ``exercise``, None if there is no ``def`` of it, or it is too long or too deeply nested.
 
     Args:
         exercise: the name of the exercise.
@@ -125,7 +125,7 @@ def program_of(
             if isinstance(statement, ast.ClassDef) and statement.name != exercise:
                 definition = None  # helper classes are not searched
             if definition is not None:
-                defined[definition.name] = definition
+                defined[definition.name] = None if is_nested_deeply(statement) else definition
             else:
                 for bound in _bound(statement):
                     defined[bound] = None  # it is now something that cannot be edited

@@ -44,6 +44,15 @@ class Clock:
         self._armed = False
         self._signal, self._set = signal.signal, getattr(signal, "setitimer", None)
 
+    def handle_interrupts(self) -> None:
+        """Let the notebook interrupt itself, as in a Jupyter kernel. Between cells and calls, interrupts are ignored."""
+        if self._set is not None:
+            self._signal(signal.SIGINT, self._interrupt)
+
+    def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        if self._armed:
+            raise KeyboardInterrupt
+
     def _ring(self, _number: int, _frame: FrameType | None) -> None:
         if self._armed:
             raise CallTimeout

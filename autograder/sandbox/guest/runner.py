@@ -17,7 +17,7 @@ from .kernel import Kernel
 from .namespace import look_up, rebind, redefine
 from .wire import Decoder, Encoder, pack, pack_array
 from .wire_limits import Json, TooBig, Value, WireError
-from .wire_plain import opaque_tree
+from .wire_plain import materialize_iterators, opaque_tree
 
 Work = Callable[[], tuple[Value, list[str]]]  # returns a value, and the arguments that were changed
 
@@ -80,7 +80,8 @@ class Runner:
                 value = self._special("s", [probe, "probe"])(function, *positional, **named)
             else:
                 value = function(*positional, **named)
-            return value, tracker.changed()
+            # A generator may change an argument only when it is asked for its items.
+            return materialize_iterators(value), tracker.changed()
 
         return work
 
@@ -234,6 +235,7 @@ def serve(
         if jail is not None and order.get("files"):
             jail = replace(jail, alone=False)
         kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"], jail=jail)
+        kernel.clock.handle_interrupts()
         late = False
         for index, name, source, optional, seconds in order["cells"]:
             # Optional cells after a timeout get less time, because pictures often call the same slow code.

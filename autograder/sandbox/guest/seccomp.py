@@ -1,8 +1,8 @@
 """The system calls that student code may make, as a BPF program for the kernel's seccomp filter.
 
 This is an allowlist: any other call fails with "operation not permitted". There are no sockets, new processes, signals
-to other processes, changes of identity, tracing or mounts. Only some commands of ``fcntl`` are allowed, and ``clone`` can
-only create a thread of this process. ``confine`` limits the number of threads.
+to other processes, changes of identity, tracing or mounts. A process may signal itself. Only some commands of ``fcntl`` are
+allowed, and ``clone`` can only create a thread of this process. ``confine`` limits the number of threads.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "umask": (95, 166),            "uname": (63, 160),              "unlink": (87, None),
     "unlinkat": (263, 35),         "write": (1, 64),                "writev": (20, 66),
 }  # fmt: skip
+# A notebook may interrupt itself, as with ``signal.raise_signal``. Their first argument is the process.
+_KILL_CALLS = {"kill": (62, 129), "tgkill": (234, 131)}
 _FCNTL = (72, 25)
 # The same numbers on both machines. The commands that make a descriptor send signals to a chosen process (F_SETOWN,
 # F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) are left out, because they would reach every process of the same user.
@@ -70,10 +72,14 @@ _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x35, 0x
 _FIRST, _SECOND, _THIRD = 16, 24, 32
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32_BIT = 0x40000000
+_REFUSED = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
 
 
-def program() -> bytes:
-    """Return the filter as an array of ``struct sock_filter``. Raises ``OSError`` on an unknown processor."""
+def program(own: int = 0) -> bytes:
+    """Return the filter as an array of ``struct sock_filter``, for the process with the number ``own``.
+
+    Raises ``OSError`` on an unknown processor.
+    """
     machine = platform.machine()
     if machine not in _MACHINES:
         raise OSError(errno.ENOSYS, f"there is no system-call table for {machine}")
@@ -91,9 +97,12 @@ def program() -> bytes:
             steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     for number, decision in ((_FCNTL[column], _fcntl_commands()), (_CLONE[column], _threads_only())):
         steps += [(_JUMP_EQUAL, 0, len(decision), number), *decision]
+    to_itself = [(_LOAD, 0, 0, _FIRST), (_JUMP_EQUAL, 0, 1, own), (_RETURN, 0, 0, _ALLOW), _REFUSED]
+    for numbers in _KILL_CALLS.values() if own else ():
+        steps += [(_JUMP_EQUAL, 0, len(to_itself), numbers[column]), *to_itself]
     for number, refusal in ((_IOCTL[column], errno.EACCES), (_CLONE3[column], errno.ENOSYS)):
         steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | refusal)]
-    steps.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
+    steps.append(_REFUSED)
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
@@ -103,7 +112,7 @@ def _fcntl_commands() -> list[tuple[int, int, int, int]]:
     for command in _FCNTL_COMMANDS.values():
         steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
     steps += [(_JUMP_EQUAL, 0, 3, _F_SETFL), (_LOAD, 0, 0, _THIRD), (_JUMP_IF_SET, 1, 0, _O_ASYNC)]
-    return [*steps, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+    return [*steps, (_RETURN, 0, 0, _ALLOW), _REFUSED]
 
 
 def _threads_only() -> list[tuple[int, int, int, int]]:
@@ -111,4 +120,4 @@ def _threads_only() -> list[tuple[int, int, int, int]]:
     steps = [(_LOAD, 0, 0, _FIRST)]
     for flags in _THREAD_FLAGS:
         steps += [(_JUMP_EQUAL, 0, 1, flags), (_RETURN, 0, 0, _ALLOW)]
-    return [*steps, (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+    return [*steps, _REFUSED]

@@ -51,6 +51,10 @@ _date, _datetime, _time, _timedelta = dt.date, dt.datetime, dt.time, dt.timedelt
 _timezone, _ndarray = dt.timezone, np.ndarray
 _islice, _deque, _sorted, _repr = itertools.islice, deque, sorted, repr
 _VIEWS = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+_BUILTIN = {
+    kind.__name__: kind
+    for kind in (list, tuple, dict, set, frozenset, range, str, bytes, map, filter, zip, enumerate, reversed, deque)
+} | {kind.__name__: kind for kind in (*_VIEWS, _ndarray, type(_ for _ in ()))}
 _KEYS = (type(None), bool, int, float, str, complex, bytes, _date, _datetime, _time, _timedelta, _timezone, range)
 _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infinity|NaN)")
 _ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
@@ -73,10 +77,22 @@ class Encode(Protocol):
 
 
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
-    """The first items of an iterator, with the name of its ``type`` and whether there are ``more``."""
+    """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
+
+    ``again`` returns the same iterator with far more of its items. None if nobody can be asked for them. ``known`` is what
+    it returned.
+    """
 
     type: str
     more: bool
+    again: Callable[[], Iterated] | None = None
+    known: Iterated | None = None
+
+    def all_items(self) -> Iterated:
+        """Return the iterator with all of its items, as far as they can be had."""
+        if self.more and self.again is not None and self.known is None:
+            self.known = self.again()
+        return self.known or self
 
     def __new__(cls, items: Iterable[Value], type: str = "generator", *, more: bool = False) -> Self:  # noqa: A002
         """Create the items of an iterator of that type."""
@@ -119,14 +135,17 @@ def _module_of(kind: type) -> Any:
 
 
 def materialize_iterators(value: Value, depth: int = 0) -> Value:
-    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no code."""
+    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no code.
+
+    The parts of a list, tuple or dict are only searched if there are at most a thousand.
+    """
     kind = type(value)
     if kind is _ndarray or kind in _KEYS:
         return value
-    if kind in (list, tuple) and depth < 6:
+    if kind in (list, tuple) and depth < 6 and len(value) <= MAX_ITEMS:
         items = [materialize_iterators(item, depth + 1) for item in value]
         return value if all(map(_is, items, value)) else kind(items)
-    if kind is dict and depth < 6:
+    if kind is dict and depth < 6 and len(value) <= MAX_ITEMS:
         items = [materialize_iterators(item, depth + 1) for item in value.values()]
         return value if all(map(_is, items, value.values())) else dict(zip(value, items))  # noqa: B905 - same length
     return value if issubclass(kind, _ndarray) else _items_of(value) or value
@@ -140,6 +159,8 @@ def _items_of(value: Value) -> Iterated | None:
     """Return the first items of an iterator, or None if ``value`` is not an iterator."""
     kind = type(value)
     name = kind.__name__[:200] if kind.__name__.isprintable() else "iterator"
+    if _BUILTIN.get(name, kind) is not kind:
+        name = f"class {name}"  # a student's own, which is no list if it is called one
     if kind in _VIEWS or kind is _deque:
         return Iterated(value, name)
     if not hasattr(kind, "__next__"):

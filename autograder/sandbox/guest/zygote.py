@@ -70,7 +70,8 @@ class Zygote:
         self._control = control
         self._plan = plan
         self._keep = confine.READ_SEARCH if plan["read_search"] else 0
-        self._filter = seccomp.program()
+        self._program = seccomp.program
+        self._program()  # raises on an unknown processor
         self._children: dict[int, _Child] = {}
         self._nested = False
 
@@ -168,7 +169,7 @@ class Zygote:
         confine.set_limits(
             memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
         )
-        confine.drop_privileges(ruleset, self._filter, keep=self._keep)
+        confine.drop_privileges(ruleset, self._program(os.getpid()), keep=self._keep)
         from .failures import JailLimits  # noqa: PLC0415 - already imported by the warm-up
         from .runner import serve  # noqa: PLC0415
 

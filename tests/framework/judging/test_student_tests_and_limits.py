@@ -1,6 +1,9 @@
 """Tests of students' own tests, run on planted bugs, and of limits on a function's work, in the sandbox and in this process."""
 
+import os
 import re
+import subprocess
+import sys
 from contextlib import closing
 from types import SimpleNamespace
 
@@ -205,6 +208,74 @@ def test_the_time_of_the_processor_is_limited(both):
         agrees.within(seconds=5).fib(1)
 
     assert both("def fib(n):\n    while n > 1: pass\n    return n\n", check) == ""
+
+
+STRIPPED = [f" w{number} " for number in range(600)]
+LARGER = [[f" w{number} " for number in range(2400)]]
+CLEANED = "    words = [w.strip() for w in words]\n"
+
+
+def growing(_student, agrees):
+    """The check of how the time grows."""
+    agrees.within(larger=LARGER).first_again(STRIPPED)
+
+
+@pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
+def test_time_that_grows_with_the_square_is_noticed(both, source):
+    """Also if the words were cleaned first, so that no step of comparing them is counted."""
+    source = source.replace("(words):\n", f"(words):\n{CLEANED}", 1)
+    assert both(source, lambda _s, agrees: agrees.within(steps=30_000).first_again(STRIPPED[:150])) == ""
+    said = both(source, growing)
+    assert said.startswith(
+        "Your function becomes too slow when its input grows: first_again(a list of 2,400 items) takes more than 10 times the "
+        "processor time of first_again(a list of 600 items). Does a loop,"
+    )
+
+
+SET = "    met = set()\n    for w in words:\n        if w in met:\n            return w\n        met.add(w)\n"
+SORTED = "    ordered = sorted(words)\n    return next((a for a, b in zip(ordered, ordered[1:]) if a == b), None)\n"
+
+
+@pytest.mark.parametrize("body", [SET, SORTED])
+def test_a_busy_machine_makes_no_quick_function_slow(both, body):
+    """Other processes take the processors, and the function passes each time."""
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        for _ in range(3):
+            assert both(f"def first_again(words):\n{CLEANED}{body}", growing) == ""
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+
+
+def test_a_cache_does_not_hide_slow_code(both):
+    """The cache of ``functools`` is emptied before each call."""
+    body = PAIRS.replace("def first_again(words)", "@functools.cache\ndef first_again(words)")
+    larger, smaller = tuple(LARGER[0]), tuple(STRIPPED)
+    said = both(f"import functools\n\n{body}", lambda student, _a: student.within(larger=[larger]).first_again(smaller))
+    assert "takes more than 10 times the processor time" in said
+
+
+def test_both_calls_are_tried_with_copies(both):
+    """A function that changes its arguments is measured with whole ones each time."""
+    source = "def first_again(words):\n    while words:\n        words.pop()\n"
+    assert both(source, growing) == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"larger": "text"}, "it lists the arguments of a larger call"),
+        ({"larger": []}, "it lists the arguments of a larger call"),
+        ({"larger": [[1]], "growth": 1}, "growth=1: it is a number above 1"),
+        ({"larger": [[1]], "growth": True}, "growth=True: it is a number above 1"),
+    ],
+)
+def test_an_author_reads_what_a_limit_of_growth_lacks(both, limits, words):
+    """Each is named, with what it should be."""
+    with pytest.raises(CourseError, match=words):
+        both("def fib(n): pass", lambda student, _a: student.within(**limits))
 
 
 @pytest.mark.parametrize("limit", [0, -3, 2.5, True])

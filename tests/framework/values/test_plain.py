@@ -68,6 +68,9 @@ LINES = "to be\nor not\n"
         (np.array(["2024-03-01"], "M8[D]"), np.array(["2024-02-29"], "M8[D]"), "At index [0] there is np.datetime64('2024-03-01') where np.datetime64('2024-02-29') is right."),
         ((c for c in "abc"), ["a", "b"], "The generator has 3 items where 2 are right: 'c' at place 3 is too many."),
         (iter(range(10**9)), [0, 1], "The range_iterator has more than 1,000 items where 2 are right: 2 at place 3 is too many."),
+        (iter(int, 1), [0] * 5000, "Only the first 1,000 items of the callable_iterator can be looked at, where 5,000 are right: return all of them in a list."),
+        (iter(int, 1), [0] * 1000, "The callable_iterator goes on after 1,000 items, and the right one ends there."),
+        ([0] * 5000, iter(int, 1), "The list ends after 5,000 items, and the right one goes on."),
         ([1.0, float("nan")], [1.0, 2.0], "At place 2 of the list there is nan where 2 is right."),
     ],
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
@@ -90,7 +93,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
         ((c for c in "ab"), ["a", "b"], {}),
         (["a", "b"], (c for c in "ab"), {}),
         ({"a": 1}.keys(), ["a"], {}),
-        (iter(int, 1), [0] * 5000, {}),  # of which no more is looked at than a thousand
+        (iter(int, 1), iter(float, 1.0), {}),  # two that are endless are compared as far as they are known
         ({1.0, 0.1 + 0.2}, {1, 0.3}, {}),
         ({Colour.RED: {Colour.RED}}, {1: {1}}, {}),
         ({0.1 + 0.2: "a"}, {0.3: "a"}, {}),
@@ -121,6 +124,8 @@ def test_the_same_value_in_another_dress_is_right(found, right, options):
         (["a", "a"], ["a", "b"], {"order": False}, "The list lacks 'b', and has 'a', which does not belong there."),
         (("a",), ["a"], {"exact_type": True}, "It is a tuple, ('a',); a list is asked for."),
         (["a"], (c for c in "a"), {"exact_type": True}, "It is a list, ['a']; a generator is asked for."),
+        (type("list", (), {"__iter__": lambda self: self, "__next__": lambda self: next(self.it), "it": iter("a")})(), ["a"], {"exact_type": True}, "It is a class list, iter(['a']); a list is asked for."),
+        (iter(int, 1), [0] * 5000, {"order": False}, "Only the first 1,000 items of the callable_iterator can be looked at, where 5,000 are right: return all of them in a list."),
         ([3], [3.0], {"exact_type": True}, "At place 1 of the list there is 3 where 3.0 is right."),
     ],
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",

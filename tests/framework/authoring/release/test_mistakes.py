@@ -18,6 +18,7 @@ SOLUTIONS = f"solutions/{CHAPTER}.py"
 WRONG = f"solutions/misconceptions/{CHAPTER}.py"
 RIGHT = f"solutions/alternatives/{CHAPTER}.py"
 NOTEBOOK = f"source/{CHAPTER}/{CHAPTER}.ipynb"
+PROBED = "assert student.probe('def probe(f): return float(f(0.0))', 'to_kelvin') == 273.15"
 FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call="to_kelvin(x)", x=x)'
 
 
@@ -157,6 +158,8 @@ CASES = {
     "unseeded at the top": (text(CHECKS, '@exercise("to_kelvin"', 'SOME = np.random.normal(size=3)\n\n\n@exercise("to_kelvin"'), rf"{CHECKS}, line \d+: np\.random\.normal\(…\) has no seed"),
     "seeded in its place": (text(CHECKS, "x = np.array([0.0])", "np.random.seed(3)\n        x = np.random.rand(3)"), None),
     "input from the clock": (text(CHECKS, "x = np.array([0.0])", "x = np.array([float(__import__('time').perf_counter())])"), r"TestToKelvin\.test_freezing: tried a second time, it asks something else"),
+    "check that asks nothing": (text(CHECKS, "agrees.mean_kelvin(x)", "assert x.ndim"), rf"{CHECKS}, line \d+, TestMeanKelvin\.test_many_stations: it asks nothing: it calls no function of the student and reads no variable, so everybody passes it"),
+    "purity that asks nothing": (both(text(CHECKS, FREEZING, PROBED), text(CHECKS, FREEZING.partition("\n")[2].strip(), PROBED)), rf"{CHECKS}, line \d+, TestToKelvin\.test_care: it asks nothing: .* none of these passes arguments to to_kelvin itself\. Add a check that calls student\.to_kelvin\(…\)"),
     "visible example that fails": (text(CHECKS, FREEZING, 'assert student.to_kelvin(0.0) == 273, "0 °C is 273 K"'), rf"{CHECKS}, line \d+, TestToKelvin\.test_freezing: the reference fails it: 0 °C is 273 K"),
     "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: the reference cannot be tried by it\. .*no 'mean_kelvim'"),
     "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"asks for the fixture 'studnet', which grading does not provide"),

@@ -30,6 +30,15 @@ def evens():
     while True:
         yield n
         n += 2
+
+def countdown(n):
+    while n:
+        n -= 1
+        yield n
+
+def first_again(words):
+    met = set()
+    return next((word for word in words if word in met or met.add(word)), None)
 """
 CHECKS = '''
 from autograder.checking import assert_matches, check, exercise
@@ -67,6 +76,20 @@ class TestEvens:
         """the first"""
         agrees.take(3).evens()
         assert_matches(student.take(2).evens(), [0, 2])
+
+@exercise("countdown", points=1)
+class TestCountdown:
+    @check(points=1, visible=True)
+    def test_long(self, agrees):
+        """three thousand steps"""
+        agrees.countdown(3000)
+
+@exercise("first_again", points=1)
+class TestFirstAgain:
+    @check(points=1, visible=True)
+    def test_many(self, agrees):
+        """many words"""
+        agrees.within(larger=[[f"w{n}" for n in range(2000)]]).first_again([f"w{n}" for n in range(500)])
 '''
 WRONG = '''
 @misconceptions_of("word_counts")
@@ -86,12 +109,14 @@ CASES = {
     "greet": "def greet(name):\n    if not name: raise ValueError('nobody')\n    return f'Hello, {name}!'",
     "seats": "def seats(rows): return {row: 1 for row in rows}",
     "evens": "def evens(): return iter([0, 2, 5])",
+    "countdown": "def countdown(n): return (0 if i > 2000 else n - 1 - i for i in range(n))",
+    "first_again": "def first_again(words):\n    for i in range(len(words)):\n        if words[i] in words[:i]:\n            return words[i]",
 }
 
 
 @pytest.fixture(scope="module")
 def chapter(tmp_path_factory):
-    """A chapter of four functions, and what a release records of its visible checks, through strict JSON."""
+    """A chapter of functions, and what a release records of its visible checks, through strict JSON."""
     files = {
         "solutions/ch1_units.py": RIGHT,
         "tests/chapters/test_ch1_units.py": CHECKS,
