@@ -13,9 +13,9 @@ from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.findings import Finding
 
-__all__ = ["COUNT", "format_counted_call", "limits_of", "stays_within"]
+__all__ = ["COUNT", "format_counted_call", "limits_of", "rounded_limits", "stays_within"]
 
-# Runs in the student's process. It stops the function at twenty times the limit.
+# Runs in the student's process. It stops the function at twenty times the limit that it is given.
 COUNT = """
 import signal as _signal
 import sys as _sys
@@ -128,7 +128,7 @@ def probe(function, limits, args, kwargs):
 
 
 def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Value]:
-    """Return the limits as they are sent to the probe. Raises ``CourseError`` if one is not a number above 0."""
+    """Return the limits as a check compares them. Raises ``CourseError`` if one is not a number above 0."""
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
     given = {"steps": steps, **(calls or {})}
@@ -137,6 +137,20 @@ def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float
             raise CourseError(f"within(…) has {name}={most!r}: a limit is a whole number above 0.")
     timed = {"seconds": float(seconds)} if seconds is not None else {}
     return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
+
+
+def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
+    """Return limits for the probe, each the next power of ten and not below 1,000.
+
+    The probe only has to stop a function that goes on and on. How many steps and calls are allowed is decided here, and the
+    student's process does not learn it.
+    """
+    calls = {name: _power_of_ten(most) for name, most in limits["calls"].items()}
+    return {**limits, "steps": limits["steps"] and _power_of_ten(limits["steps"]), "calls": calls}
+
+
+def _power_of_ten(limit: int) -> int:
+    return max(1000, 10 ** len(str(limit - 1)))
 
 
 def stays_within(

@@ -63,7 +63,7 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
     shapes: dict[Hashable, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args and not call.measured:
-            shapes.setdefault((call.probe, schema((call.args, dict(call.kwargs)))), []).append(call)
+            shapes.setdefault((call.probe, call.expects, schema((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
     for calls in shapes.values():
         second = next((c for c in calls[1:] if call_key(c) != call_key(calls[0])), None)
