@@ -41,7 +41,7 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
     """
     how = actual if isinstance(actual, dict) else {}
     wanted = " or ".join(errors)
-    if not how.get("raised"):
+    if not isinstance(how.get("raised"), list):
         gave = shorten(show(how.get("gave")), MAX_SHOWN)
         instead = "it returned None" if how.get("gave") is None else f"it returned {gave}"
         return Finding(f"It should raise {_a(wanted)}; instead {instead}.", "values")

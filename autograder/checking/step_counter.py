@@ -169,9 +169,9 @@ def stays_within(
             "loop runs far more often than there are items?",
             "steps",
         )
-    at_least = "more than " if found.get("stopped") else ""
     most = limits["steps"]
     if most and steps > most:
+        at_least, steps = _capped(steps, most, found)
         more = steps >= 4 * max(int(right.get("steps", 0)), 1)
         ask = (
             " Does a loop, or an `in` that goes through a list, stand inside another loop over the same items?"
@@ -186,7 +186,8 @@ def stays_within(
     for name, allowed in limits["calls"].items():
         count = calls.get(name)
         if type(count) is not int or count > allowed:
-            told = f"{count:,} times" if type(count) is int else "too often"
+            at_least, count = _capped(count, allowed, found) if type(count) is int else ("", None)
+            told = f"{count:,} times" if count is not None else "too often"
             needs = right.get("calls", {}).get(name, 0)
             return Finding(
                 f"Here {asked} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
@@ -194,6 +195,12 @@ def stays_within(
                 "steps",
             )
     return None
+
+
+def _capped(number: int, limit: int, found: Mapping[str, Value]) -> tuple[str, int]:
+    """Return a number above ``limit`` as it is reported: at most twenty times the limit, with the words before it."""
+    most = 20 * limit
+    return ("more than ", most) if number > most else ("more than " if found.get("stopped") else "", number)
 
 
 def format_counted_call(function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> str:

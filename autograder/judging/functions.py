@@ -27,7 +27,7 @@ from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, time_limit
-from autograder.sandbox.guest.failures import MAX_MESSAGE, bases_of, shapes_of
+from autograder.sandbox.guest.failures import bases_of, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -35,7 +35,7 @@ from autograder.values import changed_arguments, copy_argument, normalize_result
 
 __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "time_limit"]
 
-MAX_TEXT = 500  # characters of a line of code
+MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
 class FunctionSession:
@@ -264,7 +264,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
         line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
-        message=sanitize(_text(error), MAX_MESSAGE),
+        message=sanitize(_text(error), MAX_TEXT),
         line=sanitize(line, MAX_TEXT),
         lineno=lineno,
         where=frame.name if frame else "",

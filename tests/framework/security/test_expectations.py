@@ -64,8 +64,8 @@ class Median:
     test_bugs = grades_tests({f"is a {TEXT}": unsorted}, right=[median], points=1)
 
 
-
 def steps_of(student, **limits):
+    """Count what one call does."""
     student.within(**limits).count(np.arange(3))
 
 
@@ -149,12 +149,14 @@ def test_no_frame_contains_what_is_expected(ask, name):
 
 def test_a_probe_of_pictures_is_the_same_for_every_picture():
     """There are two texts of it, with and without the words in a picture, whatever is expected."""
-    assert {plot_probe_text(texts=texts) for texts in (True, False)} == {plot_probe_text(texts=t) for t in (False, True)}
+    assert {plot_probe_text(texts=texts) for texts in (True, False)} == {
+        plot_probe_text(texts=t) for t in (False, True)
+    }
     assert TEXT not in plot_probe_text(texts=True)
 
 
 # Searches all that can be reached from the frames of its callers and from the collector: locals, globals, constants of code.
-SEARCH = '''
+SEARCH = """
 import gc, sys
 
 def found(is_it):
@@ -174,7 +176,7 @@ def found(is_it):
             waiting += [*item.values(), *item] if type(item) is dict else item
         elif hasattr(item, "co_consts"):
             waiting += item.co_consts
-'''
+"""
 FORGERS = {
     "an error and its text": """
 def root(x):
