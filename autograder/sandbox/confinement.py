@@ -191,13 +191,17 @@ def _plan_module_with_landlock(
     if confine is None or confine.landlock_version() == 0:
         raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system has none.")
     home = str(writable[0])
+    folder = tempfile.TemporaryDirectory(prefix="autograder-")
+    # Python lists the folders from which it imports. The framework's own may contain the course.
+    (Path(folder.name) / "autograder").symlink_to(Path(__file__).parents[1])
+    readable = [*readable, folder.name, "/dev/urandom", "/dev/zero"]
     code = (
         "import os, sys; from autograder.sandbox.guest import confine; "
-        f"confine.restrict_files({[*readable, '/dev/urandom', '/dev/zero', '/proc']!r}, {list(map(str, writable))!r}); "
+        f"confine.restrict_files({readable!r}, {list(map(str, writable))!r}); "
         "os.execv(sys.argv[1], sys.argv[1:])"
     )
-    environment = {**environment, "HOME": home, "MPLCONFIGDIR": f"{home}/.matplotlib", "TMPDIR": home}
-    return Launch((sys.executable, "-c", code, *command), environment)
+    environment |= {"HOME": home, "MPLCONFIGDIR": f"{home}/.matplotlib", "TMPDIR": home, "PYTHONPATH": folder.name}
+    return Launch((sys.executable, "-c", code, *command), environment, folder)
 
 
 def plan_bubblewrap(packages: Sequence[str]) -> Launch:

@@ -164,6 +164,9 @@ def run_in_process(what: str, course: Course, chapter: str, *, unsafe_local: boo
             raise ImportRefusedError(
                 f"Its own solutions and tests were not done after {_SECONDS:.0f} s. Nothing was written."
             ) from error
+        finally:
+            if launch.folder is not None:
+                launch.folder.cleanup()
         if done.returncode or not result.is_file():
             last = (done.stderr.strip().splitlines() or ["the process ended without a word"])[-1]
             raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
