@@ -117,8 +117,8 @@ def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[st
     check.chosen = next(iter(seen if check.visible else fine), None)
     if check.chosen is not None and check.chosen.kind == "probe" and check.test.hidden:
         chapter.notes.append(
-            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code runs beside the student's, as in "
-            f"{chapter.original.tool}."
+            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code, with the values that it expects, runs "
+            f"next to the student's, as in {chapter.original.tool}."
         )
     why = next((told[way.kind]["why"] for way in check.ways), "no words of a check say it")
     return _OPAQUE if "'Opaque'" in why else why
