@@ -103,17 +103,22 @@ def check_by_examples(
 
 
 def packages_for(notebooks: Iterable[Path]) -> list[str]:
-    """Return the usual packages and those that ``notebooks`` import, as far as they are installed."""
+    """Return the usual packages and those that ``notebooks`` import, as far as they are installed.
+
+    No notebook gets what is installed together with this framework.
+    """
     modules: set[str] = set()
     for path in notebooks:
-        with suppress(NotebookError):  # reported by the check itself
+        with suppress(Exception):  # the check itself reports what is wrong with a notebook
             cells = read_notebook(path).code_cells()
-            beside = [path.parent / name for name in _mentioned_files(path, cells) if name.endswith(".py")]
-            sources = [cell.source for cell in cells] + [file.read_text("utf-8", "replace") for file in beside]
+            beside = [data for name, data in _mentioned_files(path, cells).items() if name.endswith(".py")]
+            sources = [*(cell.source for cell in cells), *(data.decode("utf-8", "replace") for data in beside)]
             modules |= {module for source in sources for _, module in attempt.imported(source)}
     further = modules - {*PACKAGES, "autograder", "IPython"} - sys.stdlib_module_names
     installed = metadata.packages_distributions() if further else {}
-    return [name for name in PACKAGES if find_spec(name) is not None] + sorted(further & installed.keys())
+    ours = set(installed.get("autograder", ()))
+    usual = [name for name in PACKAGES if find_spec(name) is not None]
+    return usual + sorted(name for name in further & installed.keys() if ours.isdisjoint(installed[name]))
 
 
 def examples_for(notebook: Path) -> Examples:
@@ -200,6 +205,7 @@ class Checker:
     def __init__(self, confinement: Confinement = "auto") -> None:
         self._confinement = confinement
         self._worker: Worker | None = None
+        self._serves: tuple[Limits, list[str]] | None = None  # what the worker was started for
         self._results: queue.Queue[tuple[int, CheckRun]] = queue.Queue()
         self._number = 0
         self.busy = False
@@ -209,12 +215,13 @@ class Checker:
 
         Raises ``SandboxUnavailable`` if the confinement does not work here.
         """
-        self.stop()
+        serves = limits, packages = _limits(notebook), packages_for([notebook])
+        if self.busy or self._worker is None or serves != self._serves:
+            self.stop()
+            with asking_for_unsafe_local([notebook]):
+                self._worker, self._serves = open_worker(limits, packages, confinement=self._confinement), serves
         self._number += 1
         self.busy = True
-        limits = _limits(notebook)
-        with asking_for_unsafe_local([notebook]):
-            self._worker = open_worker(limits, packages_for([notebook]), confinement=self._confinement)
         arguments = self._number, notebook, self._worker, limits
         threading.Thread(target=self._check, args=arguments, daemon=True).start()
 
@@ -226,11 +233,11 @@ class Checker:
             except queue.Empty:
                 return None
             if number == self._number:
-                self.stop()
+                self.busy = False  # the worker stays for the next check
                 return run
 
     def stop(self) -> None:
-        """Stop the check in progress, even in an endless loop."""
+        """Stop the check in progress, even in an endless loop, and end the worker."""
         if self._worker is not None:
             self._worker.close()
         self._worker, self.busy = None, False
