@@ -92,6 +92,7 @@ def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
     from autograder.student.terminal.watch import watch as watch_notebook
 
     _end_in_order()
+    confinement(unsafe_local=unsafe_local)
     with friendly_errors(stopped=""):  # Ctrl-C ends it as q does
         raise Exit(watch_notebook(find_notebook(notebook), unsafe_local=unsafe_local))
 
