@@ -140,18 +140,18 @@ def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float
 
 
 def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
-    """Return limits for the probe: each rounded up to 1, 2 or 5 times a power of ten, and at least 1,000.
+    """Return limits for the probe: each rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
 
     The probe only has to stop a function that goes on and on. How many steps and calls are allowed is decided here, and the
     student's process does not learn it.
     """
-    calls = {name: _rounded_up(most) for name, most in limits["calls"].items()}
-    return {**limits, "steps": limits["steps"] and _rounded_up(limits["steps"]), "calls": calls}
+    calls = {name: _rounded(most) for name, most in limits["calls"].items()}
+    return {**limits, "steps": limits["steps"] and _rounded(limits["steps"]), "calls": calls}
 
 
-def _rounded_up(limit: int) -> int:
+def _rounded(limit: int) -> int:
     power: int = 10 ** (len(str(limit)) - 1)
-    return max(1000, next(factor * power for factor in (1, 2, 5, 10) if factor * power >= limit))
+    return max(1000, next(factor * power for factor in (5, 2, 1) if factor * power <= limit))
 
 
 def stays_within(
