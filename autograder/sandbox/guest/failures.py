@@ -147,6 +147,7 @@ _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS}
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _NETWORK = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "socketserver", "requests", "urllib3", "httpx"}
 _PROCESSES = {"subprocess", "multiprocessing", "pty", "joblib", "loky"}
+_SQLITE_PERM = 3
 _NO_THREAD = "can't start new thread"
 _MAX_ERRORS = 8  # in a chain of causes
 _MAX_FRAMES = 200
@@ -178,6 +179,11 @@ def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
             return f"{_START}it allows {jail.threads} threads at a time besides the first. Let fewer run at once."
         if isinstance(cause, OSError):
             return _about(cause, jail, _packages(error) | _packages(cause))
+        if type(cause).__module__ == "sqlite3" and getattr(cause, "sqlite_errorcode", None) == _SQLITE_PERM:
+            return (
+                f"{_START}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+                "sqlite3.connect('file:NAME?nolock=1', uri=True)."
+            )
     return ""
 
 

@@ -148,6 +148,19 @@ def test_what_only_the_jail_refuses_is_told_as_that(kind):
             assert "jail" not in message
 
 
+def test_a_database_in_a_file_needs_no_lock(jail):
+    """SQLite locks its file, which the sandbox denies. The message says how to do without, and both ways work."""
+    create = "sqlite3.connect({}).execute('create table t (n integer)')"
+    ways = ["'my.db'", "':memory:'", "'file:my.db?nolock=1', uri=True"]
+    with closing(jail.open(cells(*(f"import sqlite3\n{create.format(way)}" for way in ways)))) as session:
+        refused, *fine = (cell.error for cell in session.cells)
+    assert refused.message.endswith(
+        f"{NOT_YOUR_CODE}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+        "sqlite3.connect('file:NAME?nolock=1', uri=True)."
+    )
+    assert fine == [None, None]
+
+
 def test_every_probe_fails_without_confinement():
     """The same attempts succeed in a plain process: the probes can tell a jail from none."""
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
