@@ -65,7 +65,8 @@ def call_key(call: Call) -> tuple[Value, ...]:
     """Return a key that is equal for two calls of a function (and probe) only if their arguments are equal, bit for bit."""
     if call.key is not None:
         return call.key
-    return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+    how = (call.function, call.probe, call.memory_mb, call.expects)
+    return (*how, fingerprint(call.args), fingerprint(dict(call.kwargs)))
 
 
 def precompute_keys(calls: Iterable[Call]) -> None:
