@@ -7,29 +7,42 @@ import copy
 import re
 import unicodedata
 import warnings
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = [
     "defined_names",
     "defines",
+    "has_long_run_of_marks",
     "identifiers_in",
     "is_attempted",
     "is_unreadable",
     "last_definition_is_blank",
     "parsed",
     "python_name",
+    "reading_once",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 # These can bind a name without the parser seeing it. Such a notebook is run instead of being called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
 # Not \s, which also matches line ends: each of thousands of empty lines would be searched to the last one.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-_MAX_KEPT = 10_000  # characters; longer cells are not cached, so that a student cannot fill the memory
+# Each exercise looks at all cells, and each submission at the released ones. So what was found in them is kept, up to so many
+# characters of source. A syntax tree takes up to 500 times as much memory.
+_USUAL = 250_000
+_ONE_SUBMISSION = 4_000_000  # more than one submission has: its code is read in three ways
+_EMPTY = 100  # characters that are added for each source
+MAX_MARKS = (
+    30  # combining characters after each other: no language has more, and sorting them takes the square of their number
+)
+_NAME = re.compile(r"[\w\x80-\U0010ffff]+")
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
@@ -87,13 +100,27 @@ def defined_names(source: str) -> frozenset[str] | None:
 
 
 def python_name(text: str) -> str:
-    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters.
+
+    Nothing is changed if more than ``MAX_MARKS`` combining characters follow each other.
+    """
+    return text if text.isascii() else _known.get_or_read(_normalized, text)
+
+
+def has_long_run_of_marks(text: str) -> bool:
+    """Return whether more than ``MAX_MARKS`` combining characters follow each other in ``text``."""
+    if text.isascii():
+        return False
+    # Some characters are no marks but become marks in normal form.
+    marks = [
+        c for c in set(text) if not c.isascii() and all(map(unicodedata.combining, unicodedata.normalize("NFKD", c)))
+    ]
+    return bool(marks) and re.search(f"[{''.join(marks)}]{{{MAX_MARKS + 1}}}", text) is not None
 
 
 def identifiers_in(source: str) -> frozenset[str]:
     """Return every word of ``source``, including the words in strings and comments. Names are normalized."""
-    return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
+    return _known.get_or_read(_words, source)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
@@ -115,17 +142,57 @@ def is_unreadable(name: str, sources: Sequence[str]) -> bool:
 
 def parsed(source: str) -> ast.Module | None:
     """Return the syntax tree of ``source``, or None if it does not parse. The tree is cached, so do not change it."""
-    if len(source) > _MAX_PARSED:
-        return None
-    return _parsed(source) if len(source) <= _MAX_KEPT else _parsed.__wrapped__(source)
+    return None if len(source) > _MAX_PARSED else _known.get_or_read(_parsed, source)
 
 
-@lru_cache(maxsize=256)
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Read each cell of one submission once, however long its cells are."""
+    _known.room = _ONE_SUBMISSION
+    try:
+        yield
+    finally:
+        _known.room = _USUAL
+        _known.trim()
+
+
+class _Known(OrderedDict[tuple[Any, str], Any]):
+    """What was found in cells, by function and source. The least recently used is dropped if the sources are too long together."""
+
+    room, size = _USUAL, 0
+
+    def get_or_read(self, read: Callable[[str], T], source: str) -> T:
+        """Return ``read(source)``."""
+        key = read, source
+        if key in self:
+            with suppress(KeyError):  # another thread has just dropped it
+                self.move_to_end(key)
+                return self[key]  # type: ignore[no-any-return]
+        result = self[key] = read(source)
+        self.size += len(source) + _EMPTY
+        self.trim()
+        return result
+
+    def trim(self) -> None:
+        """Drop what is too much, but never the last one."""
+        while self.size > self.room and len(self) > 1:
+            (_, source), _ = self.popitem(last=False)
+            self.size -= len(source) + _EMPTY
+
+
+_known = _Known()
+
+
+def _normalized(text: str) -> str:
+    if has_long_run_of_marks(text):
+        return text
+    return _NAME.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+
+
 def _words(source: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", python_name(source)))
 
 
-@lru_cache(maxsize=128)  # each exercise looks at all cells, and each submission at the released ones
 def _parsed(source: str) -> ast.Module | None:
     tree = _tree(source)
     return tree if tree is not None else _tree(_MAGIC.sub(r"\1pass", source))
