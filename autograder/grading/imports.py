@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -52,14 +53,14 @@ def modules_of(course: Course) -> frozenset[str]:
 def imported(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
     tree = attempt.parsed(source)
-    waiting: list[ast.AST] = [tree] if tree is not None else []
+    waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield node.lineno, (node.module or "").partition(".")[0]
-        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
+        tried = set(node.body) if isinstance(node, ast.Try) and node.handlers else set()
         waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]
 
 
