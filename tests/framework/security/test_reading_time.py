@@ -5,7 +5,14 @@ import warnings
 
 import pytest
 
-from autograder.base.attempt import defined_names, identifiers_in, is_attempted, last_definition_is_blank, parsed, reading_once
+from autograder.base.attempt import (
+    defined_names,
+    identifiers_in,
+    is_attempted,
+    last_definition_is_blank,
+    parsed,
+    reading_once,
+)
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.course.notebook import document_bytes, parse_notebook
@@ -68,12 +75,11 @@ def test_a_text_is_read_in_time(reader):
 
 
 LONG = {
-    "statements in a try": (250_000, "try:\n{}except OSError:\n    pass\n", " x\n", lambda text: list(imported(text))),
+    "statements in a try": (130_000, "try:\n{}except OSError:\n    pass\n", " x\n", lambda text: list(imported(text))),
     "functions": (
         300_000, "{}", "def softmax(x): return softmax(x)\n", lambda text: program_of("softmax", [("cell", text)])
     ),
     "methods": (600_000, "class softmax:\n{}", " def f(self): pass\n", lambda text: last_definition_is_blank("softmax", [text])),
-    "statements in a stub": (160_000, "{}", "x=1;", lambda text: is_attempted("softmax", STUB, [text], [])),
 }  # fmt: skip
 
 
