@@ -156,7 +156,7 @@ def reading_once() -> Iterator[None]:
         _known.trim()
 
 
-class _Known(OrderedDict[tuple[Any, str], Any]):
+class _CellCache(OrderedDict[tuple[Any, str], Any]):
     """What was found in cells, by function and source. The least recently used is dropped if the sources are too long together."""
 
     room, size = _USUAL, 0
@@ -180,7 +180,7 @@ class _Known(OrderedDict[tuple[Any, str], Any]):
             self.size -= len(source) + _EMPTY
 
 
-_known = _Known()
+_known = _CellCache()
 
 
 def _normalized(text: str) -> str:

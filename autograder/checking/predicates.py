@@ -245,13 +245,13 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
         needs = "letters, commas and one `->` are all that it needs"
         return Finding(f"{show(actual)} is no einsum equation: {needs}.", "type")
-    arrays = [as_array(o, np.float64) for o in operands]
+    arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)
     except Exception as error:  # noqa: BLE001 - every error that NumPy raises is reported
         why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
         return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
-    finding = matches(found, as_array(right, np.float64))
+    finding = matches(found, np.asarray(right, dtype=np.float64))
     if finding is None or "->" in actual:
         return finding
     rule = (

@@ -106,7 +106,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
         if isinstance(found, int | np.integer) and isinstance(expected, int | np.integer):
             return int(found) == int(expected)
         try:
-            return bool(close(np.float64(found), np.float64(expected), rules.rtol, rules.atol))
+            return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rules.rtol, rules.atol))
         except OverflowError:  # a whole number that no float holds
             return False
     if kinds[0] != kinds[1]:

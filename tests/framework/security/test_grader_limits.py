@@ -33,8 +33,8 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, change, copy_course, d
 LIMITS = """
 c.Course.submission_seconds = 1.5
 c.Course.grader_seconds = 1.0
-c.Course.grader_processor_seconds = 1.0
-c.Course.grader_memory_mb = 600
+c.Course.grader_processor_seconds = 2.0
+c.Course.grader_memory_mb = 512
 """
 # A check that does with a student's text what the trusted side should not do: search it without end, wait, fill the memory.
 CARELESS = """
@@ -48,10 +48,10 @@ CARELESS = """
         if isinstance(answer, str) and answer.startswith("fill"):
             held = [np.ones(1 << 20) for _ in range(int(answer[4:]))]
         assert_one_of("""
-HOSTILE = {"b burns": "search" + "a" * 60, "d fills": "fill2000", "f waits": "wait100000"}
+HOSTILE = {"b burns": "search" + "a" * 60, "d fills": "fill1000", "f waits": "wait100000"}
 SETTINGS = {
-    "b burns": "1 second of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)",
-    "d fills": "600 MiB of memory for this notebook, so it was stopped (c.Course.grader_memory_mb)",
+    "b burns": "2 seconds of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)",
+    "d fills": "512 MiB of memory for this notebook, so it was stopped (c.Course.grader_memory_mb)",
     "f waits": "7 seconds, the time of the student's code included, for this notebook, so it was stopped (c.Course.grader_seconds)",
 }
 HONEST = ["a first", "c second", "e third", "g fourth"]
@@ -107,7 +107,7 @@ def test_the_commands_enforce_the_limits(tmp_path):
     def said(text):
         return " ".join(text.split())
 
-    limit = "1 second of processor time"
+    limit = "2 seconds of processor time"
     preview = json.loads(run("grade", CHAPTER, "--preview", "--json").stdout)
     assert limit in preview["ungradable"]["b burns"]
     assert preview["first_marks"] == HONEST
@@ -186,6 +186,8 @@ OTHERS = {
     ("values/table_cells.py", "cells_of"): "a column of numbers",
     ("values/table_cells.py", "_differing"): "booleans of our own",
     ("values/table_cells.py", "differing_cells"): "arrays of booleans",
+    ("values/table_cells.py", "same_item"): "a single number",
+    ("checking/predicates.py", "_einsum_gives"): "the course's own operands",
     ("checking/asserts.py", "assert_einsum"): "the expected value",
     ("checking/properties.py", "probabilities"): "an input",
     ("checking/quizzes.py", "alternatives"): "a right answer",
