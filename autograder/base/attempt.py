@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "defined_names",
     "defines",
     "identifiers_in",
+    "imported",
     "is_attempted",
     "is_nested_deeply",
     "is_unreadable",
@@ -268,3 +269,17 @@ def is_nested_deeply(tree: ast.AST) -> bool:
         if not level:
             return False
     return True
+
+
+def imported(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
+    tree = parsed(source)
+    waiting: list[ast.AST] = [tree] if tree is not None else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.lineno, (node.module or "").partition(".")[0]
+        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
+        waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]

@@ -9,8 +9,8 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
-from autograder.checking.step_counter import COUNT, GROWTH, format_counted_call
-from autograder.sandbox.protocol import Call
+from autograder.checking.step_counter import COUNT, GROWTH, format_counted_call, rounded_limits
+from autograder.sandbox.protocol import Call, ExpectedError
 
 __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_message"]
 
@@ -18,19 +18,6 @@ __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_m
 MAX_TAKEN = 10_000  # items that a check may take from a generator
 _MARK = "# What a call does: "
 
-_RAISES = """{mark}raises {names}
-def probe(function, *args, **kwargs):
-    try:
-        value = function(*args, **kwargs)
-    except Exception as error:
-        names = [kind.__name__ for kind in type(error).__mro__]
-        if not any(name in names for name in {wanted!r}):
-            raise
-        text = str(error)
-        said = {says!r} in text
-        return {{"raised": names[0]}} if said else {{"raised": names[0], "text": text[:500]}}
-    return {{"gave": value}}
-"""
 _PRINTS = """# What a call does: prints
 import contextlib, io
 
@@ -74,6 +61,9 @@ class _Probed(Protocol):
     def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Run ``probe(function, …)`` of ``source`` in the function's process."""
 
+    def outcome(self, call: Call) -> Value:
+        """Make a call that is to raise, and return what it did."""
+
 
 class OutcomeRequest:
     """A request such as ``student.raises(ValueError)``. Call the student's function as its method."""
@@ -88,7 +78,7 @@ class OutcomeRequest:
 
 
 class Outcomes:
-    """Methods for outcomes other than values, for classes that have ``probe``."""
+    """Methods for outcomes other than values, for classes that have ``probe`` and ``outcome``."""
 
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.
@@ -99,10 +89,10 @@ class Outcomes:
         names = [error if isinstance(error, str) else error.__name__ for error in errors]
         if not names or not all(name.isidentifier() for name in names):
             raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
-        source = _RAISES.format(mark=_MARK, names=" or ".join(names), wanted=names, says=says)
+        expects = ExpectedError(tuple(names), says)
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
-            outcome = self.probe(source, function, *args, **kwargs)
+            outcome = self.outcome(Call(function, args, kwargs, expects=expects))
             params = {"errors": names, **({"says": says} if says else {})}
             judge_assertion("should_raise", outcome, None, params, *expression_for(outcome))
             return outcome
@@ -148,12 +138,11 @@ def is_outcome(source: str) -> bool:
     return source.startswith(_MARK)
 
 
-def missing_error_message(source: str) -> str:
+def missing_error_message(call: Call) -> str:
     """Return a sentence about the error that a call should have raised, or "" if none was expected."""
-    start = f"{_MARK}raises "
-    if not source.startswith(start):
+    if call.expects is None:
         return ""
-    names = source.removeprefix(start).partition("\n")[0]
+    names = " or ".join(call.expects.names)
     return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."
 
 
@@ -177,7 +166,7 @@ def count(
         judge_assertion("grows_slowly", found, None, {"growth": growth, **texts}, "", {})
     if not limits:
         return
-    given = limits, list(args), dict(kwargs)
+    given = rounded_limits(limits), list(args), dict(kwargs)
     found = measure(COUNT, function, *given)
     needed = right(Call(function, given, {}, COUNT, measured=True))
     judge_assertion(

@@ -37,11 +37,11 @@ MAX_SHOWN = 200  # characters of a value or of an error's text in a message
 def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Finding | None:
     """Return what is wrong if a call did not raise one of ``errors``.
 
-    ``actual`` is ``{"raised": name}``, or ``{"gave": value}`` if the call returned.
+    ``actual`` is the value of ``ExpectedError.outcome``.
     """
     how = actual if isinstance(actual, dict) else {}
     wanted = " or ".join(errors)
-    if not isinstance(how.get("raised"), str):
+    if not isinstance(how.get("raised"), list):
         gave = shorten(show(how.get("gave")), MAX_SHOWN)
         instead = "it returned None" if how.get("gave") is None else f"it returned {gave}"
         return Finding(f"It should raise {_a(wanted)}; instead {instead}.", "values")

@@ -14,9 +14,9 @@ from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.findings import Finding
 
-__all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "stays_within"]
+__all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "rounded_limits", "stays_within"]
 
-# Runs in the student's process. It stops the function at twenty times the limit.
+# Runs in the student's process. It stops the function at twenty times the limit that it is given.
 COUNT = """
 import signal as _signal
 import sys as _sys
@@ -205,6 +205,21 @@ def limits_of(
     return {"steps": steps or 0, "calls": dict(calls or {}), **timed, **grown}
 
 
+def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
+    """Return limits for the probe: each rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
+
+    The probe only has to stop a function that goes on and on. How many steps and calls are allowed is decided here, and the
+    student's process does not learn it.
+    """
+    calls = {name: _rounded(most) for name, most in limits["calls"].items()}
+    return {**limits, "steps": limits["steps"] and _rounded(limits["steps"]), "calls": calls}
+
+
+def _rounded(limit: int) -> int:
+    power: int = 10 ** (len(str(limit)) - 1)
+    return max(1000, next(factor * power for factor in (5, 2, 1) if factor * power <= limit))
+
+
 def stays_within(
     actual: Value, *, limits: Mapping[str, Value], right: Mapping[str, Value], asked: str
 ) -> Finding | None:
@@ -221,9 +236,9 @@ def stays_within(
             "loop runs far more often than there are items?",
             "steps",
         )
-    at_least = "more than " if found.get("stopped") else ""
     most = limits["steps"]
     if most and steps > most:
+        at_least, steps = _capped(steps, most, found)
         more = steps >= 4 * max(int(right.get("steps", 0)), 1)
         ask = (
             " Does a loop, or an `in` that goes through a list, stand inside another loop over the same items?"
@@ -238,7 +253,8 @@ def stays_within(
     for name, allowed in limits["calls"].items():
         count = calls.get(name)
         if type(count) is not int or count > allowed:
-            told = f"{count:,} times" if type(count) is int else "too often"
+            at_least, count = _capped(count, allowed, found) if type(count) is int else ("", None)
+            told = f"{count:,} times" if count is not None else "too often"
             needs = right.get("calls", {}).get(name, 0)
             return Finding(
                 f"Here {asked} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
@@ -257,6 +273,12 @@ def grows_slowly(actual: Value, *, growth: float, asked: str, larger: str) -> Fi
         f"{asked}. Does a loop, or an `in` that searches a list, run inside another loop over the same items?",
         "steps",
     )
+
+
+def _capped(number: int, limit: int, found: Mapping[str, Value]) -> tuple[str, int]:
+    """Return a number above ``limit`` as it is reported: at most twenty times the limit, with the words before it."""
+    most = 20 * limit
+    return ("more than ", most) if number > most else ("more than " if found.get("stopped") else "", number)
 
 
 def format_counted_call(function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> str:

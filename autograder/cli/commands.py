@@ -39,7 +39,9 @@ course_option = click.option(
     "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
 )
 unsafe_option = click.option(
-    "--unsafe-local", is_flag=True, help="Run students' code as yourself, with no jail. For trying things out."
+    "--unsafe-local",
+    is_flag=True,
+    help="Run the notebooks' code as yourself, without a sandbox. For code that you trust.",
 )
 workers_option = click.option(
     "--workers", metavar="N", type=POSITIVE, help="How many notebooks at a time; by default one a core."
@@ -68,7 +70,7 @@ def confinement(*, unsafe_local: bool) -> Confinement:
     if not unsafe_local:
         return "auto"
     click.echo(
-        "UNSAFE: students' code runs as you, with everything you may do. Use it on code that you trust.", err=True
+        "UNSAFE: the notebooks' code runs as you, with everything you may do. Use it on code that you trust.", err=True
     )
     return "local"
 

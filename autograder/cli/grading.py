@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +27,9 @@ from autograder.cli.commands import (
     workers_option,
 )
 from autograder.cli.entry_points import load_grader
-from autograder.cli.output import echo_status, grading_progress, preview_text, print_results, verdict_text
+from autograder.cli.output import grading_progress, preview_text, print_results, verdict_text
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
-from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
 
 if TYPE_CHECKING:
     from autograder.grading.task import Executor
@@ -118,7 +117,7 @@ def check(
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
-    from autograder.student.terminal.checking import check_by_examples
+    from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
 
     with report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
@@ -130,7 +129,9 @@ def check(
             )
         only = {exercise} if exercise else None
 
-        def run(how: Confinement, on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
+        how = confinement(unsafe_local=unsafe_local)
+
+        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             if here is None:
                 return check_by_examples(notebooks, only, how, on_verdict)
             return grade_notebooks(
@@ -144,16 +145,8 @@ def check(
                 on_verdict=on_verdict,
             )
 
-        asked = confinement(unsafe_local=unsafe_local)
-        try:
-            verdicts, seconds = _run(partial(run, asked), len(notebooks), "Checking")
-        except SandboxUnavailable as error:
-            # Never run outside a jail because a notebook broke a jail that had worked.
-            if scheduler is not None or isinstance(error, SandboxStartError):
-                raise
-            # `check` is for your own notebooks, so it goes on without a jail. `grade` does not.
-            echo_status("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
-            verdicts, seconds = _run(partial(run, "local"), len(notebooks), "Checking")
+        with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
+            verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
             click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
         print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)

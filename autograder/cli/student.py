@@ -19,10 +19,12 @@ from autograder import __version__
 from autograder.cli.commands import (
     PATH,
     CommandGroup,
+    confinement,
     exercise_option,
     friendly_errors,
     json_option,
     notebooks_argument,
+    unsafe_option,
 )
 
 __all__ = ["app", "start", "watch"]
@@ -80,7 +82,8 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
 
 @click.command()
 @click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
-def watch(notebook: Path | None) -> None:
+@click.option("--unsafe-local", is_flag=True, help="Run the notebook's code as yourself, without a sandbox.")
+def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
     """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
     # Print this before NumPy is loaded, so that the user sees at once that the command has started.
     name = notebook.name if notebook is not None else "the notebook here"
@@ -89,8 +92,9 @@ def watch(notebook: Path | None) -> None:
     from autograder.student.terminal.watch import watch as watch_notebook
 
     _end_in_order()
+    confinement(unsafe_local=unsafe_local)
     with friendly_errors(stopped=""):  # Ctrl-C ends it as q does
-        raise Exit(watch_notebook(find_notebook(notebook)))
+        raise Exit(watch_notebook(find_notebook(notebook), unsafe_local=unsafe_local))
 
 
 def _end_in_order() -> None:
@@ -109,30 +113,19 @@ def _ended(number: int, _frame: object) -> NoReturn:
 @exercise_option
 @click.option("--visible", is_flag=True, help="Only the checks that students see: here there are no others.")
 @json_option
-@click.option("--unsafe-local", is_flag=True, help="Run the code as yourself, with no jail.")
+@unsafe_option
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
     """Check notebook files by the examples that were released with them."""
-    from autograder.base.verdict import Verdict
-    from autograder.cli.output import echo_status, grading_progress, print_results, verdict_text
-    from autograder.sandbox.confinement import Confinement
-    from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
-    from autograder.student.terminal.checking import check_by_examples
+    from autograder.cli.output import grading_progress, print_results, verdict_text
+    from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
 
     del visible
     only, began, many = {exercise} if exercise else None, time.monotonic(), len(notebooks) > 1
 
-    def run(confinement: Confinement) -> list[Verdict]:
+    with friendly_errors(), asking_for_unsafe_local(notebooks):
+        how = confinement(unsafe_local=unsafe_local)
         with grading_progress(len(notebooks), "Checking") if many else nullcontext(lambda _verdict: None) as tick:
-            return check_by_examples(notebooks, only, confinement, tick)
-
-    with friendly_errors():
-        try:
-            verdicts = run("local" if unsafe_local else "auto")
-        except SandboxStartError:
-            raise
-        except SandboxUnavailable:
-            echo_status("No jail can be had here, so the code runs as you.")
-            verdicts = run("local")
+            verdicts = check_by_examples(notebooks, only, how, tick)
     if not as_json:
         click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
     print_results(verdicts, time.monotonic() - began, as_json=as_json, brief=not many)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.grading.document import ReleasedNotebook
     from autograder.grading.submission import Submission
 
-__all__ = ["AllowedImports", "imported", "modules_of"]
+__all__ = ["AllowedImports", "modules_of"]
 
 _ALWAYS = frozenset({"autograder", "IPython"})  # always available in the sandbox
 _MISSING = re.compile(r"No module named '(\w+)")
@@ -47,20 +45,6 @@ def modules_of(course: Course) -> frozenset[str]:
     """
     there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}
     return frozenset(there | _ALWAYS | sys.stdlib_module_names | set(course.packages))
-
-
-def imported(source: str) -> Iterator[tuple[int, str]]:
-    """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
-    tree = attempt.parsed(source)
-    waiting: list[ast.AST] = [tree] if tree is not None else []
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.lineno, (node.module or "").partition(".")[0]
-        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
-        waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]
 
 
 @dataclass(frozen=True)
@@ -124,7 +108,7 @@ class AllowedImports:
         return STUDENTS.format(modules=join_words(names), config=CONFIG_NAME, it=it, quoted=quoted)
 
     def _unlisted(self, source: str) -> list[str]:
-        return sorted({module for _, module in imported(source)} - self.names)
+        return sorted({module for _, module in attempt.imported(source)} - self.names)
 
 
 def _place(cell: Cell, number: int) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from functools import partial
 
 __all__ = [
     "NOT_AS_ASKED", "describe_shapes", "explain", "explain_stop", "fixed_axes", "nearest", "product", "shapes_in",
@@ -92,26 +90,27 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     )
 
 
+# A product of two names, each with or without ``.T``. Before it there is an operator that binds less than ``@``, an opening
+# bracket, a comma, an equals sign or a word such as ``return``. After it there is nothing that belongs to the right operand.
+_PRODUCT = re.compile(
+    r"(?:^|[=(\[{,:&|^<>]|[\w)\]]\s*[+-]|\b(?:return|yield|in|and|or|not|if|else|assert)\b)\s*"
+    r"(?P<left>[A-Za-z_]\w{0,39})(?P<left_T>\.T)?\s{0,9}@\s{0,9}(?P<right>[A-Za-z_]\w{0,39})(?P<right_T>\.T)?(?!\w|\s*[.(\[]|\s*\*\*)"
+)
+
+
 def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], tuple[str, Shape]] | None:
-    """Return both operands of the only ``@`` in the line, as text and shape. None if they are unknown."""
-    try:
-        tree = ast.parse(line.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    products = [n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult)]
-    if len(products) != 1:
-        return None
-    sides = [*filter(None, map(partial(_side, shapes=shapes), (products[0].left, products[0].right)))]
-    return (sides[0], sides[1]) if len(sides) == 2 else None
+    """Return both operands of the only ``@`` in the line, as text and shape. None if they are unknown.
 
-
-def _side(node: ast.expr, shapes: Mapping[str, Shape]) -> tuple[str, Shape] | None:
-    turned = isinstance(node, ast.Attribute) and node.attr == "T"
-    name = node.value if isinstance(node, ast.Attribute) and turned else node
-    if not isinstance(name, ast.Name) or not shapes.get(name.id):
+    The line comes from the child, so it is searched and not parsed: nothing that a child sends is compiled.
+    """
+    found = _PRODUCT.search(line) if line.count("@") == 1 else None
+    if found is None or not (shapes.get(found["left"]) and shapes.get(found["right"])):
         return None
-    shape = shapes[name.id]
-    return (f"{name.id}.T", shape[::-1]) if turned else (name.id, shape)
+    left, right = shapes[found["left"]], shapes[found["right"]]
+    return (
+        (f"{found['left']}.T", left[::-1]) if found["left_T"] else (found["left"], left),
+        (f"{found['right']}.T", right[::-1]) if found["right_T"] else (found["right"], right),
+    )
 
 
 # The type that a probe raises for a result that it cannot inspect. It is not an error of the student's code.

@@ -27,7 +27,7 @@ from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, time_limit
-from autograder.sandbox.guest.failures import shapes_of
+from autograder.sandbox.guest.failures import bases_of, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -91,7 +91,8 @@ class FunctionSession:
         for call in calls:
             value, answer = self._run(call)
             answered.append((value, answer) if hold else (None, _with_value(answer, value)))
-        return [_with_value(a, v) if hold else a for v, a in answered]
+        given = [_with_value(a, v) if hold else a for v, a in answered]
+        return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
     def value(self, name: str) -> Answer:
         """Return the value of a variable, or a ``NameError`` if there is none."""
@@ -268,6 +269,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
         lineno=lineno,
         where=frame.name if frame else "",
         shapes=shapes_of(line[:MAX_TEXT], found.tb_frame) if found is not None else "",
+        bases=tuple(bases_of(error)),
     )
 
 

@@ -409,7 +409,7 @@ class ChapterChecks:
         if any(c.purity for c in checks):
             pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]), self._returns)
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
-        # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
+        # A call with a memory limit is slow and needs its own session, so it is made only when its check runs.
         asked = Script(call for call in plan if call.memory_mb is None)
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]

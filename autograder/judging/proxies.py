@@ -21,6 +21,7 @@ from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
+from autograder.judging.functions import FunctionSession
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Call, Source, StudentError
@@ -175,6 +176,10 @@ class StudentProxy(Outcomes):
         """
         return self._ask(Call(function, args, kwargs, source))
 
+    def outcome(self, call: Call) -> Value:
+        """Make a call that is to raise, and return what it did (see ``ExpectedError.outcome``)."""
+        return self._ask(call)
+
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Run ``probe(function, *args, **kwargs)`` of ``source`` like ``probe``, to measure what the function does.
 
@@ -241,7 +246,7 @@ class StudentProxy(Outcomes):
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
-            raise CheckFailed(text + missing_error_message(call.probe), self._conversation.described(call), kind=kind)
+            raise CheckFailed(text + missing_error_message(call), self._conversation.described(call), kind=kind)
         value = _with_rest(copy_value(answer.value), lambda: self._conversation.ask(_taking_all(call, _ITEMS)).value)
         return record_answer(value, lambda: self._conversation.spelled(call), call)
 
@@ -343,7 +348,11 @@ class ReferenceProxy:
     def answer(self, call: Call) -> Value:
         """Return the answer of a right solution to ``call``."""
         key = call_key(call)
-        if key not in self._known:
+        if call.expects is not None and key not in self._known:
+            answer = FunctionSession(self._functions).call(call)
+            if answer.error is None:
+                self._known[key] = answer.value
+        if key not in self._known:  # an error that was not expected is raised below
             function = self._functions[call.function]
             if call.probe:
                 function = partial(copy_argument(Source(call.probe, "probe")), function)

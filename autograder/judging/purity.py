@@ -94,7 +94,7 @@ def pairs_of(
     shapes: dict[Hashable, list[Call]] = {}
     for call in [*own, *others]:
         if call.args or call.kwargs:
-            shapes.setdefault((call.probe, schema((call.args, dict(call.kwargs)))), []).append(call)
+            shapes.setdefault((call.probe, call.expects, schema((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
     for alike in shapes.values():
         second = next((c for c in alike[1:] if call_key(c) != call_key(alike[0])), None)

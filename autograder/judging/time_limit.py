@@ -132,7 +132,7 @@ class _Signalled(_Limit):
                 signal.signal(signal.SIGALRM, ring)
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
             if times > PATIENCE:
-                # Looked up and not called, as Python sees to signals after each call, and this one is not for our own frame.
+                # Interrupt by a lookup in a dictionary. Python handles signals after each call, and a call here would raise in this frame.
                 at_the_next_step: defaultdict[int, None] = defaultdict(partial(_thread.interrupt_main, number))
                 at_the_next_step[times]
             raise kind

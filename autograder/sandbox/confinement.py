@@ -11,7 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from autograder.sandbox.packages import top_level_paths
 from autograder.sandbox.protocol import SandboxUnavailable
 
 __all__ = [
-    "Confinement", "Launch", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local",
+    "Confinement", "Launch", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local", "plan_module",
 ]  # fmt: skip
 
 Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
@@ -136,6 +136,72 @@ def _command(paths: list[str], plan: dict[str, Any]) -> tuple[str, ...]:
     code = f"import sys; sys.path += {paths!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
     # -I: the environment and the current folder do not affect imports. -S: no site-packages.
     return (_INTERPRETER, "-I", "-S", "-c", code, "{control}", json.dumps(plan))
+
+
+def plan_module(module: str, arguments: Sequence[str], *, readable: Sequence[Path], writable: Sequence[Path]) -> Launch:
+    """Plan a process that runs a module of the framework, which in turn runs code that is not trusted.
+
+    The process can read the framework, all installed packages and ``readable``, and change the folders ``writable``, in the
+    first of which it starts. It has no network. Raises ``SandboxUnavailable`` if neither bubblewrap nor Landlock works.
+    """
+    framework = Path(__file__).parents[1]
+    folders = {path for path in sys.path if Path(path).name in _PACKAGE_FOLDERS and Path(path).is_dir()}
+    seen = [sys.base_prefix, sys.prefix, *_library_folders(), *_time_zones(), _INTERPRETER, *sorted(folders)]
+    seen += [str(framework), *map(str, readable)]
+    environment = {**_environment("/tmp"), "MPLBACKEND": "agg", "PYTHONPATH": str(framework.parent)}  # noqa: S108
+    command = [sys.executable, "-m", module, *arguments]
+    bwrap, why = working_bwrap()
+    if bwrap is None:
+        return _plan_module_with_landlock(command, environment, seen, writable, why)
+    mounts = _Mounts()
+    for path in seen:
+        mounts.bind(path, path)
+    for path, target in _links(sys.executable):
+        if not any(path.startswith(f"{folder}/") for folder in seen):
+            mounts.parents(path)
+            mounts.arguments += ["--symlink", target, path]
+    for link in ("/lib", "/lib64", "/lib32"):
+        if Path(link).is_symlink():
+            mounts.arguments += ["--symlink", str(Path(link).readlink()), link]
+    if Path("/etc/ld.so.cache").is_file():
+        mounts.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
+    for path in map(str, writable):
+        mounts.parents(path)
+        mounts.arguments += ["--bind", path, path]
+    # Root keeps no capability, and /proc is read-only: root may write there without any.
+    capabilities = ["--cap-drop", "ALL"] if os.geteuid() == 0 else []
+    namespaces = [part for part in _namespaces() if not part.startswith(("--cap", "CAP_", "ALL"))]
+    jail = [bwrap, *namespaces, *capabilities, "--die-with-parent", "--new-session", "--tmpfs", "/tmp"]  # noqa: S108
+    jail += [*mounts.arguments, "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc", "--remount-ro", "/"]
+    return Launch((*jail, "--chdir", str(writable[0]), "--", *command), environment)
+
+
+def _links(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the symbolic links that lead from ``path`` to a file, each with its target."""
+    while Path(path).is_symlink():
+        target = str(Path(path).readlink())
+        yield path, target
+        path = str(Path(path).parent / target)
+
+
+def _plan_module_with_landlock(
+    command: Sequence[str], environment: dict[str, str], readable: Sequence[str], writable: Sequence[Path], why: str
+) -> Launch:
+    confine = importlib.import_module("autograder.sandbox.guest.confine") if sys.platform == "linux" else None
+    if confine is None or confine.landlock_version() == 0:
+        raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system has none.")
+    home = str(writable[0])
+    folder = tempfile.TemporaryDirectory(prefix="autograder-")
+    # Python lists the folders from which it imports. The framework's own may contain the course.
+    (Path(folder.name) / "autograder").symlink_to(Path(__file__).parents[1])
+    readable = [*readable, folder.name, "/dev/urandom", "/dev/zero"]
+    code = (
+        "import os, sys; from autograder.sandbox.guest import confine; "
+        f"confine.restrict_files({readable!r}, {list(map(str, writable))!r}); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    environment |= {"HOME": home, "MPLCONFIGDIR": f"{home}/.matplotlib", "TMPDIR": home, "PYTHONPATH": folder.name}
+    return Launch((sys.executable, "-c", code, *command), environment, folder)
 
 
 def plan_bubblewrap(packages: Sequence[str]) -> Launch:

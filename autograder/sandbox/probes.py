@@ -116,6 +116,9 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
             "no descriptor can signal a process": (
                 "import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid() or 1); got_out = True"
             ),
+            "no file can be locked": (
+                "import fcntl, os; fcntl.lockf(open(os.__file__, 'rb'), fcntl.LOCK_SH | fcntl.LOCK_NB); got_out = True"
+            ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
             "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",

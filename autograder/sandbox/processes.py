@@ -36,6 +36,7 @@ class ForkServer:
         self._importing = 0
         self._cells: dict[int, str] = {}
         self._next = 0
+        self._closed = False
         self._start()
 
     def _start(self) -> None:
@@ -109,6 +110,8 @@ class ForkServer:
     def end(self, number: int, patience: float) -> int:
         """Wait up to ``patience`` seconds for a child to end, then kill it. Return its exit status."""
         with self._lock:
+            if self._closed:  # by another thread, which ended all children
+                return -9
             self.wait_for_imports()
             order = {"do": "end", "id": number, "patience": patience, "answer": patience > 0}
             try:
@@ -165,6 +168,8 @@ class ForkServer:
         Starting is tried several times, because a machine that is briefly short of memory may refuse the first attempt.
         """
         with self._lock:
+            if self._closed:
+                raise SandboxStartError(f"the {self.sandbox} sandbox was closed")
             self._kill()
             for wait in (*_AGAIN_SECONDS, None):
                 started = time.monotonic()
@@ -186,7 +191,8 @@ class ForkServer:
             self._process.stderr.close()
 
     def close(self) -> None:
-        """Disconnect, so that the process ends. Kill it if it does not."""
+        """Disconnect, so that the process ends. Kill it if it does not. It is not started again."""
+        self._closed = True
         self._control.close()
         try:
             self._process.wait(2)

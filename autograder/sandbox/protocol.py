@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol, runtime_checkable
 
 from autograder.base.errors import UnavailableError
 from autograder.base.foreign import Value
+from autograder.base.sanitize import sanitize
 
 __all__ = [
-    "MAX_SENT", "Answer", "Call", "CellOutcome", "CodeCell", "EditableSession", "Limits", "NameReference", "Opaque",
-    "Rng", "SandboxStartError", "SandboxUnavailable", "Script", "Session", "Source", "StudentError", "TimeBudget",
+    "MAX_SENT", "Answer", "Call", "CellOutcome", "CodeCell", "EditableSession", "ExpectedError", "Limits",
+    "NameReference", "Opaque", "Rng", "SandboxStartError", "SandboxUnavailable", "Script", "Session", "Source", "StudentError", "TimeBudget",
     "encoded_size",
 ]  # fmt: skip
 
@@ -49,6 +50,42 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedError:
+    """The errors that are right for a call. They are compared here: the child makes an ordinary call.
+
+    Attributes:
+        names: The names of the types. An error of one of them, or of a subclass, is right.
+        says: A text that the error's message must contain.
+        reports_others: Whether any other ``Exception`` is an outcome too. Otherwise it stays an error, with its line.
+    """
+
+    names: tuple[str, ...]
+    says: str = ""
+    reports_others: bool = False
+
+    def outcome(self, answer: Answer) -> Answer:
+        """Return ``answer`` with the outcome as its value: ``{"raised": [type, its base types …]}`` or ``{"gave": value}``.
+
+        The text of a right error is left out, because its wording may differ between right functions.
+        """
+        error = answer.error
+        if error is None:
+            return answer if answer.stopped else replace(answer, value={"gave": answer.value})
+        is_right = not set(self.names).isdisjoint(error.bases)
+        # A function that the notebook lacks is a NameError in no line. These errors are not the function's own.
+        not_called = error.type in _OF_A_PROBE or (error.type == "NameError" and not error.line)
+        if not_called or not (is_right or (self.reports_others and "Exception" in error.bases)):
+            return answer
+        said = error.message[:MAX_ERROR_TEXT]
+        text = {} if is_right and sanitize(self.says) in said else {"text": said}
+        return replace(answer, value={"raised": list(error.bases), **text}, error=None)
+
+
+MAX_ERROR_TEXT = 499  # characters of an error's message that count, as many as a notebook keeps
+_OF_A_PROBE = frozenset({"NotAsAsked", "NoSuchName"})
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call of a student's function.
 
@@ -59,6 +96,7 @@ class Call:
         probe: Source text that defines ``probe(function, *args, **kwargs)``, which is called instead of the function.
         memory_mb: How much memory in MiB the call may use in addition to what the notebook uses.
         measured: Whether the probe measures the function, so that correct functions may give different results.
+        expects: The errors that are right, if the call is to raise one. The child never sees them.
         key: The result of ``call_key``, stored if every submission gets the call.
     """
 
@@ -68,12 +106,22 @@ class Call:
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
+    expects: ExpectedError | None = None
     key: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def can_batch(self) -> bool:
         """Whether the call can be sent together with others."""
         return (not self.probe or self.probe.startswith(SCRIPT)) and self.memory_mb is None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer is what the function returns: no probe and no outcome."""
+        return not self.probe and self.expects is None
+
+    def judged(self, answer: Answer) -> Answer:
+        """Return ``answer``, the child's, as the answer to this call."""
+        return answer if self.expects is None else self.expects.outcome(answer)
 
 
 SCRIPT = "# a script of steps\n"  # starts a probe that is as fast as a call, and can be sent together with others
@@ -127,7 +175,8 @@ class Opaque:
 class StudentError:
     """An exception in student code. All strings are limited in length and contain no control characters.
 
-    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``.
+    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``. ``bases`` contains
+    the name of the exception's own type and those of its base types.
     """
 
     type: str
@@ -137,6 +186,7 @@ class StudentError:
     cell: str = ""
     where: str = ""
     shapes: str = ""
+    bases: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.base.foreign import Value
-from autograder.sandbox.protocol import SCRIPT, Call, NameReference
+from autograder.sandbox.protocol import SCRIPT, Call, ExpectedError, NameReference
 
 __all__ = [
     "PLAY", "Step", "is_script", "maximal_scripts", "names_in", "redacted", "script", "steps_of",
@@ -52,15 +52,15 @@ class Step:
 def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Call:
     """Return the call that runs ``steps``, which counts as a call of ``function``.
 
-    With ``outcome`` it returns how the last step ended: ``{"raised": [type, its base types …], "text": …}`` or
-    ``{"gave": value}``. The text of an expected error is left out, because its wording may differ.
+    With ``outcome``, the answer is how the last step ended, as ``ExpectedError`` describes it.
     """
     encoded = []
     for step in steps:
         name: Any = NameReference(step.name) if step.do in ("make", "give") else step.name
         raises = (step.raises,) if step.raises else ()
         encoded.append((step.do, step.on, name, list(step.args), dict(step.kwargs), *raises))
-    return Call(function, (encoded, *([True] if outcome else [])), {}, PLAY)
+    expects = ExpectedError((steps[-1].raises,), reports_others=True) if outcome else None
+    return Call(function, (encoded,), {}, PLAY, expects=expects)
 
 
 def is_script(call: Call) -> bool:
@@ -77,11 +77,10 @@ def steps_of(call: Call) -> list[Step]:
 
 
 def redacted(call: Call) -> Call:
-    """Return ``call`` as the child may see it: without the errors that the steps of a script are expected to raise."""
-    if not is_script(call):
-        return call
-    steps, *rest = call.args
-    return replace(call, args=([step[:5] for step in steps], *rest))
+    """Return ``call`` as the child may see it: without the errors that it, or a step of a script, is expected to raise."""
+    if is_script(call):
+        return replace(call, args=([step[:5] for step in call.args[0]],), expects=None)
+    return call if call.expects is None else replace(call, expects=None)
 
 
 def names_in(call: Call) -> Iterator[str]:
@@ -93,12 +92,12 @@ def names_in(call: Call) -> Iterator[str]:
 
 def with_caller_mutations(call: Call) -> Call:
     """Return the same script, in which the caller changes arguments and results after each step."""
-    return Call(call.function, call.args[:1], {}, SPOIL)
+    return Call(call.function, call.args, {}, SPOIL)
 
 
 def with_mutation_report(call: Call) -> Call:
     """Return the same script, which returns the arguments that its steps changed: ``[step, position or keyword]``."""
-    return Call(call.function, call.args[:1], {}, KEEP)
+    return Call(call.function, call.args, {}, KEEP)
 
 
 def maximal_scripts(calls: Iterable[Call]) -> list[Call]:
@@ -215,17 +214,17 @@ def _restore(found):
         elif place != value:
             _change(place, value)
 
-def probe(function, steps, outcome=False):
+def probe(function, steps):
     shared = []
     for do, on, name, *_ in steps:
         if do == "make" and isinstance(name, type):
             _shared(name, shared)
     try:
-        return _own(_played(steps, outcome))
+        return _own(_played(steps))
     finally:
         _restore(shared)  # so that no script begins where another one ended
 
-def _played(steps, outcome):
+def _played(steps):
     kept, given, classes, changed = [], [], {}, []
 
     def real(part):
@@ -256,7 +255,7 @@ def _played(steps, outcome):
         return value(*args, **kwargs) if do == "call" else value
 
     last = len(steps) - 1
-    for place, (do, on, name, args, kwargs, *right) in enumerate(steps):
+    for place, (do, on, name, args, kwargs, *_) in enumerate(steps):
         if do == "change":
             own, named = given[on]
             _change(kept[on] if name == "=" else own[int(name)] if name.isdigit() else named[name], real(args[0]))
@@ -265,12 +264,7 @@ def _played(steps, outcome):
             own, named = [real(part) for part in args], {key: real(part) for key, part in kwargs.items()}
             try:
                 value = taken(do, on, name, own, named)
-                if place == last and outcome:
-                    return {"gave": value}
-            except Exception as error:
-                if place == last and outcome and type(error).__name__ not in ("NotAsAsked", "NoSuchName"):
-                    raised = [k.__name__ for k in type(error).__mro__]
-                    return {"raised": raised, **({} if set(right) & set(raised) else {"text": str(error)[:500]})}
+            except Exception:
                 if place == last and MODE != "keep":
                     raise
                 value = None

@@ -264,10 +264,11 @@ class ChildSession:
         answers: list[Answer] = []
         if self._send(self._frame(calls, hold=hold)):
             ticks = len(calls) if hold else 0
-            while len(answers) < len(calls) and not self._stopped:
-                answer = self._receive(ticks=ticks)
+            for call in calls:
+                if self._stopped:
+                    break
+                answers.append(self._receive(call, ticks=ticks))
                 ticks = 0
-                answers.append(answer)
         return answers + [self._ended()] * (len(calls) - len(answers))
 
     def value(self, name: str) -> Answer:
@@ -280,7 +281,7 @@ class ChildSession:
         name, args, kwargs = _tree_of(call, encode)
         self._note_size(_size_of([call]))
         order = {"do": "probe", "source": source, "name": name, "args": args, "kwargs": kwargs}
-        return self._receive() if self._send(pack(order, encode.blobs)) else self._ended()
+        return self._receive(call) if self._send(pack(order, encode.blobs)) else self._ended()
 
     def substitute(self, name: str, function: Callable[..., Value]) -> None:
         """Replace ``name`` in the notebook with a function of the parent. Does nothing if the child has ended."""
@@ -322,8 +323,8 @@ class ChildSession:
         results: list[list[Answer]] = [[] for _ in programs]
         if self._send(pack(order, encode.blobs)):
             for answers in results:
-                for _ in calls:
-                    answers.append(self._receive(seconds=seconds))
+                for call in calls:
+                    answers.append(self._receive(call, seconds=seconds))
                     if self._stopped:
                         answers.clear()
                         return results
@@ -369,15 +370,16 @@ class ChildSession:
             self._stop(event)
         return not self._stopped
 
-    def _receive(self, ticks: int = 0, seconds: float | None = None) -> Answer:
-        """Return the next answer, and serve the child's calls of the parent's functions until then."""
+    def _receive(self, call: Call | None = None, *, ticks: int = 0, seconds: float | None = None) -> Answer:
+        """Return the next answer, to ``call``, and serve the child's calls of the parent's functions until then."""
+        judged = call.judged if call is not None else _as_it_is
         deadline = self._wait_until(self._limits.call_seconds if seconds is None else seconds)
         callbacks = 0
         try:
             while True:
                 raw, blob = self._channel.receive_raw(deadline)
                 if answer := self._cache.get(raw, blob):
-                    return answer
+                    return judged(answer)
                 head = parse_head(raw)
                 if ticks and "tick" in head:
                     ticks -= 1
@@ -388,7 +390,8 @@ class ChildSession:
                 elif seconds is not None and "stopped" in head:
                     return Answer(stopped="timeout")  # only of this program: the child continues with the next
                 else:
-                    return self._limit_memory(self._cache.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
+                    answer = judged(self._cache.keep(raw, blob, self._read(head, blob)))
+                    return self._limit_memory(answer, len(raw), len(blob))
         except (ConnectionClosed, TimedOut, WireError) as event:
             self._stop(event)
             return self._ended()
@@ -453,6 +456,10 @@ class ChildSession:
             self._stopped = "timeout" if isinstance(event, TimedOut) else "protocol"
             self._end(0.0)
         self._channel.close()
+
+
+def _as_it_is(answer: Answer) -> Answer:
+    return answer
 
 
 class ChildNotConfined(Exception):  # noqa: N818

@@ -21,6 +21,7 @@ _MAX_OUTPUTS = 200
 _MAX_SHOWN = 4 << 20  # characters of text in all outputs of one notebook
 _MAX_DRAWN = 24 << 20  # characters of pictures in all outputs of one notebook
 _LEAST = 100  # characters of a result that are always kept, because nbgrader reads a score there
+_MAX_BASES = 50
 _CUT = "… the rest of what this notebook put out was cut\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
@@ -40,7 +41,9 @@ def read_error(described: Json) -> StudentError:
     """Return the exception that a child describes. Raises ``WireError`` if the description is invalid."""
     if type(described) is not dict:
         raise WireError("an error is not an object")
-    lineno = described.get("lineno")
+    lineno, bases = described.get("lineno"), described.get("bases", [])
+    if type(bases) is not list or len(bases) > _MAX_BASES:
+        raise WireError("the base types of an error are not a list")
     return StudentError(
         type=_word(described, "type", 100) or "Exception",
         message=read_text(described.get("message", ""), 2000),
@@ -49,6 +52,7 @@ def read_error(described: Json) -> StudentError:
         cell=_word(described, "cell", 200),
         where=_word(described, "where", 100),
         shapes=_word(described, "shapes", 300),
+        bases=tuple(read_text(name, 100) for name in bases),
     )
 
 

@@ -65,7 +65,8 @@ def call_key(call: Call) -> tuple[Value, ...]:
     """Return what is equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
     if call.key is not None:
         return call.key
-    return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+    how = (call.function, call.probe, call.memory_mb, call.expects)
+    return (*how, fingerprint(call.args), fingerprint(dict(call.kwargs)))
 
 
 def precompute_keys(calls: Iterable[Call]) -> None:

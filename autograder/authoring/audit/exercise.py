@@ -280,7 +280,7 @@ class MeasuredExercise:
         visible = tuple(c.name for c in self.spec.checks if c.visible)
         asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
         shares = [0.0]
-        for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
+        for call in [c for c in asked if c.function == self.spec.name and c.is_plain][:_BY_HEART]:
             [answer] = FunctionSession(self.right).batch([call])
             verdict = self._marked(self._with(_always(answer.value)), self._patience)
             shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)

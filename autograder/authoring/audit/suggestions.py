@@ -185,7 +185,7 @@ def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callabl
         return ""  # an object takes several calls
     asks = []
     for number in range(_FURTHER):
-        calls = [call for call in further(number) if call.function == name and not call.probe]
+        calls = [call for call in further(number) if call.function == name and call.is_plain]
         pairs = zip(
             _answers(checks, name, None, calls), _answers(checks, name, mutant.function, calls), calls, strict=False
         )

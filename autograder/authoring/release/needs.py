@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from autograder.authoring.release.problems import Mistake, SourceNotebook, called_name, calls_in
+from autograder.base import attempt
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course
 from autograder.course.notebook import Cell, files_beside
-from autograder.grading.imports import imported, modules_of
+from autograder.grading.imports import modules_of
 from autograder.sandbox.packages import PackageMissing
 
 __all__ = ["PACKAGES", "need_mistakes"]
@@ -52,7 +53,7 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
     folder = course.source(chapter).parent
     missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in source.code:
-        for line, module in imported(cell.source):
+        for line, module in attempt.imported(cell.source):
             # Modules next to the notebook are released with it.
             if module not in known and not (folder / f"{module}.py").is_file():
                 missing.setdefault(module, []).append((cell, line))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.commands import PATH, PlacedCommand, report_errors
+from autograder.cli.commands import PATH, PlacedCommand, confinement, report_errors, unsafe_option
 from autograder.course.course import load_course
 
 __all__ = ["import_"]
@@ -23,9 +23,12 @@ __all__ = ["import_"]
     type=PATH,
     help="The course folder; by default the one around here.",
 )
-def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None) -> None:
+@unsafe_option
+def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:
     """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
     from autograder.extras.importing.import_run import import_notebook
 
     with report_errors(" Nothing was written."):
-        click.echo(str(import_notebook(load_course(course_folder), notebook, chapter)))
+        course = load_course(course_folder)
+        confinement(unsafe_local=unsafe_local)
+        click.echo(str(import_notebook(course, notebook, chapter, unsafe_local=unsafe_local)))

@@ -6,10 +6,11 @@ The checks run in a process of their own, which starts this module.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +21,10 @@ from autograder.authoring.release.dry_run import failures_by_check, load_with_ti
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
-from autograder.course.course import load_course
+from autograder.course.course import Course, load_course
 from autograder.extras.importing.chapter import Check, NewChapter, NotImported
 from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError
+from autograder.sandbox.confinement import Launch, plan_module
 from autograder.sandbox.protocol import SandboxUnavailable
 from autograder.student.examples.record import recorded
 
@@ -54,13 +56,12 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return what a release would report for the chapter. Empty if it would succeed."""
-    course = load_course(folder)
-    inspected = inspect_chapter(course, chapter)
-    try:
-        mistakes = inspected.with_trial_run()
-    except SandboxUnavailable:
-        mistakes = inspected.with_trial_run("local")
+    """Return what a release would report for the chapter. Empty if it would succeed.
+
+    The notebook is tried in plain processes, because this one is in a sandbox already, or the author asked for none.
+    """
+    inspected = inspect_chapter(load_course(folder), chapter)
+    mistakes = inspected.with_trial_run("local")
     return {"mistakes": [str(mistake).replace(f"{folder}/", "") for mistake in mistakes]}
 
 
@@ -116,8 +117,8 @@ def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[st
     check.chosen = next(iter(seen if check.visible else fine), None)
     if check.chosen is not None and check.chosen.kind == "probe" and check.test.hidden:
         chapter.notes.append(
-            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code runs beside the student's, as in "
-            f"{chapter.original.tool}."
+            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code, with the values that it expects, runs "
+            f"next to the student's, as in {chapter.original.tool}."
         )
     why = next((told[way.kind]["why"] for way in check.ways), "no words of a check say it")
     return _OPAQUE if "'Opaque'" in why else why
@@ -139,15 +140,20 @@ def _number_of(chapter: NewChapter, check: Check) -> int:
     return next(n for n, p in enumerate(pieces) if p.where == check.test.where and not isinstance(p, AnswerCell))
 
 
-def run_in_process(what: str, root: Path, name: str) -> dict[str, Any]:
-    """Run a function of this module in a new process. Raises ``ImportRefusedError`` if the process does not finish."""
+def run_in_process(what: str, course: Course, chapter: str, *, unsafe_local: bool) -> dict[str, Any]:
+    """Run a function of this module in a new process, in a sandbox unless ``unsafe_local``.
+
+    ``course`` is a copy of the course, which the process may change. Raises ``ImportRefusedError`` if the process does not
+    finish, and ``SandboxUnavailable`` if there is no sandbox.
+    """
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "autograder.extras.importing.check_forms", what, str(root), name, str(result)]
+        launch = _launch([what, str(course.root), chapter, str(result)], course, unsafe_local=unsafe_local)
         try:
             done = subprocess.run(
-                command,
-                cwd=root,
+                launch.command,
+                cwd=course.root,
+                env=launch.environment,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -158,11 +164,30 @@ def run_in_process(what: str, root: Path, name: str) -> dict[str, Any]:
             raise ImportRefusedError(
                 f"Its own solutions and tests were not done after {_SECONDS:.0f} s. Nothing was written."
             ) from error
+        finally:
+            if launch.folder is not None:
+                launch.folder.cleanup()
         if done.returncode or not result.is_file():
             last = (done.stderr.strip().splitlines() or ["the process ended without a word"])[-1]
             raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
+
+
+def _launch(arguments: Sequence[str], course: Course, *, unsafe_local: bool) -> Launch:
+    module = "autograder.extras.importing.check_forms"
+    if unsafe_local:
+        return Launch((sys.executable, "-m", module, *arguments), dict(os.environ))
+    others = [course.source(chapter).parent for chapter in course.chapters]  # links to the course's own folders
+    readable = [folder.resolve() for folder in others if folder.is_symlink()]
+    try:
+        return plan_module(module, arguments, readable=readable, writable=[course.root, Path(arguments[-1]).parent])
+    except SandboxUnavailable as error:
+        raise SandboxUnavailable(
+            f"There is no sandbox here, so the notebook's solutions and tests were not run. {error} Run `autograder doctor`: it says "
+            "what is missing and how to get it. To run a notebook that you trust without a sandbox, as yourself, add --unsafe-local. "
+            "Nothing was written."
+        ) from error
 
 
 if __name__ == "__main__":

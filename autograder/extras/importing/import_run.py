@@ -16,7 +16,7 @@ from autograder.authoring.scaffold.configuration import with_chapter
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.formatting import number, pluralize
-from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.course import CONFIG_NAME, Course, load_course
 from autograder.course.notebook import load_source
 from autograder.extras.importing.chapter import NewChapter, planned
 from autograder.extras.importing.chapter_files import checks_text, notebook_of_chapter, solutions_text
@@ -44,11 +44,11 @@ class Imported:
         return "\n".join(_told(self))
 
 
-def import_notebook(course: Course, path: Path, name: str | None = None) -> Imported:
+def import_notebook(course: Course, path: Path, name: str | None = None, *, unsafe_local: bool = False) -> Imported:
     """Import the notebook at ``path`` into ``course`` as the chapter ``name``. The default name is that of the file.
 
-    Its solutions and tests are run, as in a release. Raises ``ImportRefusedError`` if it cannot be imported. Then nothing is
-    written.
+    Its solutions and tests are run, as in a release, in a sandbox unless ``unsafe_local``. Raises ``ImportRefusedError`` if it
+    cannot be imported, and ``SandboxUnavailable`` if there is no sandbox. Then nothing is written.
     """
     document = read_source(path)
     original = original_of(path, document)
@@ -68,7 +68,8 @@ def import_notebook(course: Course, path: Path, name: str | None = None) -> Impo
         names = list(beside.values())
         for target, data in _files(chapter, names, every_way=True).items():
             _put(root / target, data)
-        tried = run_in_process("trial_failures", root, name)
+        copy = load_course(root)
+        tried = run_in_process("trial_failures", copy, name, unsafe_local=unsafe_local)
         if "error" in tried:
             missing = re.search(r"No module named '(\w+)", tried["error"])
             advice = f" Install it ({missing[1]}) and import the notebook again." if missing else ""
@@ -79,7 +80,7 @@ def import_notebook(course: Course, path: Path, name: str | None = None) -> Impo
         files = _files(chapter, names)
         for target, data in files.items():
             _put(root / target, data)
-        mistakes = run_in_process("release_problems", root, name)["mistakes"]
+        mistakes = run_in_process("release_problems", copy, name, unsafe_local=unsafe_local)["mistakes"]
     files = {f"source/{name}/{target}": source.read_bytes() for source, target in beside.items()} | files
     _write(course, files, configured)
     return Imported(chapter, list(files), packages, mistakes)

@@ -45,7 +45,7 @@ class Questions:
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
         asked = tuple(c for c, _ in known)
-        return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if not call.probe]))
+        return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if call.is_plain]))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
         """Return the same calls, with those first whose ``answers`` are wrong: a variant most likely fails there."""

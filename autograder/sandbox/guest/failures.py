@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .wire_limits import Value
 
-__all__ = ["CallTimeout", "Clock", "JailLimits", "describe", "explain_jail_error", "shapes_of"]
+__all__ = ["CallTimeout", "Clock", "JailLimits", "bases_of", "describe", "explain_jail_error", "shapes_of"]
 
 
 try:
@@ -25,6 +25,7 @@ except ImportError:
 MAX_MESSAGE = 2000
 MAX_FRAMES = 8
 MAX_SHAPES = 6
+MAX_BASES = 50
 _NAME = re.compile(r"\b[A-Za-z_]\w{0,39}\b")
 CELL = "<cell "
 Result = TypeVar("Result")
@@ -74,8 +75,12 @@ class Clock:
 
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """Return the type, message and location of an exception as JSON. ``cells`` maps file names to (cell name, source lines)."""
-    described: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
+    """Return the types, message and location of an exception as JSON. ``cells`` maps file names to (cell name, source lines)."""
+    described: dict[str, Any] = {
+        "type": _public_name(type(error)),
+        "message": _text_of(error),
+        "bases": bases_of(error),
+    }
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
         name, lines = cells[error.filename]
@@ -85,6 +90,11 @@ def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> d
         described.update(frames[-1])
     described["frames"] = frames
     return described
+
+
+def bases_of(error: BaseException) -> list[str]:
+    """Return the names of an exception's own type and of its base types."""
+    return [kind.__name__[:100] for kind in type(error).__mro__[:MAX_BASES]]
 
 
 def _public_name(kind: type) -> str:
@@ -146,6 +156,7 @@ _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS}
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _NETWORK = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "socketserver", "requests", "urllib3", "httpx"}
 _PROCESSES = {"subprocess", "multiprocessing", "pty", "joblib", "loky"}
+_SQLITE_PERM = 3
 _NO_THREAD = "can't start new thread"
 _MAX_ERRORS = 8  # in a chain of causes
 _MAX_FRAMES = 200
@@ -177,6 +188,11 @@ def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
             return f"{_START}it allows {jail.threads} threads at a time besides the first. Let fewer run at once."
         if isinstance(cause, OSError):
             return _about(cause, jail, _packages(error) | _packages(cause))
+        if type(cause).__module__ == "sqlite3" and getattr(cause, "sqlite_errorcode", None) == _SQLITE_PERM:
+            return (
+                f"{_START}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+                "sqlite3.connect('file:NAME?nolock=1', uri=True)."
+            )
     return ""
 
 

@@ -1,8 +1,8 @@
 """The system calls that student code may make, as a BPF program for the kernel's seccomp filter.
 
 This is an allowlist: any other call fails with "operation not permitted". There are no sockets, new processes, signals
-to other processes, changes of identity, tracing or mounts. A process may signal itself. Only some commands of ``fcntl`` are
-allowed, and ``clone`` can only create a thread of this process. ``confine`` limits the number of threads.
+to other processes, changes of identity, tracing, mounts or file locks. A process may signal itself. Only some commands of
+``fcntl`` are allowed, and ``clone`` can only create a thread of this process. ``confine`` limits the number of threads.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
 # A notebook may interrupt itself, as with ``signal.raise_signal``. Their first argument is the process.
 _KILL_CALLS = {"kill": (62, 129), "tgkill": (234, 131)}
 _FCNTL = (72, 25)
-# The same numbers on both machines. The commands that make a descriptor send signals to a chosen process (F_SETOWN,
-# F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) are left out, because they would reach every process of the same user.
+# The same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
+# process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) would reach every process of the same user. Locks (F_SETLK,
+# F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read, so two
+# submissions that run at the same time could send each other messages.
 _FCNTL_COMMANDS = {
-    "F_DUPFD": 0,      "F_GETFD": 1,       "F_SETFD": 2,            "F_GETFL": 3,
-    "F_GETLK": 5,      "F_SETLK": 6,       "F_SETLKW": 7,           "F_OFD_GETLK": 36,
-    "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
+    "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
 }  # fmt: skip
 _F_SETFL, _O_ASYNC = 4, 0o20000  # F_SETFL is allowed without this flag
 # If ioctl fails with EACCES, Python sets close-on-exec with fcntl instead. On EPERM it gives up.

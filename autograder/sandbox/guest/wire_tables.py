@@ -9,6 +9,7 @@ pandas is optional. Encoding looks for a loaded pandas, and only rebuilding impo
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import sys
 from types import ModuleType
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .wire_limits import MAX_COLLISIONS, Value
+from .wire_plain import named_zone, zone_names
 
 __all__ = [
     "MAX_CELLS",
@@ -45,7 +47,7 @@ _MASKED = {
     "Float32": "float32", "Float64": "float64", "boolean": "bool",
 }  # fmt: skip
 _FREQUENCY = re.compile(r"[A-Za-z0-9-]{1,20}")
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,60}|UTC[+-]\d\d:\d\d")
+_OFFSET = re.compile(r"UTC([+-])(\d\d):(\d\d)")
 _CLOSED = frozenset({"left", "right", "both", "neither"})
 _ndarray, _asarray = np.ndarray, np.asarray
 
@@ -152,7 +154,22 @@ def _zone(zone: Value) -> str | None:
     """Return the name of a time zone, or UTC if it has no standard name. The timestamp stays correct in UTC."""
     if zone is None:
         return None
-    return str(zone) if _ZONE.fullmatch(str(zone)) else "UTC"
+    name = str(zone)
+    return name if _OFFSET.fullmatch(name) or name in zone_names() else "UTC"
+
+
+def _zone_called(name: Value) -> dt.tzinfo:
+    """Return the time zone called ``name``: UTC, an offset such as ``UTC+01:00``, or a known zone.
+
+    pandas gets the zone and not its name, because it opens files for some names. Raises ``ValueError`` if it is unknown.
+    """
+    if name == "UTC":
+        return dt.UTC
+    offset = _OFFSET.fullmatch(name) if type(name) is str else None
+    if offset is None:
+        return named_zone(name)
+    sign = -1 if offset[1] == "-" else 1
+    return dt.timezone(sign * dt.timedelta(hours=int(offset[2]), minutes=int(offset[3])))
 
 
 def _index(pandas: ModuleType, index: Value) -> tuple[Any, ...]:
@@ -347,8 +364,7 @@ def _timestamps(pandas: ModuleType, unit: Value, numbers: Value, zone: Value) ->
     plain = pandas.DatetimeIndex(_whole(unit, numbers).view(f"M8[{unit}]"))
     if zone is None:
         return plain.array
-    _require(type(zone) is str and _ZONE.fullmatch(zone) is not None)
-    return plain.tz_localize("UTC").tz_convert(zone).array
+    return plain.tz_localize("UTC").tz_convert(_zone_called(zone)).array
 
 
 def _spans(pandas: ModuleType, unit: Value, numbers: Value) -> Any:

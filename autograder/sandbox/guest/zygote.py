@@ -249,9 +249,12 @@ def _warm_up_pandas() -> None:
     """Import pandas and compute with a table, so that its lazy imports are loaded before a submission needs them."""
     import pandas as pd  # noqa: PLC0415
 
+    from .wire_plain import zone_names  # noqa: PLC0415 - already imported by the warm-up
+
     table = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 3.0]})
     str(table.groupby("a").agg({"b": ["mean", "sum"]}).sort_values(("b", "mean")))
     table.merge(table, on="a").describe()
+    zone_names()  # needed to read a column with a time zone
 
 
 def _freeze_memory() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.base.foreign import Json
+from autograder.sandbox.protocol import ExpectedError
 from autograder.sandbox.script import PLAY
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class CallStep:
         probe: source code that defines ``probe(function, *args, **kwargs)``, which is called instead. Empty for a plain call.
         memory_mb: the memory limit of the call in MiB, or None.
         measured: whether the probe measures the call.
+        expects: the errors that are right, if the call is to raise one.
         planned: the arguments and keywords in a correct solution, if some of them are results of earlier calls.
         parts: the structure of a correct result, without its values, if the check uses parts of the result.
         unpacked: whether the check unpacks the whole result.
@@ -86,6 +88,7 @@ class CallStep:
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
+    expects: ExpectedError | None = None
     planned: tuple[tuple[Json, ...], Mapping[str, Json]] | None = None
     parts: tuple[None, ...] | Mapping[str, None] | None = None
     unpacked: bool = False
@@ -354,10 +357,16 @@ def _step(data: dict[str, Json]) -> Step:
         probe=PLAY if call.get("script") else str(call.get("probe") or ""),
         memory_mb=int(call["memory_mb"]) if call.get("memory_mb") else None,
         measured=bool(call.get("measured", False)),
+        expects=_expected_error(call["expects"]) if call.get("expects") else None,
         planned=(tuple(planned["args"]), dict(planned["kwargs"])) if planned else None,
         parts=dict.fromkeys(map(str, parts)) if isinstance(parts, list) else (None,) * int(parts or 0) or None,
         unpacked=bool(call.get("unpacked", False)),
     )
+
+
+def _expected_error(data: dict[str, Json]) -> ExpectedError:
+    names = tuple(map(str, data["names"]))
+    return ExpectedError(names, str(data["says"]), reports_others=bool(data["reports_others"]))
 
 
 def _argument(data: Json) -> Json:

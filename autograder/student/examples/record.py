@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -234,7 +234,7 @@ class _Recorder(Outcomes):
         classes = self._checks.class_names()
 
         def call(*args: Value, **kwargs: Value) -> Value:
-            owner = ObjectOwner(self._script, self._checks.reference.answer, classes)
+            owner = ObjectOwner(self.outcome, self._checks.reference.answer, classes)
             if name in classes:
                 return make_object(owner, name, args, kwargs)
             if classes and contains_objects((*args, *kwargs.values())):
@@ -246,13 +246,14 @@ class _Recorder(Outcomes):
 
         return call
 
-    def _script(self, script: Call) -> Value:
-        return self._called(script, self._checks.reference.answer(script))
-
     def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Record a call through a probe, including the probe's source, which is not secret."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
+
+    def outcome(self, call: Call) -> Value:
+        """Record a call or a script. One that is to raise is recorded with what is right."""
+        return self._called(call, self._checks.reference.answer(call))
 
     def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
         """Record a plot, which is inspected by a probe."""
@@ -344,6 +345,8 @@ class _Recorder(Outcomes):
             encoded["measured"] = True
         if call.memory_mb is not None:
             encoded["memory_mb"] = call.memory_mb
+        if call.expects is not None:
+            encoded["expects"] = asdict(call.expects)
         if type(value) is tuple:
             value = _Tuple(value)
         if isinstance(value, tuple | list | dict):

@@ -235,7 +235,9 @@ def _signature(text: str) -> inspect.Signature | None:
 def _called(step: CallStep, student: StudentProxy, results: Sequence[Value]) -> Value:
     args = [_value(value, results) for value in step.args]
     kwargs = {name: _value(value, results) for name, value in step.kwargs.items()}
-    if step.probe:
+    if step.expects is not None:
+        value = student.outcome(Call(step.function, tuple(args), kwargs, step.probe, expects=step.expects))
+    elif step.probe:
         look = student.measure if step.measured else student.probe
         value = look(step.probe, step.function, *args, **kwargs)
     else:
@@ -250,7 +252,8 @@ def _planned(step: CallStep) -> Call:
     """Return the call with the arguments of a correct solution."""
     args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
     named = {name: decode_value(value) for name, value in kwargs.items()}
-    return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb, step.measured)
+    values = tuple(map(decode_value, args))
+    return Call(step.function, values, named, step.probe, step.memory_mb, step.measured, step.expects)
 
 
 def _value(value: Value, results: Sequence[Value]) -> Value:

@@ -3,27 +3,80 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.base import attempt
 from autograder.base.errors import CourseError
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
 from autograder.course.notebook import NotebookError, read_notebook
 from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import CodeCell, Limits, SandboxUnavailable, Session, TimeBudget
+from autograder.sandbox.protocol import (
+    CodeCell,
+    Limits,
+    SandboxStartError,
+    SandboxUnavailable,
+    Session,
+    TimeBudget,
+)
 from autograder.sandbox.worker import Worker, open_worker
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
+from autograder.student.terminal.layout import course_folder
 
-__all__ = ["PACKAGES", "CheckRun", "Checker", "check_by_examples", "check_cells", "examples_for"]
+__all__ = [
+    "PACKAGES", "CheckRun", "Checker", "asking_for_unsafe_local", "check_by_examples", "check_cells", "examples_for",
+    "own_notebook_warning",
+]  # fmt: skip
 
 
 PACKAGES = ("numpy", "matplotlib")  # the default without a course
 _MAX_FILE = 16 << 20
+_ASK = (
+    "To run a notebook that you trust without a sandbox, as yourself and with all that you may do, add --unsafe-local."
+)
+# A sandbox needs the Linux kernel. On these systems learners run their own notebooks without one, as Jupyter does.
+_WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
+
+
+@contextmanager
+def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
+    """Add to the error of a missing sandbox how to do without one, unless a notebook or this folder is in a course folder.
+
+    There, the code could read the solutions.
+    """
+    try:
+        yield
+    except SandboxStartError:  # the sandbox works here, and a notebook broke it
+        raise
+    except SandboxUnavailable as error:
+        if in_course_folder(notebooks):
+            raise
+        raise SandboxUnavailable(f"{error} {_ASK}") from error
+
+
+def in_course_folder(notebooks: Iterable[Path]) -> bool:
+    """Return whether this folder or one of ``notebooks`` is in a course folder."""
+    return any(course_folder(folder) for folder in (Path.cwd(), *(path.parent for path in notebooks)))
+
+
+def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
+    """Return a sentence about running a learner's own notebooks in ``folder`` without a sandbox on ``system``.
+
+    Empty if there can be a sandbox, or if ``folder`` is in a course folder. Then the notebooks are not run without one.
+    """
+    name = _WITHOUT_SANDBOX.get(system)
+    if name is None or course_folder(folder) is not None:
+        return ""
+    return (
+        f"There is no sandbox on {name}, so the code of your notebooks runs as you: open only notebooks that you trust."
+    )
 
 
 def check_by_examples(
@@ -33,7 +86,7 @@ def check_by_examples(
 
     Raises ``CourseError`` if ``only`` contains an unknown exercise.
     """
-    verdicts, packages = [], [name for name in PACKAGES if find_spec(name) is not None]
+    verdicts, packages = [], packages_for(notebooks)
     with closing(open_worker(Limits(), packages, confinement=confinement)) as worker:
         for path in notebooks:
             try:
@@ -47,6 +100,25 @@ def check_by_examples(
             verdicts.append(verdict)
             on_verdict(verdict)
     return verdicts
+
+
+def packages_for(notebooks: Iterable[Path]) -> list[str]:
+    """Return the usual packages and those that ``notebooks`` import, as far as they are installed.
+
+    No notebook gets what is installed together with this framework.
+    """
+    modules: set[str] = set()
+    for path in notebooks:
+        with suppress(Exception):  # the check itself reports what is wrong with a notebook
+            cells = read_notebook(path).code_cells()
+            beside = [data for name, data in _mentioned_files(path, cells).items() if name.endswith(".py")]
+            sources = [*(cell.source for cell in cells), *(data.decode("utf-8", "replace") for data in beside)]
+            modules |= {module for source in sources for _, module in attempt.imported(source)}
+    further = modules - {*PACKAGES, "autograder", "IPython"} - sys.stdlib_module_names
+    installed = metadata.packages_distributions() if further else {}
+    ours = set(installed.get("autograder", ()))
+    usual = [name for name in PACKAGES if find_spec(name) is not None]
+    return usual + sorted(name for name in further & installed.keys() if ours.isdisjoint(installed[name]))
 
 
 def examples_for(notebook: Path) -> Examples:
@@ -128,22 +200,28 @@ class CheckRun:
 
 
 class Checker:
-    """Checks one notebook at a time. The code runs unconfined in a separate process, with time limits."""
+    """Checks one notebook at a time. The code runs in a separate process, with time limits, in the given ``confinement``."""
 
-    def __init__(self) -> None:
+    def __init__(self, confinement: Confinement = "auto") -> None:
+        self._confinement = confinement
         self._worker: Worker | None = None
+        self._serves: tuple[Limits, list[str]] | None = None  # what the worker was started for
         self._results: queue.Queue[tuple[int, CheckRun]] = queue.Queue()
         self._number = 0
         self.busy = False
 
     def begin(self, notebook: Path) -> None:
-        """Start to check ``notebook`` as it is now. A check in progress is canceled."""
-        self.stop()
+        """Start to check ``notebook`` as it is now. A check in progress is canceled.
+
+        Raises ``SandboxUnavailable`` if the confinement does not work here.
+        """
+        serves = limits, packages = _limits(notebook), packages_for([notebook])
+        if self.busy or self._worker is None or serves != self._serves:
+            self.stop()
+            with asking_for_unsafe_local([notebook]):
+                self._worker, self._serves = open_worker(limits, packages, confinement=self._confinement), serves
         self._number += 1
         self.busy = True
-        packages = [name for name in PACKAGES if find_spec(name) is not None]
-        limits = _limits(notebook)
-        self._worker = open_worker(limits, packages, confinement="local")
         arguments = self._number, notebook, self._worker, limits
         threading.Thread(target=self._check, args=arguments, daemon=True).start()
 
@@ -155,11 +233,11 @@ class Checker:
             except queue.Empty:
                 return None
             if number == self._number:
-                self.stop()
+                self.busy = False  # the worker stays for the next check
                 return run
 
     def stop(self) -> None:
-        """Stop the check in progress, even in an endless loop."""
+        """Stop the check in progress, even in an endless loop, and end the worker."""
         if self._worker is not None:
             self._worker.close()
         self._worker, self.busy = None, False

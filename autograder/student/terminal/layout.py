@@ -14,11 +14,12 @@ from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
-    "COURSE_NAME", "MAP_NAME", "StartResult", "can_reset", "chapters_of", "course_data", "material", "released_copy",
-    "reset", "set_up_course",
+    "COURSE_NAME", "MAP_NAME", "StartResult", "can_reset", "chapters_of", "course_data", "course_folder", "material",
+    "released_copy", "reset", "set_up_course",
 ]  # fmt: skip
 
 
+COURSE_CONFIG = "course_config.py"
 MAP_NAME = "index.ipynb"
 COURSE_NAME = "course.json"
 _RECORD = Path(".autograder", "laid_out.json")  # file → digest, as written by start
@@ -40,6 +41,12 @@ class StartResult:
     added: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+
+
+def course_folder(folder: Path) -> Path | None:
+    """Return the author's course folder that contains ``folder``, or None."""
+    here = folder.resolve()
+    return next((above for above in (here, *here.parents) if (above / COURSE_CONFIG).is_file()), None)
 
 
 def material() -> Path | None:

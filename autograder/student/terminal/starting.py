@@ -16,12 +16,14 @@ from autograder.base.files import write_atomically
 from autograder.base.formatting import pluralize
 from autograder.student.examples import EXAMPLES_NAME, ExamplesError, load_examples
 from autograder.student.notebook_check import progress
+from autograder.student.terminal.checking import own_notebook_warning
 from autograder.student.terminal.layout import (
     COURSE_NAME,
     MAP_NAME,
     StartResult,
     chapters_of,
     course_data,
+    course_folder,
     material,
     set_up_course,
 )
@@ -31,7 +33,6 @@ __all__ = ["HandOut", "find_notebook", "next_chapter", "open_lab", "start"]
 
 HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) → the folder of the student version
 
-COURSE_CONFIG = "course_config.py"
 # nbgrader's JupyterLab extension is for classes, and only shows error messages to a self-learner. The announcements
 # extension would start with a question and use the network.
 _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
@@ -54,23 +55,19 @@ def start(
 
     Raises ``CourseError`` if there is no course or ``folder`` cannot be used.
     """
-    course_folder = _course_folder() if hand_out is not None else None
-    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and course_folder is None:
+    author_folder = course_folder(Path.cwd()) if hand_out is not None else None
+    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and author_folder is None:
         folder = Path.cwd()  # update the course that is set up here
-    source = hand_out(course_folder, say) if hand_out is not None and course_folder is not None else _included_course()
+    source = hand_out(author_folder, say) if hand_out is not None and author_folder is not None else _included_course()
     data = course_data(source)
-    result = set_up_course(source, folder if folder is not None else (course_folder or Path.cwd()) / data["id"])
+    result = set_up_course(source, folder if folder is not None else (author_folder or Path.cwd()) / data["id"])
     _report(result, data["title"], say)
+    if warning := own_notebook_warning(result.folder):
+        say(warning)
     missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
     if missing:
         say(f"Its notebooks import {' and '.join(missing)}, not installed here: pip install {' '.join(missing)}")
     return open_lab(result.folder, lab, say) if lab is not None else 0
-
-
-def _course_folder() -> Path | None:
-    """Return the course folder that contains the current folder, or None."""
-    here = Path.cwd().resolve()
-    return next((f for f in (here, *here.parents) if (f / COURSE_CONFIG).is_file()), None)
 
 
 def _included_course() -> Path:

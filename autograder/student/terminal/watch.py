@@ -12,11 +12,12 @@ from rich.console import Console
 from autograder.base.errors import CourseError
 from autograder.base.files import disk_error_advice
 from autograder.course.notebook import NotebookError, read_notebook
+from autograder.sandbox.confinement import Confinement
 from autograder.student.examples import ExerciseExamples
 from autograder.student.notebook_check import progress
 from autograder.student.notebook_check.checking import card_of
 from autograder.student.terminal import screen
-from autograder.student.terminal.checking import Checker, CheckRun
+from autograder.student.terminal.checking import Checker, CheckRun, own_notebook_warning
 from autograder.student.terminal.layout import can_reset, reset
 from autograder.student.terminal.screen import ScreenLine, keys
 from autograder.student.terminal.starting import next_chapter
@@ -31,10 +32,15 @@ KEYS = [("h", "hint"), ("n", "next exercise"), ("l", "list"), ("r", "reset"), ("
 Stamp = tuple[int, int, int]
 
 
-def watch(notebook: Path) -> int:
-    """Watch ``notebook`` until q, Ctrl-C or the end of the terminal. Return the exit status."""
+def watch(notebook: Path, *, unsafe_local: bool = False) -> int:
+    """Watch ``notebook`` until q, Ctrl-C or the end of the terminal. Return the exit status.
+
+    Its code runs in a sandbox. It runs as the user with ``unsafe_local``, and if it is a learner's own notebook on a system
+    without sandboxes. Raises ``SandboxUnavailable`` if there is no sandbox.
+    """
     console = Console(soft_wrap=True)
-    watched = Watch(notebook, console)
+    note = own_notebook_warning(notebook.resolve().parent)
+    watched = Watch(notebook, console, "local" if unsafe_local or note else "auto", note)
     try:
         with keys() as key:
             watched.begin()
@@ -48,12 +54,13 @@ def watch(notebook: Path) -> int:
 class Watch:
     """The state of watching one notebook: the last result, the exercise that is shown, and the panel below it."""
 
-    def __init__(self, notebook: Path, console: Console) -> None:
+    def __init__(self, notebook: Path, console: Console, confinement: Confinement = "auto", note: str = "") -> None:
         self.notebook = notebook
+        self._note = note  # a sentence that stays on the screen
         self.result = CheckRun()
         self.focus = ""  # the name of the exercise that is shown
         self._console = console
-        self._checker = Checker()
+        self._checker = Checker(confinement)
         self._stamp: Stamp | None = None
         self._began = 0.0
         self._below: list[ScreenLine] = []  # the text below the card, such as the reply to a key
@@ -243,6 +250,8 @@ class Watch:
     def _lines(self, columns: int) -> list[ScreenLine]:
         result = self.result
         lines = screen.head_lines(self.notebook.name, result.examples, result.exercises, self._activity(), columns)
+        if self._note:
+            lines += [*screen.text_lines(self._note, columns, "dim"), ScreenLine("")]
         if result.error:
             lines += [*screen.text_lines(result.error, columns, "red"), ScreenLine("")]
         exercise, outcome = self._exercise(), result.exercises.get(self.focus)

@@ -91,7 +91,7 @@ def test_every_probe_holds_in_a_confinement(kind):
 
 
 def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
-    """Copying one, its flags and locks work as ever; only what would have it send signals does not."""
+    """Copying one and its flags work as ever; only what would have it send signals, and locks, do not."""
     source = """
 import fcntl, os
 r, w = os.pipe()
@@ -99,9 +99,6 @@ os.set_inheritable(r, True)
 fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | os.O_NONBLOCK)
 os.dup(r)
 fcntl.fcntl(r, fcntl.F_DUPFD_CLOEXEC, 0)
-file = open(os.devnull, "w")
-fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-fcntl.lockf(file, fcntl.LOCK_UN)
 asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEXEC)]
 """
     with closing(everywhere.open(cells(source))) as session:
@@ -149,6 +146,19 @@ def test_what_only_the_jail_refuses_is_told_as_that(kind):
             assert message.endswith(f". {sentence.format(WRITABLE[kind])}")
         else:
             assert "jail" not in message
+
+
+def test_a_database_in_a_file_needs_no_lock(jail):
+    """SQLite locks its file, which the sandbox denies. The message says how to do without, and both ways work."""
+    create = "sqlite3.connect({}).execute('create table t (n integer)')"
+    ways = ["'my.db'", "':memory:'", "'file:my.db?nolock=1', uri=True"]
+    with closing(jail.open(cells(*(f"import sqlite3\n{create.format(way)}" for way in ways)))) as session:
+        refused, *fine = (cell.error for cell in session.cells)
+    assert refused.message.endswith(
+        f"{NOT_YOUR_CODE}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+        "sqlite3.connect('file:NAME?nolock=1', uri=True)."
+    )
+    assert fine == [None, None]
 
 
 def test_every_probe_fails_without_confinement():

@@ -226,7 +226,7 @@ def test_keys_that_are_made_to_be_slow_are_refused():
     [["set", ["l"]], ["set", ["set", 1]], ["frozenset", ["d"]], ["d", [["l", 1], 2]], ["date", 2023, 2, 29], ["date", 1.0, 2, 3], ["date", True, 1, 1],
      ["bytes", "a"], ["bytes", "YWI=\n"], ["bytes", 3], ["decimal", "sNaN"], ["decimal", "1E+99999"], ["decimal", "1_0"], ["fraction", 1, 0],
      ["fraction", 1.5, 2], ["range", 1, 2, 0], ["range", 1, 2], ["int", "-"], ["int", "0x10"], ["offset", 2, 0, 0, "x"], ["zone", "../../etc/passwd"],
-     ["zone", "/etc/localtime"], ["zone", "No/Where"], ["datetime", 2024, 1, 1, 0, 0, 0, 0, 0, ["zone", 3]], ["time", 25, 0, 0, 0, 0, None],
+     ["zone", "/etc/localtime"], ["zone", "No/Where"], ["zone", "posix/UTC"], ["zone", ["UTC"]], ["datetime", 2024, 1, 1, 0, 0, 0, 0, 0, ["zone", 3]], ["time", 25, 0, 0, 0, 0, None],
      ["gives", "map", 1], ["gives", 3, False], ["gives"], ["texts", [2], "a"], ["texts", [1], 1], ["texts", [1001], "x" * 5000, *[""] * 1000],
      ["times", "<M8[x]", [1], 1], ["times", "<M8[D]", [1], 2**63], ["times", "|O", [1], 1], ["words", 1], ["timedelta", 10**10, 0, 0]],
     ids=repr,

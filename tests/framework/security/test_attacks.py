@@ -169,7 +169,59 @@ for path in ("/tmp", "/dev/shm", "/", "/sandbox", "/sandbox/packages", "/sandbox
         assert not any(session.value("found").value)
 
 
-@pytest.mark.parametrize("name", ["calls_the_kernel", "opens_devices", "signals_by_descriptor", "threads_that_fork"])
+SPEAKS = """
+import fcntl, os
+kept = open(os.__file__, "rb")
+try:
+    fcntl.lockf(kept, fcntl.LOCK_SH, 7)
+except OSError as error:
+    why = error.errno
+"""
+LISTENS = """
+import fcntl, os, struct
+F_OFD_GETLK = 36
+def heard():
+    with open(os.__file__, "rb") as file:
+        found = []
+        for command in (fcntl.F_GETLK, F_OFD_GETLK):
+            asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            try:
+                found.append(struct.unpack("hhqqi4x", fcntl.fcntl(file, command, asked))[0] != fcntl.F_UNLCK)
+            except OSError as error:
+                found.append(error.errno)
+        return found
+"""
+
+
+def test_two_submissions_at_the_same_time_do_not_hear_each_other(worker, unconfined):
+    """A lock of one on a file of Python's is refused, and the other cannot ask for it. Without a jail it hears the lock."""
+    for place, why, heard in ((worker, 1, [1, 1]), (unconfined, None, [True, True])):
+        with opened(place, SPEAKS) as speaker, opened(place, LISTENS) as listener:
+            assert speaker.value("why").value == why
+            assert listener.call(Call("heard")).value == heard
+
+
+def test_honest_code_needs_no_locks(worker):
+    """NumPy's files and a database in memory work as before."""
+    source = """
+import io, sqlite3
+import numpy as np
+memory = io.BytesIO()
+np.savez(memory, a=np.arange(3))
+memory.seek(0)
+total = int(np.load(memory)["a"].sum())
+with sqlite3.connect(":memory:") as base:
+    base.execute("create table t (n integer)")
+    base.executemany("insert into t values (?)", [(1,), (2,)])
+    found = base.execute("select sum(n) from t").fetchone()[0]
+"""
+    with opened(worker, source) as session:
+        assert [session.value(name).value for name in ("total", "found")] == [3, 3], session.cells[1].error
+
+
+@pytest.mark.parametrize(
+    "name", ["calls_the_kernel", "locks_files", "opens_devices", "signals_by_descriptor", "threads_that_fork"]
+)
 def test_the_refused_stays_refused(worker, outside, name):
     """Attacks that report what they could do report nothing."""
     with opened(worker, outside.attack(name)) as session:

@@ -18,6 +18,7 @@ from autograder.authoring.release import record_examples
 from autograder.base.errors import CourseError
 from autograder.course.notebook import document_bytes, insert_code
 from autograder.student.notebook_check import progress
+from autograder.student.terminal.checking import packages_for
 from autograder.student.terminal.layout import released_copy, reset, set_up_course
 from autograder.student.terminal.starting import find_notebook, next_chapter, open_lab
 from autograder.student.terminal.watch import Watch
@@ -126,7 +127,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     began = time.monotonic()
     watched.until("3 of 3 exercises hold")
     assert time.monotonic() - began < 9  # the cell would have had ten seconds
-    assert watched.watch._checker._worker is None
+    assert not watched.watch._checker.busy
 
 
 def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
@@ -287,3 +288,15 @@ def test_the_notebook_that_is_meant_is_found(laid_out, tmp_path):
     (laid_out.parent / "copy.ipynb").write_text("{}")
     with pytest.raises(CourseError, match="There are 2 notebooks"):
         find_notebook(laid_out.parent)
+
+
+def test_a_notebook_may_import_what_is_installed(tmp_path):
+    """The sandbox shows what the notebook and a file that it names import, but nothing that is installed with the framework."""
+    (tmp_path / "helper.py").write_text("import packaging, no_such_package_zzz")
+    source = "import json\nimport pandas as pd\nimport helper\nimport autograder"
+    cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "mine.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "broken.ipynb").write_text("{")
+    found = packages_for([tmp_path / "mine.ipynb", tmp_path / "broken.ipynb", tmp_path / "missing.ipynb"])
+    assert found == ["numpy", "matplotlib", "packaging", "pandas"]
