@@ -6,15 +6,17 @@ import ast
 import re
 import unicodedata
 import warnings
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections import OrderedDict, deque
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = [
     "defined_names",
     "defines",
+    "has_long_run_of_marks",
     "identifiers_in",
     "imported",
     "is_attempted",
@@ -23,7 +25,10 @@ __all__ = [
     "last_definition_is_blank",
     "parsed",
     "python_name",
+    "reading_once",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 # These can bind a name without the parser seeing it. Such a notebook is run instead of being called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -31,7 +36,15 @@ _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\b
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
 _MAX_LEVELS = 80  # of a tree that is walked with recursion, which takes up to five calls for each level
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-_MAX_KEPT = 10_000  # characters; longer cells are not cached, so that a student cannot fill the memory
+# Each exercise looks at all cells, and each submission at the released ones. So what was found in them is kept, up to so many
+# characters of source. A syntax tree takes up to 500 times as much memory.
+_USUAL = 250_000
+_ONE_SUBMISSION = 4_000_000  # more than one submission has: its code is read in three ways
+_EMPTY = 100  # characters that are added for each source
+MAX_MARKS = (
+    30  # combining characters after each other: no language has more, and sorting them takes the square of their number
+)
+_NAME = re.compile(r"[\w\x80-\U0010ffff]+")
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
@@ -89,13 +102,27 @@ def defined_names(source: str) -> frozenset[str] | None:
 
 
 def python_name(text: str) -> str:
-    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters.
+
+    Nothing is changed if more than ``MAX_MARKS`` combining characters follow each other.
+    """
+    return text if text.isascii() else _known.get_or_read(_normalized, text)
+
+
+def has_long_run_of_marks(text: str) -> bool:
+    """Return whether more than ``MAX_MARKS`` combining characters follow each other in ``text``."""
+    if text.isascii():
+        return False
+    # Some characters are no marks but become marks in normal form.
+    marks = [
+        c for c in set(text) if not c.isascii() and all(map(unicodedata.combining, unicodedata.normalize("NFKD", c)))
+    ]
+    return bool(marks) and re.search(f"[{''.join(marks)}]{{{MAX_MARKS + 1}}}", text) is not None
 
 
 def identifiers_in(source: str) -> frozenset[str]:
     """Return every word of ``source``, including the words in strings and comments. Names are normalized."""
-    return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
+    return _known.get_or_read(_words, source)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
@@ -117,17 +144,57 @@ def is_unreadable(name: str, sources: Sequence[str]) -> bool:
 
 def parsed(source: str) -> ast.Module | None:
     """Return the syntax tree of ``source``, or None if it does not parse. The tree is cached, so do not change it."""
-    if len(source) > _MAX_PARSED:
-        return None
-    return _parsed(source) if len(source) <= _MAX_KEPT else _parsed.__wrapped__(source)
+    return None if len(source) > _MAX_PARSED else _known.get_or_read(_parsed, source)
 
 
-@lru_cache(maxsize=256)
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Read each cell of one submission once, however long its cells are."""
+    _known.room = _ONE_SUBMISSION
+    try:
+        yield
+    finally:
+        _known.room = _USUAL
+        _known.trim()
+
+
+class _CellCache(OrderedDict[tuple[Any, str], Any]):
+    """What was found in cells, by function and source. The least recently used is dropped if the sources are too long together."""
+
+    room, size = _USUAL, 0
+
+    def get_or_read(self, read: Callable[[str], T], source: str) -> T:
+        """Return ``read(source)``."""
+        key = read, source
+        if key in self:
+            with suppress(KeyError):  # another thread has just dropped it
+                self.move_to_end(key)
+                return self[key]  # type: ignore[no-any-return]
+        result = self[key] = read(source)
+        self.size += len(source) + _EMPTY
+        self.trim()
+        return result
+
+    def trim(self) -> None:
+        """Drop what is too much, but never the last one."""
+        while self.size > self.room and len(self) > 1:
+            (_, source), _ = self.popitem(last=False)
+            self.size -= len(source) + _EMPTY
+
+
+_known = _CellCache()
+
+
+def _normalized(text: str) -> str:
+    if has_long_run_of_marks(text):
+        return text
+    return _NAME.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+
+
 def _words(source: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", python_name(source)))
 
 
-@lru_cache(maxsize=128)  # each exercise looks at all cells, and each submission at the released ones
 def _parsed(source: str) -> ast.Module | None:
     tree = _tree(source)
     return tree if tree is not None else _tree(_MAGIC.sub(r"\1pass", source))
@@ -175,8 +242,9 @@ def _is_real(binding: ast.stmt) -> bool:
     if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
         return not all(_does_nothing(statement) for statement in binding.body)
     if isinstance(binding, ast.ClassDef):  # may have fields next to methods that are still stubs
-        methods = [part for part in binding.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
-        others = [part for part in binding.body if part not in methods and not _does_nothing(part)]
+        functions = ast.FunctionDef, ast.AsyncFunctionDef
+        methods = [part for part in binding.body if isinstance(part, functions)]
+        others = [part for part in binding.body if not isinstance(part, functions) and not _does_nothing(part)]
         return any(map(_is_real, methods)) or (bool(others or binding.bases) and not methods)
     if isinstance(binding, ast.Assign | ast.AnnAssign):
         return not _is_none(binding.value)
@@ -274,12 +342,12 @@ def is_nested_deeply(tree: ast.AST) -> bool:
 def imported(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
     tree = parsed(source)
-    waiting: list[ast.AST] = [tree] if tree is not None else []
+    waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield node.lineno, (node.module or "").partition(".")[0]
-        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
+        tried = set(node.body) if isinstance(node, ast.Try) and node.handlers else set()
         waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]

@@ -18,7 +18,7 @@ from autograder.base.foreign import Value
 from autograder.base.formatting import join_words, pluralize
 from autograder.checking.findings import Finding, matches
 from autograder.sandbox.guest import plot_probe
-from autograder.values import close, show
+from autograder.values import as_array, close, show
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
 
@@ -112,7 +112,7 @@ class _PlotComparison:
         return next(filter(None, (compare[kind]() for kind in kinds)), "")
 
     def _close(self, one: Value, other: Value) -> Value:
-        return close(np.asarray(one, dtype=float), np.asarray(other, dtype=float), self.rtol, self.atol)
+        return close(_numbers(one), _numbers(other), self.rtol, self.atol)
 
     # bars
 
@@ -216,7 +216,7 @@ class _PlotComparison:
 
     def _images(self) -> str:
         for one, other in zip(self.found["images"], self.right["images"], strict=False):
-            finding = matches(np.asarray(one, dtype=float), np.asarray(other), rtol=self.rtol, atol=self.atol)
+            finding = matches(_numbers(one), _numbers(other), rtol=self.rtol, atol=self.atol)
             if finding is not None:
                 return f"The image is another one: {finding.reason[0].lower()}{finding.reason[1:]}"
         return self._as_many("images")
@@ -299,15 +299,23 @@ class _PlotComparison:
         return ""
 
 
+def _numbers(value: Value) -> np.ndarray:
+    """Return floats as an array. Raises ``ValueError`` if there are none."""
+    array = as_array(value, np.float64)
+    if array is None:
+        raise ValueError("the probe returns numbers here")
+    return array
+
+
 def _of_bars(series: Axes) -> Iterator[Bar]:
     """Yield each bar: its name or position, left side, width and height."""
-    sides = (np.asarray(series[key], dtype=float).tolist() for key in ("left", "width", "height"))
+    sides = (_numbers(series[key]).tolist() for key in ("left", "width", "height"))
     for name, left, width, height in zip(series["at"], *sides, strict=True):
         yield name if isinstance(name, str) else float(name), left, width, height
 
 
 def _of_line(line: Axes) -> Line:
-    x, y = np.asarray(line["x"], dtype=float), np.asarray(line["y"], dtype=float)
+    x, y = _numbers(line["x"]), _numbers(line["y"])
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError("a line has as many x as y")
     return x, y, str(line.get("label", ""))

@@ -140,10 +140,10 @@ def _sums_to_one(actual: Value, *, axis: int = -1, rtol: float = RTOL, atol: flo
     if found is None or not found.ndim:
         return wrong_type(actual, "an array")
     sums = found.sum(axis=axis)
-    if close(np.asarray(sums), np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
+    if close(sums, np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
         return None
     where = "The weights" if found.ndim == 1 else "Each row" if axis == -1 else f"Each slice along axis {axis}"
-    return Finding(f"{where} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
+    return Finding(f"{where} should sum to 1; found {show(sums)}.", "property", found)
 
 
 def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
@@ -215,7 +215,10 @@ def _chosen(actual: Value, *, right: str) -> Finding | None:
 
 def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
     """Compare a single finite number with ``right``, within the error ``within``."""
-    answer = np.asarray(actual).item()
+    found = as_array(actual)
+    if found is None or found.size != 1:
+        return _is_number(actual)
+    answer = found.item()
     return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
 
 

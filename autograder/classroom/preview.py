@@ -90,7 +90,7 @@ def preview_class(
     jobs: Sequence[Job],
     *,
     confinement: Confinement = "auto",
-    workers: int = 1,
+    workers: int = 0,
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:

@@ -74,7 +74,7 @@ def grade_class(
     jobs: Sequence[Job],
     *,
     confinement: Confinement = "auto",
-    workers: int = 1,
+    workers: int = 0,
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
@@ -109,7 +109,7 @@ def grade_class(
         # What was graded before an interruption is entered.
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
             if new:
-                entry.prepare(wait=workers == 1 and executor is None)
+                entry.prepare(wait=not workers and executor is None)
             outcomes = outcomes_of(
                 course, chapter, new, options, workers=workers, executor=executor, keep=True, deliver=pages
             )

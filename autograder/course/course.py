@@ -16,7 +16,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
-from autograder.sandbox.protocol import Limits
+from autograder.sandbox.protocol import Limits, TimeBudget
 
 __all__ = [
     "AT_LEAST", "TARGETS", "Audience", "Course", "CourseError", "Limits", "Solutions", "failure", "find_course",
@@ -29,6 +29,8 @@ Solutions = Literal["never", "after passing", "after due"]
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
 MEMORY_MB = (64, 1 << 20)  # a smaller number was meant as GiB, and no machine has more
+GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
+SEARCHES = 3  # for mistakes in one notebook, each as long as ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
 # The default number of each that an exercise must have. They are 0, so that no course needs empty files.
@@ -118,6 +120,18 @@ class Course(Configurable):
         help="What an export sends for a student who handed in nothing: a blank cell, which changes nothing there, or 0 points.",
     ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
+    grader_seconds = Float(
+        300.0,
+        help="How long the grader itself may take for one notebook, in addition to the time that it allows the student's code. "
+        "If it takes longer, it is stopped, and the notebook needs manual grading.",
+    ).tag(config=True)
+    grader_processor_seconds = Float(
+        120.0,
+        help="How much processor time the grader itself may take for one notebook. The student's code is not included.",
+    ).tag(config=True)
+    grader_memory_mb = Integer(
+        4096, help="How much memory a grading process may take in all, in MiB. The student's code is not included."
+    ).tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
         self.root = root  # set first, because the messages about invalid settings name it
@@ -125,7 +139,14 @@ class Course(Configurable):
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
     # Any other value would stop each student's code before its first line, and the whole class would get 0 points.
-    @validate("check_seconds", "call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
+    @validate(  # type: ignore[untyped-decorator]
+        "check_seconds",
+        "call_seconds",
+        "cell_seconds",
+        "submission_seconds",
+        "grader_seconds",
+        "grader_processor_seconds",
+    )
     def _check_seconds(self, proposal: Bunch) -> Value:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
@@ -142,6 +163,12 @@ class Course(Configurable):
         least, most = MEMORY_MB
         if not least <= proposal["value"] <= most:
             self._refuse(proposal, f"a number of MiB from {least} to {most}")
+        return proposal["value"]
+
+    @validate("grader_memory_mb")  # type: ignore[untyped-decorator]
+    def _check_grader_memory(self, proposal: Bunch) -> Value:
+        if not GRADER_MB <= proposal["value"] <= MEMORY_MB[1]:
+            self._refuse(proposal, f"a number of MiB from {GRADER_MB}, which any grading needs, to {MEMORY_MB[1]}")
         return proposal["value"]
 
     @validate("targets")  # type: ignore[untyped-decorator]
@@ -179,6 +206,17 @@ class Course(Configurable):
             submission_seconds=self.submission_seconds,
             memory_mb=self.memory_mb,
         )
+
+    @property
+    def notebook_seconds(self) -> float:
+        """How long grading one notebook may take: all its sessions, the searches for its mistakes, and the grader itself."""
+        own = self.grader_seconds + SEARCHES * self.locate_seconds
+        return float(TimeBudget.FACTOR * self.submission_seconds + own)
+
+    @property
+    def notebook_processor_seconds(self) -> float:
+        """How much processor time the grader itself may take for one notebook."""
+        return float(self.grader_processor_seconds + SEARCHES * self.locate_seconds)
 
     def source(self, chapter: str) -> Path:
         """Return the path of the chapter's source notebook."""

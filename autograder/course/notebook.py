@@ -347,13 +347,20 @@ def _load(data: bytes, name: str) -> dict[str, Json]:
 
 
 def _require_size(cells: list[Json], name: str) -> None:
-    """Raise ``NotebookError`` if there is too much code, because all of it is parsed several times and sent to the sandbox."""
+    """Raise ``NotebookError`` if there is too much code, all of which is parsed and sent to the sandbox, or too many marks on a letter."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
             f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
             "Delete those that are not needed, save it and hand it in again."
         )
-    code = [text_of(cell.get("source")) for cell in map(_mapping, cells) if cell.get("cell_type") == "code"]
+    sources = [text_of(cell.get("source")) for cell in map(_mapping, cells)]
+    for number, source in enumerate(sources, 1):
+        if attempt.has_long_run_of_marks(source):
+            raise NotebookError(
+                f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
+                "language needs so many, and they take long to read. Delete them, save the notebook and submit it again."
+            )
+    code = [text for text, cell in zip(sources, map(_mapping, cells), strict=True) if cell.get("cell_type") == "code"]
     if sum(map(encoded_size, code)) > MAX_CODE:
         raise NotebookError(
             f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "

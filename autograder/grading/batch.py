@@ -1,7 +1,8 @@
-"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the others in one process or several."""
+"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the others in this process or in others."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,7 @@ def grade_notebooks(
     confinement: Confinement = "auto",
     only: set[str] | None = None,
     visible_only: bool = False,
-    workers: int = 1,
+    workers: int = 0,
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
@@ -51,7 +52,7 @@ def grade(
     jobs: Sequence[Job],
     options: GradingOptions | None = None,
     *,
-    workers: int = 1,
+    workers: int = 0,
     executor: Executor | None = None,
     keep: bool | Literal["read"] = False,
     deliver: Deliver | None = None,
@@ -62,7 +63,8 @@ def grade(
         course: the course whose checks are used.
         jobs: the notebooks, of any chapters.
         options: how they are graded.
-        workers: how many notebooks are graded at a time, each in a process of its own.
+        workers: how many notebooks are graded at a time, each in a process of its own. With 0, this process grades them. It cannot
+            enforce the limits of the grader itself.
         executor: grades the notebooks instead, perhaps on other machines.
         keep: whether verdicts are stored and looked up; with ``"read"``, they are only looked up.
         deliver: applied to each outcome in the process that graded it. It must be picklable if there are several workers.
@@ -139,8 +141,8 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
 
 
 def _executor(workers: int) -> Executor:
-    if workers == 1:  # no second process for a single notebook
+    if not workers or sys.platform == "win32":  # where no descriptor can be passed to a process
         return grade_serially
-    from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - not needed for a single notebook
+    from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - not needed in this process
 
     return partial(grade_in_parallel, workers)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from autograder.base.attempt import reading_once
 from autograder.base.errors import CourseError
 from autograder.base.files import DISK
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
@@ -68,6 +69,10 @@ class NotebookGrader:
 
     def grade(self, job: Job) -> Outcome:
         """Return the outcome of one notebook, stored and delivered. If it cannot be graded, the verdict says why."""
+        with reading_once():
+            return self._grade(job)
+
+    def _grade(self, job: Job) -> Outcome:
         options = self._task.options
         begun = time.monotonic()
         try:

@@ -1,27 +1,35 @@
-"""Grade in several processes. Each has its own sandbox and checks, and grades one notebook at a time.
+"""Grade in processes of their own. Each has its own sandbox and checks, and grades one notebook at a time.
 
 If a process dies, its notebook goes to another process. A notebook that ends two processes is ungradable, and the others are not
-affected.
+affected. A process that hangs, or that takes too much processor time or memory for one notebook, is killed: this notebook is
+ungradable, and a new process grades the next one.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickle
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
 from autograder.course.course import Course, load_course
 from autograder.course.secret import VARIABLE
 from autograder.grading.grader import grade_serially
@@ -33,6 +41,12 @@ __all__ = ["Pool", "grade_in_parallel", "reusable_pool", "serve"]
 _MAX_AHEAD = 2  # notebooks assigned to a process: the one that it grades, and the next
 _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
+_LOOK_SECONDS = 0.1  # between two looks at what the processes use
+_EXCEEDED = (
+    "The grader itself took more than {much} for this notebook, so it was stopped ({setting}). This is no zero. Something in the "
+    "notebook, or in what its functions return, is slow or large to read or to compare. Look at it and grade it manually, or raise the "
+    "limit and grade it again."
+)
 
 
 def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
@@ -68,6 +82,7 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
         self._processes: dict[int, _Process] = {}  # by index among the workers
+        self._ended = threading.Event()
         # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets as many: otherwise
         # one core would have two graders while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -100,6 +115,7 @@ class Pool:
                 if isinstance(message, BaseException):
                     raise message
                 job = process.jobs.popleft()  # the outcome has a copy of the job
+                process.done += 1
                 self._feed(process)
                 yield replace(message, job=job)
 
@@ -122,6 +138,7 @@ class Pool:
 
     def end(self) -> None:
         """End the processes at once, and with them their sandboxes."""
+        self._ended.set()
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -131,8 +148,17 @@ class Pool:
     def _start(self) -> _Process:
         place = next(place for place in count() if place not in self._processes)
         core = self._cores[place % len(self._cores)] if self._cores else None
+        if not self._processes:  # the first one, or the first after ``end``
+            self._ended = threading.Event()
+            threading.Thread(target=self._watch, args=(self._ended,), name="grader limits", daemon=True).start()
         process = self._processes[place] = _Process(self._root, self._task, core, self._secret)
         return process
+
+    def _watch(self, ended: threading.Event) -> None:
+        """Kill each process that exceeds a limit. This runs in a thread, because the outcomes may be used slowly."""
+        while not ended.wait(_LOOK_SECONDS):
+            for process in list(self._processes.values()):
+                process.look()
 
     def _feed(self, process: _Process) -> None:
         while self._waiting and len(process.jobs) < _MAX_AHEAD:
@@ -140,10 +166,15 @@ class Pool:
             process.send(process.jobs[-1])
 
     def _replace(self, place: int) -> Iterator[Outcome]:
-        """Give the jobs of a dead process to a new one, except a job that has ended too many."""
+        """Give the jobs of a dead process to a new one, except a job that exceeded a limit or has ended too many."""
         process = self._processes.pop(place)
         how = process.close()
-        self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
+        if process.exceeded:
+            number, why = process.exceeded
+            if number == process.done + 1:  # its outcome did not come after all
+                yield self._task.ungradable(process.jobs.popleft(), why)
+        else:
+            self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
         for job in reversed(process.jobs):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
@@ -155,19 +186,44 @@ class Pool:
 
 
 class _Process:
-    """A grading process and its jobs, oldest first."""
+    """A grading process and its jobs, oldest first.
+
+    Attributes:
+        done: the number of outcomes that were received.
+        exceeded: the number of the notebook for which the process was killed, and the reason; None if it was not killed.
+    """
 
     def __init__(self, root: Path, task: Task, core: int | None, secret: str) -> None:
         self.jobs: deque[Job] = deque()
+        self.done = 0
+        self.exceeded: tuple[int, str] | None = None
+        self._seen = 0
         self.pipe, theirs = Pipe()
-        # Not a fork, which would copy the locks of threads and an open database. Not ``multiprocessing`` either, because a Dask
-        # worker may be a daemonic process, which cannot have such children.
-        code = f"import sys; sys.path[:] = {sys.path!r}; from autograder.grading.pool import serve; serve({theirs.fileno()})"
-        command = [sys.executable, "-c", code]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        theirs.close()
+        with tempfile.TemporaryFile(prefix="autograder-") as page:
+            page.write(bytes(_PAGE.size))
+            page.flush()
+            self._current = _Current(page.fileno())
+            self._start(theirs, page.fileno())
         self.send((core, secret))
         self.send((root, task))
+
+    def _start(self, theirs: Connection, page: int) -> None:
+        # Not a fork, which would copy the locks of threads and an open database. Not ``multiprocessing`` either, because a Dask
+        # worker may be a daemonic process, which cannot have such children.
+        passed = [theirs.fileno(), page]
+        code = f"import sys; sys.path[:] = {sys.path!r}; from autograder.grading.pool import serve; serve(*{passed!r})"
+        command = [sys.executable, "-c", code]
+        self._process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL)
+        theirs.close()
+
+    def look(self) -> None:
+        """Kill the process if its notebook exceeds a limit. Two looks have to agree, because the page may be written meanwhile."""
+        grading = self._current.read()
+        much = grading.exceeded(self._process.pid)
+        if self._seen == grading.number and much:
+            self.exceeded = self.exceeded or (grading.number, _EXCEEDED.format(much=much[0], setting=much[1]))
+            self._process.kill()
+        self._seen = grading.number if much else 0
 
     def send(self, message: object) -> None:
         """Send a message. If the process has died, that is noticed when its pipe is read."""
@@ -193,13 +249,85 @@ class _Process:
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
-def serve(descriptor: int) -> None:
-    """Run in a grading process: take jobs until there are no more, and send the outcome of each."""
+class _Grading(NamedTuple):
+    """The limits of the notebook that a process is grading. ``number`` counts from 1; ``seconds`` is 0 between two notebooks.
+
+    ``began`` is on the monotonic clock, and ``processor_began`` the processor time that the process had used by then.
+    """
+
+    number: int = 0
+    began: float = 0.0
+    seconds: float = 0.0
+    processor_began: float = 0.0
+    processor_seconds: float = 0.0
+    memory_mb: int = 0
+
+    def exceeded(self, pid: int) -> tuple[str, str] | None:
+        """Return how much the process took, in words, and the setting that forbids it. None if no limit is exceeded."""
+        if not self.seconds:
+            return None
+        if time.monotonic() - self.began > self.seconds:
+            return (
+                f"{pluralize(self.seconds, 'second')}, the time of the student's code included,",
+                "c.Course.grader_seconds",
+            )
+        processor, memory = _usage(pid)
+        if processor - self.processor_began > self.processor_seconds:
+            return (
+                f"{pluralize(self.processor_seconds, 'second')} of processor time",
+                "c.Course.grader_processor_seconds",
+            )
+        if memory > self.memory_mb << 20:
+            return f"{self.memory_mb:,} MiB of memory", "c.Course.grader_memory_mb"
+        return None
+
+
+_PAGE = struct.Struct("=qddddq")
+
+
+class _Current:
+    """What a process grades now, in a page that it shares with its parent. It is readable even if the process hangs."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._page = mmap.mmap(descriptor, _PAGE.size)
+
+    def read(self) -> _Grading:
+        """Return the limits of the current notebook."""
+        return _Grading(*_PAGE.unpack_from(self._page))
+
+    def begin(self, course: Course) -> None:
+        """Note that another notebook is begun."""
+        number, began, used = self.read().number + 1, time.monotonic(), time.process_time()
+        limits = (course.notebook_seconds, used, course.notebook_processor_seconds, course.grader_memory_mb)
+        _PAGE.pack_into(self._page, 0, number, began, *limits)
+
+    def end(self) -> None:
+        """Note that the current notebook is done."""
+        _PAGE.pack_into(self._page, 0, *_Grading(self.read().number))
+
+
+def _usage(pid: int) -> tuple[float, int]:
+    """Return the processor time (s) and the memory (bytes, swapped or not) of a process. Both are 0 if unknown, as outside Linux."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - faster, and read ten times a second
+            fields = file.read().rpartition(b")")[2].split()
+        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123
+            sizes = [int(line.split()[1]) for line in file if line.startswith((b"VmRSS:", b"VmSwap:"))]
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), sum(sizes) << 10
+    except (OSError, ValueError, IndexError):  # the process has just ended
+        return 0.0, 0
+
+
+def serve(descriptor: int, page: int) -> None:
+    """Run in a grading process: take jobs until there are no more, and send the outcome of each.
+
+    ``page`` is a file in which the process notes what it grades.
+    """
     # Ctrl-C reaches the whole process group. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
-    pipe = Connection(descriptor)
+    pipe, current = Connection(descriptor), _Current(page)
     try:
         core, secret = pipe.recv()
         if core is not None:
@@ -213,7 +341,9 @@ def serve(descriptor: int) -> None:
         with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
             tasks: list[Task] = [task]
             while tasks:
-                for outcome in grade_serially(course, tasks.pop(), _jobs(pipe, tasks), worker=worker):
+                jobs = _jobs(pipe, tasks, partial(current.begin, course))
+                for outcome in grade_serially(course, tasks.pop(), jobs, worker=worker):
+                    current.end()
                     pipe.send(outcome)
     except BaseException as error:  # noqa: BLE001 - sent to the parent and raised there
         with suppress(OSError):
@@ -223,8 +353,8 @@ def serve(descriptor: int) -> None:
     os._exit(0)  # the sandbox has ended; skip the interpreter's slow shutdown
 
 
-def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:
-    """Yield the jobs of a task. A task that comes after them is appended to ``tasks``."""
+def _jobs(pipe: Connection, tasks: list[Task], begin: Callable[[], None]) -> Iterator[Job]:
+    """Yield the jobs of a task after calling ``begin`` for each. A task that comes after them is appended to ``tasks``."""
     while True:
         try:
             message: Job | Task | None = pipe.recv()
@@ -234,6 +364,7 @@ def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:
             tasks.append(message)
         if not isinstance(message, Job):
             return
+        begin()
         yield message
 
 

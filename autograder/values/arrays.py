@@ -11,7 +11,7 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire import strided
-from autograder.values.closeness import NumericFamily, array_differences, close, shape_words
+from autograder.values.closeness import NumericFamily, array_differences, as_array, close, shape_words
 from autograder.values.family import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -138,17 +138,15 @@ def _items_source(value: np.ndarray) -> str:
 def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Difference]:
     """Yield the differences from an array of strings or dates. A list of them is as good."""
     if isinstance(found, list | tuple):
-        try:
-            found = np.asarray(found, dtype=None if expected.dtype.kind == "U" else expected.dtype)
-        except (ValueError, TypeError, OverflowError):
-            yield wrong_builtin_type(found, describe(expected), expected)
+        if expected.dtype.kind == "U":
+            yield from _differing_texts(found, expected)
             return
+        found = as_array(found, expected.dtype)
     if not isinstance(found, np.ndarray) or found.dtype.kind != expected.dtype.kind:
         yield wrong_builtin_type(found, describe(expected), expected)
         return
     if found.shape != expected.shape:
-        clause = f"has shape {found.shape}; it should have shape {expected.shape}."
-        yield Difference(f"the array {clause}", "shape", alone=f"it {clause}")
+        yield _other_shape(found.shape, expected)
         return
     try:
         same = found == expected
@@ -159,6 +157,40 @@ def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Differenc
     if not same.all():
         place = tuple(int(i) for i in np.argwhere(~same)[0])
         yield mismatch_message(found[place], expected[place]).within("array", place)
+
+
+def _differing_texts(found: Value, expected: np.ndarray) -> Iterator[Difference]:
+    """Yield the first difference of nested lists from an array of strings.
+
+    An array made from the lists would give each string the length of the longest.
+    """
+    shape: list[int] = []
+    level: list[Value] = [found]
+    while len(shape) < expected.ndim and level and all(map(_has_texts, level)):
+        if len({len(items) for items in level}) > 1:
+            break
+        shape.append(len(level[0]))
+        level = [item for items in level for item in items]
+    if not all(isinstance(item, str) for item in level):
+        yield wrong_builtin_type(found, describe(expected), expected)
+    elif tuple(shape) != expected.shape:
+        yield _other_shape(tuple(shape), expected)
+    else:
+        for place, item in zip(np.ndindex(*expected.shape), level, strict=True):
+            if item != expected[place]:
+                yield mismatch_message(item, expected[place]).within("array", place)
+                return
+
+
+def _has_texts(items: Value) -> bool:
+    return isinstance(items, list | tuple) or (
+        isinstance(items, np.ndarray) and items.ndim > 0 and items.dtype.kind == "U"
+    )
+
+
+def _other_shape(shape: tuple[int, ...], expected: np.ndarray) -> Difference:
+    clause = f"has shape {shape}; it should have shape {expected.shape}."
+    return Difference(f"the array {clause}", "shape", alone=f"it {clause}")
 
 
 def numbers_text(value: np.ndarray, digits: int) -> str:

@@ -47,27 +47,30 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
-def as_array(value: Value) -> np.ndarray | None:
+def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
     """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
 
-    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
+    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array. With a ``dtype`` of floats, booleans
+    or dates, return an array of it, also of texts. This is the only function that makes an array from a student's list.
     """
-    if value is None or isinstance(value, str | dict | set | bytes | range) or hasattr(value, "type"):
+    if value is None or isinstance(value, dict | set | bytes | range) or hasattr(value, "type"):
+        return None
+    if isinstance(value, str) and dtype is None:
         return None
     if isinstance(value, tuple | list):
         parts = [*_parts(value)]
         # One text among thousands of parts, and NumPy would make each of them as long as that.
-        if not all(isinstance(part, _NUMBERS) for part in parts):
+        if dtype is None and not all(isinstance(part, _NUMBERS) for part in parts):
             return None
         if sum(part.size for part in parts if isinstance(part, np.ndarray)) > MAX_NUMBERS:
             return None
     try:
-        array = np.asarray(value)
+        array = np.asarray(value, dtype)
         if array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat):
             array = array.astype(np.float64)
     except (ValueError, TypeError, OverflowError, MemoryError):
         return None
-    return array if array.dtype.kind in "biufc" else None
+    return array if array.dtype.kind in "biufc" or dtype is not None else None
 
 
 def _parts(value: Value) -> Iterator[Value]:

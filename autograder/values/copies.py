@@ -92,7 +92,11 @@ def _same(before: Value, now: Value) -> bool:
     if isinstance(before, dict):
         return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
     if isinstance(before, list | tuple):
-        return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
+        return (
+            isinstance(now, list | tuple)
+            and len(before) == len(now)
+            and all(_same(a, b) for a, b in zip(before, now, strict=True))
+        )
     return family_of(before) is family_of(now) and fingerprint(before) == fingerprint(now)
 
 

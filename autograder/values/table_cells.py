@@ -14,7 +14,7 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
-from autograder.values.closeness import close
+from autograder.values.closeness import as_array, close
 from autograder.values.family import Rules, equal, show
 
 __all__ = [
@@ -60,12 +60,11 @@ def _of_items(items: list[Value]) -> Cells:
     kinds = {_kind_of(item) for item in there}
     if kinds == {"numbers"}:
         numbers = [np.nan if is_missing(item) else item for item in items]
-        try:
-            return Cells("numbers", np.array(numbers, dtype=np.float64))
-        except (TypeError, ValueError, OverflowError):  # complex ones, or such as no float holds
-            return Cells("other", items)
+        array = as_array(numbers, np.float64)
+        # Complex numbers, and whole numbers that no float holds, are no array.
+        return Cells("other", items) if array is None else Cells("numbers", array)
     if kinds == {"booleans"} and len(there) == len(items):
-        return Cells("booleans", np.array(items, dtype=bool))
+        return Cells("booleans", as_array(items, np.bool_))
     return Cells(kinds.pop() if len(kinds) == 1 else "other" if kinds else "", items)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ def run_demo(
     begun = time.monotonic()
     _released(report, chapters, workers, say)
     released = time.monotonic()
-    with reusable_pool(workers) if workers > 1 else nullcontext() as executor:
+    with reusable_pool(workers) as executor:
         for chapter in report.chapters:
             for student in students:
                 report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))

@@ -60,15 +60,15 @@ def _graded(root: Path) -> dict[str, Any]:
 def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
     """Grade with Landlock, which needs no namespaces, because containers forbid them. Otherwise use bubblewrap."""
     try:
-        [verdict] = grade_notebooks(course, [job], confinement="landlock")
+        [verdict] = grade_notebooks(course, [job], confinement="landlock", workers=1)
     except SandboxUnavailable as first:
         try:
-            [verdict] = grade_notebooks(course, [job], confinement="bubblewrap")
+            [verdict] = grade_notebooks(course, [job], confinement="bubblewrap", workers=1)
         except SandboxUnavailable:
             if not unsafe_local:
                 raise first from None
             sys.stdout.write("UNSAFE: there is no confinement here, so this code could have changed its own mark.\n")
-            [verdict] = grade_notebooks(course, [job], confinement="local")
+            [verdict] = grade_notebooks(course, [job], confinement="local", workers=1)
     return verdict
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, pairwise
 from math import inf
 
@@ -22,6 +23,11 @@ __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of
 OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@lru_cache(maxsize=1)  # a cell may have thousands of definitions
+def _lines(source: str) -> list[str]:
+    return source.split("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class Definition:
                 first = statement.lineno
             case _:
                 return None
-        lines = source.split("\n")[first - 1 : statement.end_lineno]
+        lines = _lines(source)[first - 1 : statement.end_lineno]
         uses = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         return cls(name, "\n".join(lines) + "\n", first, cell, frozenset(uses))
 

@@ -132,11 +132,11 @@ def program_of(
     own = defined.get(exercise)
     if own is None:
         return None
-    found = [own]
+    found, known = [own], {exercise, *others}
     for definition in found:
-        for used in sorted(definition.uses):
-            helper = defined.get(used)
-            if helper is not None and used not in others and used != exercise and helper not in found:
+        for used in sorted(definition.uses - known):
+            known.add(used)
+            if (helper := defined.get(used)) is not None:
                 found.append(helper)
     text = "".join(definition.text for definition in found)
     if text.count("\n") > MAX_LINES or len(text) > MAX_TEXT:

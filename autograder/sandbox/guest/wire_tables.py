@@ -303,8 +303,7 @@ def _index_of(pandas: ModuleType, parts: Value) -> Any:
     if word == "labels":
         name, column = rest
         array = _array_of(pandas, column)
-        for label in column[1] if type(column) is tuple and column[0] == "objects" else ():
-            hash(label)
+        _require(_few_collisions(array))
         return pandas.Index(array, dtype=array.dtype, name=_label(name), copy=True, tupleize_cols=False)
     _require(word == "levels")
     names, levels = rest
@@ -316,9 +315,12 @@ def _index_of(pandas: ModuleType, parts: Value) -> Any:
 
 def _quickly_looked_up(array: Value) -> bool:
     """Return whether ``array`` is short enough for lookups, and only a few objects in it have the same hash."""
+    return len(array) <= MAX_LOOKED_UP and _few_collisions(array)
+
+
+def _few_collisions(array: Value) -> bool:
+    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has none."""
     seen: dict[int, list[Any]] = {}
-    if len(array) > MAX_LOOKED_UP:
-        return False
     if array.dtype == object:
         for item in array:
             same_hash = seen.setdefault(hash(item), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from autograder.classroom.run import handed_in
 from autograder.grading.pool import Pool, reusable_pool
 from autograder.grading.task import GradingOptions, Task
 from tests.framework.classroom.conftest import class_of_many
-from tests.support.mini import CHAPTER, MAX_SCORE
+from tests.support.mini import CHAPTER, MAX_SCORE, copy_course, document, hand_in
 
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -64,3 +65,25 @@ def test_the_same_processes_go_on_with_another_task(course):
     assert max(worth[1]) < MAX_SCORE
     processes = [{outcome.document["process"] for outcome in outcomes} for outcomes in found]
     assert len(set().union(*processes)) == 2
+
+
+def sleepy(outcome):
+    """Deliver an outcome, for one student only after a while."""
+    if outcome.job.student == "s1":
+        time.sleep(1.5)
+    return outcome
+
+
+def test_a_slow_reader_of_outcomes_costs_nobody_a_mark(tmp_path):
+    """The clock of a notebook runs only while it is graded, and not while its outcome waits to be used."""
+    limits = "c.Course.submission_seconds = 0.5\nc.Course.grader_seconds = 1.0\n"  # three seconds for each notebook
+    course = copy_course(tmp_path / "mini", config=limits)
+    for number in range(4):
+        hand_in(course, f"s{number}", document(course))
+    task = Task(CHAPTER, MAX_SCORE, GradingOptions(only=frozenset({"quiz_ch1_units"})), deliver=sleepy)
+    found = []
+    with Pool(course.root, task, 1) as pool:
+        for outcome in pool.grade(handed_in(course, CHAPTER)):
+            found.append(outcome.verdict.status)
+            time.sleep(3.5 if len(found) == 1 else 0)
+    assert found == ["graded"] * 4

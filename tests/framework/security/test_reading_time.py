@@ -5,11 +5,20 @@ import warnings
 
 import pytest
 
-from autograder.base.attempt import defined_names, identifiers_in, is_attempted, parsed
+from autograder.base.attempt import (
+    defined_names,
+    identifiers_in,
+    is_attempted,
+    last_definition_is_blank,
+    parsed,
+    reading_once,
+)
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.course.notebook import document_bytes, parse_notebook
+from autograder.grading.imports import imported
 from autograder.judging.explanations import explain
+from autograder.mistakes.fault_localization.program import program_of
 from autograder.nbgrader.execute import _beyond_python
 from autograder.pages import Card, card_html, card_text
 
@@ -63,6 +72,25 @@ def test_a_text_is_read_in_time(reader):
         started = time.process_time()
         reader(text)
         assert time.process_time() - started < SECONDS, name
+
+
+LONG = {
+    "statements in a try": (130_000, "try:\n{}except OSError:\n    pass\n", " x\n", lambda text: list(imported(text))),
+    "functions": (
+        300_000, "{}", "def softmax(x): return softmax(x)\n", lambda text: program_of("softmax", [("cell", text)])
+    ),
+    "methods": (600_000, "class softmax:\n{}", " def f(self): pass\n", lambda text: last_definition_is_blank("softmax", [text])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "frame", "part", "reader"), LONG.values(), ids=LONG)
+def test_a_long_text_is_read_in_time(size, frame, part, reader):
+    """Hundreds of thousands of characters of one kind are read in a few seconds of processor time."""
+    text = frame.format(part * (size // len(part)))
+    started = time.process_time()
+    with reading_once():
+        reader(text)
+    assert time.process_time() - started < SECONDS
 
 
 def test_a_notebook_of_copied_pictures_is_read_in_time():

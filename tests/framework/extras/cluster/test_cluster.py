@@ -27,7 +27,7 @@ from autograder.extras.cluster.client import grade_on_cluster, pack_course
 from autograder.grading.task import GradingOptions, Task
 from autograder.sandbox.protocol import SandboxUnavailable
 from tests.support.books import marks
-from tests.support.mini import CHAPTER, MAX_SCORE
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, change, document, hand_in
 
 OTHER_SECRET = {"AUTOGRADER_COURSE_SECRET": "another one"}
 
@@ -233,3 +233,27 @@ def test_a_secret_is_in_no_text_that_a_log_may_hold():
     bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)
+
+
+@pytest.mark.slow
+def test_a_notebook_that_exceeds_a_limit_is_ungradable_on_a_cluster(course, cluster):
+    """A worker replaces the process that the notebook kept busy, names the limit, and grades the others."""
+    with (course.root / "course_config.py").open("a") as config:
+        config.write("c.Course.grader_processor_seconds = 1.0\n")
+    careless = (
+        '        if student["q1"] == "search":\n            import re\n            re.fullmatch("(a+)+b", "a" * 60)\n'
+    )
+    asked = '        assert_one_of(student["q1"]'
+    change(course.checks(CHAPTER), asked, careless + asked)
+    shutil.rmtree(course.root / "submitted")
+    for student, answer in {"s1": "b", "s2": "search", "s3": "b"}.items():
+        quiz = f"# {student}\n" + RIGHT["quiz_ch1_units"].replace("b", answer)
+        hand_in(course, student, document(course, **{**RIGHT, "quiz_ch1_units": quiz}))
+    cluster.hire()
+    first, second, third = graded(load_course(course.root), executor=on(cluster.address))
+    assert first.score == third.score == MAX_SCORE
+    assert second.status == "ungradable"
+    assert (
+        "1 second of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)"
+        in second.reason
+    )
