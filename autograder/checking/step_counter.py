@@ -164,8 +164,9 @@ def probe(function, args, larger, kwargs, growth):
     try:
         end = _monotonic() + PATIENCE
         small, large, rounds = seconds(args), seconds(larger), 1
-        while rounds < 3 or (large > max(SHORT, growth * small) and _monotonic() < end):
-            small, large, rounds = min(small, seconds(args)), min(large, seconds(larger)), rounds + 1
+        while rounds < 5 or (large > max(SHORT, growth * small) and _monotonic() < end):
+            small = min(small, *(seconds(args) for _ in range(3)))  # one that is too long would hide slow code
+            large, rounds = min(large, seconds(larger)), rounds + 1
     finally:
         if collects:
             _gc.enable()
