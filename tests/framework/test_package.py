@@ -53,6 +53,8 @@ def installed(wheels, tmp_path_factory):
         origin = Path(spec.origin).parent if spec else Path(importlib.util.find_spec("numpy").origin).parents[1] / name
         if origin.exists():
             (place / "packages" / name).symlink_to(origin)
+        for about in origin.parent.glob(f"{name}-*.dist-info"):  # by which a sandbox finds what belongs to a package
+            (place / "packages" / about.name).symlink_to(about)
 
     def run(code: str, cwd: Path = place, **options: str) -> subprocess.CompletedProcess[str]:
         begin = f"import sys; sys.path[:0] = [{str(place / 'wheel')!r}, {str(place / 'packages')!r}]; {code}"
