@@ -6,8 +6,8 @@ import ast
 import re
 import unicodedata
 import warnings
-from collections import OrderedDict, deque
-from contextlib import contextmanager, suppress
+from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are n
 _USUAL = 250_000
 _ONE_SUBMISSION = 4_000_000  # more than one submission has: its code is read in three ways
 _EMPTY = 100  # characters that are added for each source
-MAX_MARKS = (
-    30  # combining characters after each other: no language has more, and sorting them takes the square of their number
-)
+_UNREAD: Any = object()
+# Combining characters after each other. No language has more, and sorting them takes the square of their number.
+MAX_MARKS = 30
+_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # no other text can have as many marks
 _NAME = re.compile(r"[\w\x80-\U0010ffff]+")
 
 
@@ -111,7 +112,7 @@ def python_name(text: str) -> str:
 
 def has_long_run_of_marks(text: str) -> bool:
     """Return whether more than ``MAX_MARKS`` combining characters follow each other in ``text``."""
-    if text.isascii():
+    if text.isascii() or not _FOREIGN.search(text):
         return False
     # Some characters are no marks but become marks in normal form.
     marks = [
@@ -158,28 +159,27 @@ def reading_once() -> Iterator[None]:
         _known.trim()
 
 
-class _CellCache(OrderedDict[tuple[Any, str], Any]):
-    """What was found in cells, by function and source. The least recently used is dropped if the sources are too long together."""
+class _CellCache(dict[tuple[Any, str], Any]):
+    """What was found in cells, by function and source. The oldest is dropped if the sources are too long together."""
 
     room, size = _USUAL, 0
 
     def get_or_read(self, read: Callable[[str], T], source: str) -> T:
         """Return ``read(source)``."""
         key = read, source
-        if key in self:
-            with suppress(KeyError):  # another thread has just dropped it
-                self.move_to_end(key)
-                return self[key]  # type: ignore[no-any-return]
-        result = self[key] = read(source)
-        self.size += len(source) + _EMPTY
-        self.trim()
+        result: T = self.get(key, _UNREAD)
+        if result is _UNREAD:
+            result = self[key] = read(source)
+            self.size += len(source) + _EMPTY
+            self.trim()
         return result
 
     def trim(self) -> None:
         """Drop what is too much, but never the last one."""
         while self.size > self.room and len(self) > 1:
-            (_, source), _ = self.popitem(last=False)
-            self.size -= len(source) + _EMPTY
+            oldest = next(iter(self))
+            self.pop(oldest, None)
+            self.size -= len(oldest[1]) + _EMPTY
 
 
 _known = _CellCache()

@@ -48,7 +48,7 @@ CARELESS = """
         if isinstance(answer, str) and answer.startswith("fill"):
             held = [np.ones(1 << 20) for _ in range(int(answer[4:]))]
         assert_one_of("""
-HOSTILE = {"b burns": "search" + "a" * 60, "d fills": "fill1000", "f waits": "wait100000"}
+HOSTILE = {"b burns": "search" + "a" * 30, "d fills": "fill400", "f waits": "wait60"}
 SETTINGS = {
     "b burns": "2 seconds of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)",
     "d fills": "512 MiB of memory for this notebook, so it was stopped (c.Course.grader_memory_mb)",
