@@ -14,9 +14,7 @@ from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.findings import Finding
 
-__all__ = [
-    "COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "rounded_limits", "stays_within",
-]  # fmt: skip
+__all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "rounded_limits", "stays_within"]
 
 # Runs in the student's process. It stops the function at twenty times the limit that it is given.
 COUNT = """

@@ -21,10 +21,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from autograder.base import attempt
+from autograder.base.attempt import imported
 from autograder.checking.findings import matches
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.notebook import NotebookError, document_bytes, parse_notebook
-from autograder.grading.imports import imported
 from autograder.judging.explanations import explain
 from autograder.mistakes.edits.generator import edited
 from autograder.mistakes.fault_localization.program import program_of

@@ -8,6 +8,7 @@ import pytest
 from autograder.base.attempt import (
     defined_names,
     identifiers_in,
+    imported,
     is_attempted,
     last_definition_is_blank,
     parsed,
@@ -16,7 +17,6 @@ from autograder.base.attempt import (
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.course.notebook import document_bytes, parse_notebook
-from autograder.grading.imports import imported
 from autograder.judging.explanations import explain
 from autograder.mistakes.fault_localization.program import program_of
 from autograder.nbgrader.execute import _beyond_python
