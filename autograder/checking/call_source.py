@@ -61,7 +61,7 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
         _limits, args, kwargs = call.args
         return format_counted_call(call.function, args, kwargs), {}
     if call.probe == GROWTH:
-        _args, larger, kwargs, _growth = call.args
+        _args, larger, kwargs = call.args
         return format_counted_call(call.function, larger, kwargs), {}
     if "def probe(tests, candidate)" in call.probe:
         return f"{call.function}({call.args[0].name})", {}  # a call of a student's tests
