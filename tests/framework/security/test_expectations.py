@@ -82,6 +82,7 @@ ASKED = {
     "an object's error": (lambda a: a.Stack().pop(), True),
     "steps": (lambda a: steps_of(a.student, steps=NUMBER), True),
     "calls": (lambda a: steps_of(a.student, calls={"root": NUMBER}), True),
+    "growth": (lambda a: steps_of(a.student, larger=[np.arange(12)], growth=NUMBER), True),
     "students' tests": (lambda a: Median.test_bugs(Median(), a.student, np.random.default_rng(0)), True),
     "a variable": (lambda a: assert_string(a.student["answer"]), True),
 }  # fmt: skip
