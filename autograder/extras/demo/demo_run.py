@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,16 +50,14 @@ def run_demo(
     """Release, submit, grade and give feedback for a class of ``size``, and pass a line about each step to ``say``.
 
     ``progress`` shows the progress of grading: given a number of notebooks and a title, it yields a function to call with each
-    verdict. A chapter that cannot be released is reported and skipped. Raises ``CourseError`` if no chapter is finished.
+    verdict. A chapter that cannot be released is reported and skipped. Raises ``CourseError`` if no chapter is finished, and
+    ``SandboxUnavailable`` if no sandbox works.
     """
     chapters = course.finished_chapters()
     if not chapters:
         raise CourseError(f"No chapter of {course.root} is finished yet, so there is nothing to demonstrate.")
     if confinement == "auto":
-        missing = _missing_jail(course)
-        if missing:
-            say(f"No jail can be had here, so this runs as --unsafe-local, without the hostile students. {missing}")
-            confinement = "local"
+        _require_sandbox(course)
     students = tuple(make_class(size, hostile=confinement != "local"))
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, students)
@@ -152,13 +150,14 @@ def _impatient(course: Course) -> Course:
     return load_course(course.root)
 
 
-def _missing_jail(course: Course) -> str:
-    """Try to start a sandbox, and return why it cannot be used. Empty if it works."""
+def _require_sandbox(course: Course) -> None:
+    """Raise ``SandboxUnavailable`` if no sandbox can be started."""
     try:
-        with closing(open_worker(course.limits, list(course.packages))):
-            return ""
+        open_worker(course.limits, list(course.packages)).close()
     except SandboxUnavailable as error:
-        return str(error)
+        raise SandboxUnavailable(
+            f"{error} To see the demonstration without a sandbox, and without its hostile students, add --unsafe-local."
+        ) from error
 
 
 def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> None:

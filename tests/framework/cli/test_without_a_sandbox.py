@@ -116,6 +116,18 @@ def test_grade_says_the_same_as_check_in_a_course(machine, places):
     assert not ran.exists()
 
 
+def test_the_demonstration_runs_nothing_without_being_asked(machine, places, tmp_path):
+    """Its students are simulated, and it refuses like `grade`."""
+    inside, _mine, _ran = places
+    (tmp_path / "empty").mkdir()
+    done = python(
+        "-m", "autograder", "demo", "--course", inside.parents[3], cwd=tmp_path / "empty", status=1, **machine
+    )
+    assert "bubblewrap" in done.stderr
+    assert ADVICE in done.stderr
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
 def test_watch_runs_nothing_without_being_asked(machine, places):
     """It ends with the same sentences, and with the option it watches."""
     inside, mine, ran = places

@@ -8,6 +8,7 @@ import datetime as dt
 import decimal
 import fractions
 import json
+import os
 import sys
 import zoneinfo
 from contextlib import suppress
@@ -296,6 +297,21 @@ def test_no_text_of_an_answer_is_opened_or_run(text):
             ):
                 with suppress(CheckFailed):
                     ask(agrees)
+
+
+@pytest.mark.parametrize("name", ["dateutil/{}", "{}", "../../../../../../../..{}"])
+def test_a_time_zone_that_is_a_pipe_does_not_stall_the_grader(tmp_path, name):
+    """Whoever opens a pipe waits for its other end, as with /proc/kmsg: none of these names is opened, and all are refused."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    zone = name.format(pipe)
+    for tree in (
+        ["zone", zone],
+        ["datetime", 2024, 5, 1, 0, 0, 0, 0, 0, ["zone", zone]],
+        ["T", ["t", "moment", "ns", 0, zone]],
+    ):
+        with pytest.raises(wire.WireError):
+            decoded(tree, b"")
 
 
 def test_every_tag_is_tried():
