@@ -43,9 +43,9 @@ _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
 _LOOK_SECONDS = 0.1  # between two looks at what the processes use
 _EXCEEDED = (
-    "The grader itself took more than {much} for this notebook, so it was stopped ({setting}). This is no zero. Something in the "
-    "notebook, or in what its functions return, is slow or large to read or to compare. Look at it and grade it manually, or raise the "
-    "limit and grade it again."
+    "The grader itself took more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
+    "a zero. Something in the notebook, or in what its functions return, is slow or large to read or to compare. Look at it and grade "
+    "it manually, or raise the limit and grade it again."
 )
 
 
@@ -82,7 +82,7 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
         self._processes: dict[int, _Process] = {}  # by index among the workers
-        self._ended = threading.Event()
+        self._ended: threading.Event | None = None  # ends the thread that watches the processes
         # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets as many: otherwise
         # one core would have two graders while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -138,7 +138,9 @@ class Pool:
 
     def end(self) -> None:
         """End the processes at once, and with them their sandboxes."""
-        self._ended.set()
+        if self._ended is not None:
+            self._ended.set()
+            self._ended = None
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -148,7 +150,7 @@ class Pool:
     def _start(self) -> _Process:
         place = next(place for place in count() if place not in self._processes)
         core = self._cores[place % len(self._cores)] if self._cores else None
-        if not self._processes:  # the first one, or the first after ``end``
+        if self._ended is None:
             self._ended = threading.Event()
             threading.Thread(target=self._watch, args=(self._ended,), name="grader limits", daemon=True).start()
         process = self._processes[place] = _Process(self._root, self._task, core, self._secret)

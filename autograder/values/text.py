@@ -91,7 +91,7 @@ class BytesFamily(ExactFamily):
 
 def line_difference(found: str, expected: str) -> Difference:
     """Return the first difference of two strings, with a hint if it is hard to see."""
-    hint = _how_texts_differ(found, expected) if max(len(found), len(expected)) <= _MAX_HINTED else ""
+    hint = _how_texts_differ(found, expected)
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
     left, right, place = text_excerpt(found, expected)
@@ -141,6 +141,8 @@ def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
 
 def _how_texts_differ(found: str, expected: str) -> str:
     """Return a hint at the only difference of two texts, if it is hard to see."""
+    if max(len(found), len(expected)) > _MAX_HINTED:
+        return ""
     if found.strip() == expected.strip():
         return ": only the white space at the start or the end differs"
     if found.split() == expected.split():

@@ -22,6 +22,7 @@ from autograder.sandbox.guest.wire import Decoder
 from autograder.sandbox.guest.wire_limits import WireError
 from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.sandbox.script import Step, redacted, script
+from autograder.values import text_difference
 
 LIMITS = Limits(call_seconds=2.0, cell_seconds=2.0, submission_seconds=20.0, memory_mb=512)
 ONE_HASH = [n * (2**61 - 1) for n in range(1, 100_001)]  # numbers that all have the hash 0
@@ -129,6 +130,8 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
     for found in (text, text + "\n", [text]):
         with Clock(2.0):
             assert matches(found, "abc" if isinstance(found, str) else ["abc"]) is not None
+    with Clock(2.0):
+        assert text_difference("a" + "\u0315\u0316" * 50_000, "abc")[2] == ""
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():

@@ -160,7 +160,7 @@ def in_the_place_of(value):
     return st.sampled_from(changed)
 
 
-@fuzzed(100)
+@fuzzed(200)
 @given(VALUES, st.data(), RULES)
 def test_random_values_stay_within_the_limits(value, data, rules):
     """They cross the wire, are compared with others, shown, described and identified; nothing is raised."""
@@ -199,7 +199,7 @@ BODIES = st.lists(st.sampled_from(PIECES), max_size=12).map(
 STUB = "def to_kelvin(celsius):\n    raise NotImplementedError"
 
 
-@fuzzed(150)
+@fuzzed(250)
 @given(SOURCES | BODIES)
 def test_random_sources_stay_within_the_limits(text):
     """They are read, parsed, searched for definitions and imports, quoted in explanations and edited; nothing is raised."""
@@ -239,7 +239,7 @@ def test_random_notebooks_are_graded_or_ungradable(tmp_path, confinement):
     course = with_book(copy_course(tmp_path / "mini", config=config))
     random = []
 
-    @fuzzed(6)
+    @fuzzed(12)
     @given(SOURCES | BODIES, st.sampled_from(LITERALS))
     def draw(text, value):
         random.append({"to_kelvin": text, "quiz_ch1_units": f"q1 = {value}\nq2 = {value}"})

@@ -7,6 +7,7 @@ import json
 import resource
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -91,6 +92,10 @@ def test_a_notebook_that_exceeds_a_limit_is_ungradable(tmp_path, confinement, wo
     course = careless(tmp_path, students)
     jobs = handed_in(course, CHAPTER)
     assert_contained(grade_class(course, CHAPTER, jobs, confinement=confinement, workers=workers), students)
+    for thread in threading.enumerate():
+        if thread.name == "grader limits":
+            thread.join(5)
+            assert not thread.is_alive()  # one thread for all processes, and none afterwards
     book = marks(gradebook_url(course), CHAPTER)
     assert {student for student in book if book[student]["score"]} == set(HONEST)
 

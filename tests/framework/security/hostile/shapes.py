@@ -160,6 +160,9 @@ SOURCES = {
     "names_without_end": f"to_kelvin, {', '.join(f'a{n}' for n in range(8000))} = range(8001)",
     "zeros_in_the_source": "to_kelvin = 1\x00\x00",
     "an_encoding_that_is_none": "# -*- coding: rot13 -*-\nto_kelvin = 1",
+    "statements_without_end": "x=1;" * 240_000 + "\nto_kelvin = mean_kelvin = q1 = q2 = 1",
+    "a_try_without_end": "try:\n" + " x\n" * 100_000 + "except NameError: to_kelvin = 1",
+    "methods_without_end": "class to_kelvin:\n" + " def f(self): pass\n" * 20_000,
 }
 
 
@@ -169,3 +172,9 @@ def _hard_source(source):
 
 for _name, _source in SOURCES.items():
     hostile_notebook(name=_name)(_hard_source(_source))
+
+
+@hostile_notebook("ungradable")
+def accents_without_end(notebook):
+    """A comment with a letter that has 170,000 accents."""
+    cell(notebook, "to_kelvin").update(source="# e" + "\u0301\u0323" * 85_000 + "\nto_kelvin = 1")
