@@ -347,20 +347,21 @@ def _load(data: bytes, name: str) -> dict[str, Json]:
 
 
 def _require_size(cells: list[Json], name: str) -> None:
-    """Raise ``NotebookError`` if there is too much code, all of which is parsed and sent to the sandbox, or too many marks on a letter."""
+    """Raise ``NotebookError`` if there is too much code, all of which is parsed and sent to the sandbox, or too many marks on a letter of it."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
             f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
             "Delete those that are not needed, save it and hand it in again."
         )
     sources = [text_of(cell.get("source")) for cell in map(_mapping, cells)]
-    for number, source in enumerate(sources, 1):
-        if attempt.has_long_run_of_marks(source):
+    kinds = [cell.get("cell_type") for cell in map(_mapping, cells)]
+    for number, (source, kind) in enumerate(zip(sources, kinds, strict=True), 1):
+        if kind == "code" and attempt.has_long_run_of_marks(source):
             raise NotebookError(
                 f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
                 "language needs so many, and they take long to read. Delete them, save the notebook and submit it again."
             )
-    code = [text for text, cell in zip(sources, map(_mapping, cells), strict=True) if cell.get("cell_type") == "code"]
+    code = [source for source, kind in zip(sources, kinds, strict=True) if kind == "code"]
     if sum(map(encoded_size, code)) > MAX_CODE:
         raise NotebookError(
             f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "

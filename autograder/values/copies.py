@@ -90,7 +90,7 @@ def _same(before: Value, now: Value) -> bool:
             return False
         return now.tobytes() == before.tobytes() or bool(close(now, before, 1e-5, 1e-6).all())
     if isinstance(before, dict):
-        return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
+        return isinstance(now, dict) and [*before] == [*now] and all(_same(before[k], now[k]) for k in before)
     if isinstance(before, list | tuple):
         return (
             isinstance(now, list | tuple)

@@ -87,6 +87,7 @@ def _place(verdict: Verdict, exercise: ExerciseVerdict) -> str:
 
 
 _MAX_LINE = 200  # characters
+_MAX_CODE = 20_000  # characters
 
 
 def _exercises(course: Course, verdicts: Sequence[Verdict]) -> list[str]:
@@ -99,4 +100,4 @@ def _code(verdict: Verdict, exercise: str) -> str:
         stub = read_notebook(Path(verdict.notebook)).stub(exercise)
     except NotebookError:
         return ""
-    return stub.source if stub is not None else "(the function stands in another cell)"
+    return sanitize(stub.source, _MAX_CODE) if stub is not None else "(the function stands in another cell)"

@@ -151,6 +151,8 @@ def _part(node: ast.AST, own: set[str], names: dict[str, str]) -> str:
     match node:
         case ast.Name(id=name) | ast.arg(arg=name):
             return f"{kind} {names.setdefault(name, f'v{len(names)}') if name in own else name}"
+        case ast.Constant(value=int(value)) if type(value) is int:
+            return f"{kind} {value:#x}"  # Python writes no more than 4,300 decimal digits
         case ast.Constant(value=value):
             return f"{kind} {value!r}"
         case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.keyword(arg=name) | ast.alias(name=name):

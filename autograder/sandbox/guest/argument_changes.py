@@ -55,8 +55,9 @@ def _same_parts(value: Value, tree: Json) -> bool:
     if tag == "d":
         if type(value) is not dict or len(value) != len(tree) - 1:
             return False
-        trees = {_key(pair[0]): pair[1] for pair in tree[1:]}
-        return all(_key(_tree_of(k)) in trees and _same_parts(v, trees[_key(_tree_of(k))]) for k, v in value.items())
+        # The order of the keys counts, too.
+        pairs = zip(value.items(), tree[1:], strict=True)
+        return all(_key(_tree_of(k)) == _key(pair[0]) and _same_parts(v, pair[1]) for (k, v), pair in pairs)
     if tag in ("l", "t"):
         same = type(value) is (list if tag == "l" else tuple) and len(value) == len(tree) - 1
         return same and all(map(_same_parts, value, tree[1:]))

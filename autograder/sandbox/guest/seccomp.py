@@ -22,7 +22,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "exit": (60, 93),              "exit_group": (231, 94),         "faccessat": (269, 48),
     "faccessat2": (439, 439),      "fadvise64": (221, 223),         "fdatasync": (75, 83),
     "fstat": (5, 80),              "fstatfs": (138, 44),            "fsync": (74, 82),
-    "ftruncate": (77, 46),         "futex": (202, 98),              "getcwd": (79, 17),
+    "ftruncate": (77, 46),         "getcwd": (79, 17),
     "getdents64": (217, 61),       "getegid": (108, 177),           "geteuid": (107, 175),
     "getgid": (104, 176),          "getitimer": (36, 102),          "getpid": (39, 172),
     "getppid": (110, 173),         "getrandom": (318, 278),         "getrlimit": (97, 163),
@@ -48,6 +48,11 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
 }  # fmt: skip
 # A notebook may interrupt itself, as with ``signal.raise_signal``. Their first argument is the process.
 _KILL_CALLS = {"kill": (62, 129), "tgkill": (234, 131)}
+_FUTEX = (202, 98)
+# Two processes that map the same file, such as a library, could wake each other through it. So a futex is private to its
+# process, except to wait for the end of a thread, which the kernel itself reports.
+_PRIVATE_FUTEX = 128
+_FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, with either clock
 _FCNTL = (72, 25)
 # The same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
 # process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) would reach every process of the same user. Locks (F_SETLK,
@@ -95,8 +100,9 @@ def program(own: int = 0) -> bytes:
     for numbers in ALLOWED.values():
         if (number := numbers[column]) is not None:
             steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    for number, decision in ((_FCNTL[column], _fcntl_commands()), (_CLONE[column], _threads_only())):
-        steps += [(_JUMP_EQUAL, 0, len(decision), number), *decision]
+    decisions = ((_FUTEX, _private_futexes()), (_FCNTL, _fcntl_commands()), (_CLONE, _threads_only()))
+    for numbers, decision in decisions:
+        steps += [(_JUMP_EQUAL, 0, len(decision), numbers[column]), *decision]
     to_itself = [(_LOAD, 0, 0, _FIRST), (_JUMP_EQUAL, 0, 1, own), (_RETURN, 0, 0, _ALLOW), _REFUSED]
     for numbers in _KILL_CALLS.values() if own else ():
         steps += [(_JUMP_EQUAL, 0, len(to_itself), numbers[column]), *to_itself]
@@ -113,6 +119,14 @@ def _fcntl_commands() -> list[tuple[int, int, int, int]]:
         steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
     steps += [(_JUMP_EQUAL, 0, 3, _F_SETFL), (_LOAD, 0, 0, _THIRD), (_JUMP_IF_SET, 1, 0, _O_ASYNC)]
     return [*steps, (_RETURN, 0, 0, _ALLOW), _REFUSED]
+
+
+def _private_futexes() -> list[tuple[int, int, int, int]]:
+    """Return the steps that allow or refuse ``futex`` by its operation. None jumps out of them."""
+    steps = [(_LOAD, 0, 0, _SECOND), (_JUMP_IF_SET, 0, 1, _PRIVATE_FUTEX), (_RETURN, 0, 0, _ALLOW)]
+    for operation in _FUTEX_WAITS:
+        steps += [(_JUMP_EQUAL, 0, 1, operation), (_RETURN, 0, 0, _ALLOW)]
+    return [*steps, _REFUSED]
 
 
 def _threads_only() -> list[tuple[int, int, int, int]]:

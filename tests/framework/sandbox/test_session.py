@@ -65,6 +65,13 @@ def test_changed_arguments_are_named(run):
     assert a.tolist() == [0.0, 0.0]
 
 
+def test_the_order_of_keys_is_part_of_a_dictionary(run):
+    """A key that is taken out and put back is at the end."""
+    session = run("def touch(a, b):\n    a['x'] = a.pop('x')\n    b['z'] = b.pop('z')\n    return 0")
+    answer = session.call(Call("touch", ({"x": 1, "y": 2}, {"x": 1, "z": 2})))
+    assert answer == Answer(value=0, changed=("0",))
+
+
 def test_a_change_within_tolerance_or_put_back_is_none(run):
     """Rounding differences, and changes that are undone, do not count as changes."""
     session = run("def f(x):\n    x += 1e-8\n    return 0\ndef g(x):\n    x[0] = 5\n    x[0] = 1\n    return 0")

@@ -201,6 +201,29 @@ def test_two_submissions_at_the_same_time_do_not_hear_each_other(worker, unconfi
             assert listener.call(Call("heard")).value == heard
 
 
+SHARED_FUTEX = """
+import ctypes, mmap, os, platform, threading
+libc = ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 202, "aarch64": 98}[platform.machine()]
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+place = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, os.open(os.__file__, os.O_RDONLY), 0)
+def wake():
+    woken = libc.syscall(number, ctypes.c_void_p(place), 1, 1, None, None, 0)
+    return ctypes.get_errno() if woken < 0 else 0
+thread = threading.Thread(target=int)
+thread.start()
+thread.join()
+"""
+
+
+def test_a_futex_that_processes_could_share_is_refused(worker, unconfined):
+    """Processes that map one file could wake each other. Threads of one process still wait for each other."""
+    for place, error in ((worker, 1), (unconfined, 0)):
+        with opened(place, SHARED_FUTEX) as session:
+            assert session.call(Call("wake")).value == error, session.cells[1].error
+
+
 def test_honest_code_needs_no_locks(worker):
     """NumPy's files and a database in memory work as before."""
     source = """

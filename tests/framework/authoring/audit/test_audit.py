@@ -186,6 +186,16 @@ def test_a_class_shows_the_author_what_no_misconception_explains(course):
     assert "cy" not in told
 
 
+def test_a_students_code_is_printed_without_escapes(tmp_path):
+    """A terminal would act on them."""
+    course = copy_course(tmp_path / "mini")
+    code = "def to_kelvin(celsius):\n    # \x1b]0;owned\x07 \u202e\n    return celsius + 300.0"
+    hand_in(course, "ada", document(course, to_kelvin=code))
+    [group] = undiagnosed_groups(course, grade_notebooks(course, handed_in(course, CHAPTER)))
+    assert "return celsius + 300.0" in str(group)
+    assert not {"\x1b", "\x07", "\u202e"} & set(str(group))
+
+
 def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
     """Answers differ with the number, and the mistake is the same: the line and what is wrong in it say so."""
     course = copy_course(tmp_path / "mini", config="c.Course.locate_seconds = 30\n")

@@ -33,6 +33,14 @@ def test_what_is_no_python_is_alike_to_nothing():
     assert normal_form("x = " + "-" * 15_000 + "1") is None
 
 
+def test_a_number_of_any_length_is_compared():
+    """Python writes no more than 4,300 decimal digits, and a submission may have more."""
+    long, other = (f"def f(x):\n    return 0x{'f' * 5_000}{digit}" for digit in "01")
+    assert normal_form(long) is not None
+    assert normal_form(long) != normal_form(other)
+    assert normal_form("def f(x):\n    return True") != normal_form("def f(x):\n    return 1")
+
+
 def groups(course, answers):
     """Return the groups among students with these answers to the second exercise."""
     paths = {}
