@@ -14,18 +14,7 @@ import click
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
-from autograder.cli.commands import (
-    confinement,
-    cores,
-    course_option,
-    exercise_option,
-    json_option,
-    notebooks_argument,
-    report_errors,
-    students_option,
-    unsafe_option,
-    workers_option,
-)
+from autograder.cli import commands
 from autograder.cli.entry_points import load_grader
 from autograder.cli.output import grading_progress, preview_text, print_results, verdict_text
 from autograder.course.course import find_course, load_course
@@ -46,12 +35,12 @@ scheduler_option = click.option(
 
 @click.command()
 @click.argument("chapter")
-@students_option
+@commands.students_option
 @click.option("--preview", is_flag=True, help="Say what would change, and write nothing: whose marks move, and why.")
-@json_option
-@course_option
-@unsafe_option
-@workers_option
+@commands.json_option
+@commands.course_option
+@commands.unsafe_option
+@commands.workers_option
 @scheduler_option
 def grade(
     chapter: str,
@@ -67,15 +56,15 @@ def grade(
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.classroom.run import grade_class, handed_in
 
-    with report_errors(" What was graded is kept: the same command goes on from here."):
+    with commands.report_errors(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
         how: dict[str, Any] = {
-            "confinement": confinement(unsafe_local=unsafe_local),
-            "workers": workers or cores(),
+            "confinement": commands.confinement(unsafe_local=unsafe_local),
+            "workers": workers or commands.cores(),
             "executor": _executor(scheduler),
         }
         if preview:
@@ -95,13 +84,13 @@ def grade(
 
 
 @click.command()
-@notebooks_argument
-@exercise_option
+@commands.notebooks_argument
+@commands.exercise_option
 @click.option("--visible", is_flag=True, help="Only the checks that students see too.")
-@json_option
-@course_option
-@unsafe_option
-@workers_option
+@commands.json_option
+@commands.course_option
+@commands.unsafe_option
+@commands.workers_option
 @scheduler_option
 def check(
     notebooks: Sequence[Path],
@@ -119,7 +108,7 @@ def check(
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
 
-    with report_errors():
+    with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
         _one_of(workers, scheduler)
@@ -129,7 +118,7 @@ def check(
             )
         only = {exercise} if exercise else None
 
-        how = confinement(unsafe_local=unsafe_local)
+        how = commands.confinement(unsafe_local=unsafe_local)
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             if here is None:
@@ -140,7 +129,7 @@ def check(
                 confinement=how,
                 only=only,
                 visible_only=visible,
-                workers=workers or cores(),
+                workers=workers or commands.cores(),
                 executor=_executor(scheduler),
                 on_verdict=on_verdict,
             )

@@ -12,15 +12,7 @@ from click.exceptions import Exit
 
 from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
-from autograder.cli.commands import (
-    chapters_argument,
-    course_option,
-    everything_option,
-    json_option,
-    report_errors,
-    selected_chapters,
-    students_option,
-)
+from autograder.cli import commands
 from autograder.cli.output import echo_status, group_messages
 from autograder.course.course import load_course
 from autograder.pages.text import wrapped
@@ -29,12 +21,12 @@ __all__ = ["feedback", "log"]
 
 
 @click.command()
-@chapters_argument
-@everything_option
-@students_option
+@commands.chapters_argument
+@commands.everything_option
+@commands.students_option
 @click.option("--force", is_flag=True, help="Replace pages that were not made by autograder, too.")
-@json_option
-@course_option
+@commands.json_option
+@commands.course_option
 def feedback(
     chapters: Sequence[str],
     *,
@@ -48,11 +40,11 @@ def feedback(
     from autograder.classroom.delivery import make_pages
     from autograder.classroom.run import handed_in
 
-    with report_errors():
+    with commands.report_errors():
         course = load_course(course_folder)
         found: list[dict[str, object]] = []
         missing = False
-        for chapter in selected_chapters(course, chapters, everything=everything):
+        for chapter in commands.selected_chapters(course, chapters, everything=everything):
             pages = make_pages(course, chapter, handed_in(course, chapter, students), force=force)
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
@@ -67,15 +59,15 @@ def feedback(
 
 
 @click.command()
-@chapters_argument
-@students_option
-@json_option
-@course_option
+@commands.chapters_argument
+@commands.students_option
+@commands.json_option
+@commands.course_option
 def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
     """Show which marks moved since they were first entered: whose, from what to what, why and when."""
     from autograder.classroom.mark_changes import LOG_NAME, read_changes
 
-    with report_errors():
+    with commands.report_errors():
         course = load_course(course_folder)
         for chapter in chapters:
             course.require_chapter(chapter)

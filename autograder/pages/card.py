@@ -19,17 +19,7 @@ if TYPE_CHECKING:
     from autograder.base.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
-    "Block",
-    "Card",
-    "HintCard",
-    "Row",
-    "blocks",
-    "footer",
-    "headline",
-    "intro",
-    "location_text",
-    "rows",
-    "status_text",
+    "Block", "Card", "HintCard", "Row", "blocks", "footer", "headline", "intro", "location_text", "rows", "status_text",
     "summary_blocks",
 ]  # fmt: skip
 

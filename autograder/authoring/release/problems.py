@@ -17,17 +17,8 @@ from autograder.course.course import Course
 from autograder.course.notebook import Cell, Notebook, load_source
 
 __all__ = [
-    "MARK",
-    "NOT_BLANK",
-    "UNFINISHED",
-    "Mistake",
-    "SourceNotebook",
-    "called_name",
-    "calls_in",
-    "did_you_mean",
-    "place_of_function",
-    "relative",
-    "unfinished_places",
+    "MARK", "NOT_BLANK", "UNFINISHED", "Mistake", "SourceNotebook", "called_name", "calls_in", "did_you_mean",
+    "place_of_function", "relative", "unfinished_places",
 ]  # fmt: skip
 
 

@@ -6,17 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from autograder.authoring.scaffold import example
-from autograder.authoring.scaffold.configuration import require_course_id, require_title
-from autograder.authoring.scaffold.writing import (
-    check_cell,
-    code_cell,
-    new_notebook,
-    prose_cell,
-    same_formatting,
-    stub_cell,
-    write_all,
-)
+from autograder.authoring.scaffold import configuration, example, writing
 from autograder.base.errors import CourseError
 from autograder.base.nbgrader_steps import USE
 from autograder.course.course import CONFIG_NAME, Course, load_course
@@ -68,21 +58,21 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
         course_id = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")
         if not course_id:
             raise CourseError(f"No id for the course can be made of {name!r}. Give one: --id my-course.")
-    require_course_id(course_id)
-    title = require_title(title if title is not None else _title(name) or course_id)
+    configuration.require_course_id(course_id)
+    title = configuration.require_title(title if title is not None else _title(name) or course_id)
     files = _files(title, course_id)
-    write_all({folder / path: text for path, text in files.items()}, new=True)
+    writing.write_all({folder / path: text for path, text in files.items()}, new=True)
     return load_course(folder)
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:
     chapter, exercise = example.CHAPTER, example.EXERCISE
-    notebook = new_notebook(
-        prose_cell("title", example.OPENING),
-        code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True),
-        prose_cell(f"about_{exercise}", example.TASK),
-        stub_cell(exercise, example.STUB),
-        check_cell(exercise, example.POINTS),
+    notebook = writing.new_notebook(
+        writing.prose_cell("title", example.OPENING),
+        writing.code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True),
+        writing.prose_cell(f"about_{exercise}", example.TASK),
+        writing.stub_cell(exercise, example.STUB),
+        writing.check_cell(exercise, example.POINTS),
     )
     return {
         CONFIG_NAME: (
@@ -97,7 +87,7 @@ def _files(title: str, course_id: str) -> dict[str, str]:
         "README.md": example.README.replace("{title}", title)
         .replace("{chapter}", chapter)
         .replace("{exercise}", exercise),
-        f"source/{chapter}/{chapter}.ipynb": same_formatting(None, notebook),
+        f"source/{chapter}/{chapter}.ipynb": writing.same_formatting(None, notebook),
         f"solutions/{chapter}.py": example.REFERENCE,
         f"solutions/misconceptions/{chapter}.py": example.MISCONCEPTIONS,
         f"solutions/alternatives/{chapter}.py": example.ALTERNATIVES,
