@@ -13,36 +13,7 @@ from autograder.course.course import CONFIG_NAME, Course, load_course
 
 __all__ = ["new_course"]
 
-_IGNORED = """\
-# the secret from which hidden inputs are drawn: whoever has it can work them out
-.course_secret
-# marks and students' work
-/gradebook.db*
-/grades*.csv
-/moved_marks.jsonl
-/submitted/
-/autograded/
-/feedback/
-# made by `autograder release`, and what the framework keeps for itself
-/release/
-/.autograder/
-.autograder_progress.json*
-/demo/
-/demo-*/
-# made by Python, its tools and Jupyter
-__pycache__/
-*.pyc
-.pytest_cache/
-.hypothesis/
-.ipynb_checkpoints/
-.venv/
-"""
-_PYTEST = """\
-[pytest]
-# So that `pytest` tries the checks on the reference solutions.
-addopts = -p autograder.judging.plugin --import-mode=importlib
-testpaths = tests
-"""
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def new_course(folder: Path, *, title: str | None = None, course_id: str | None = None) -> Course:
@@ -82,17 +53,22 @@ def _files(title: str, course_id: str) -> dict[str, str]:
             f"c.Course.chapters = [{_quoted(chapter)}]\n"
         ),
         "nbgrader_config.py": f"{USE[0]}\n\n{USE[1]}\n",
-        ".gitignore": _IGNORED,
-        "pytest.ini": _PYTEST,
-        "README.md": example.README.replace("{title}", title)
-        .replace("{chapter}", chapter)
-        .replace("{exercise}", exercise),
+        ".gitignore": _template("gitignore"),
+        "pytest.ini": _template("pytest.ini"),
+        "README.md": _template("README.md", title=title, chapter=chapter, exercise=exercise),
         f"source/{chapter}/{chapter}.ipynb": writing.same_formatting(None, notebook),
         f"solutions/{chapter}.py": example.REFERENCE,
         f"solutions/misconceptions/{chapter}.py": example.MISCONCEPTIONS,
         f"solutions/alternatives/{chapter}.py": example.ALTERNATIVES,
         f"tests/chapters/test_{chapter}.py": example.CHECKS,
     }
+
+
+def _template(name: str, **values: str) -> str:
+    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return text
 
 
 def _title(name: str) -> str:

@@ -1,9 +1,9 @@
-"""The texts of a new course: one small exercise with all parts that an exercise can have, and a README."""
+"""The exercise of a new course: a small one with all parts that an exercise can have."""
 
 from __future__ import annotations
 
 __all__ = [
-    "ALTERNATIVES", "CHAPTER", "CHECKS", "EXERCISE", "MISCONCEPTIONS", "OPENING", "POINTS", "README", "REFERENCE", "STUB", "TASK",
+    "ALTERNATIVES", "CHAPTER", "CHECKS", "EXERCISE", "MISCONCEPTIONS", "OPENING", "POINTS", "REFERENCE", "STUB", "TASK",
 ]  # fmt: skip
 
 CHAPTER, EXERCISE, POINTS = "ch1_shares", "shares", 4.0
@@ -102,47 +102,3 @@ class TestShares:
 
     test_care = pure(points=0.5, after="test_small_example")
 '''
-
-README = """\
-# {title}
-
-A course of Jupyter exercises that are graded by `autograder`, on top of nbgrader. It begins with one small exercise, `{exercise}`, which shows
-all the parts that an exercise can have. When you have written your own, take it away.
-
-## What lies where
-
-| | |
-|---|---|
-| `course_config.py` | the course: its id, its title, its chapters in order, and every setting (`autograder config` lists them) |
-| `nbgrader_config.py` | has nbgrader's own commands work by that configuration |
-| `source/<chapter>/` | the notebooks: text and stubs; no answer is ever in them |
-| `solutions/<chapter>.py` | the answers |
-| `solutions/misconceptions/` | wrong answers, with what to say to who gives them; you may do without |
-| `solutions/alternatives/` | right answers, written differently; you may do without |
-| `tests/chapters/` | the checks, visible and hidden |
-
-Students' work, marks, released notebooks and the course's secret stay out of version control: `.gitignore` names them.
-
-## The five commands
-
-```sh
-pytest                               # do the answers pass their own checks?
-autograder audit {chapter}           # how good are the checks?
-autograder release {chapter}         # prove it, and make what students get: release/{chapter}
-autograder grade {chapter}           # grade what was handed in
-autograder marks {chapter}           # the marks of the class
-```
-
-What students hand in is put into `submitted/<student>/<chapter>/`: by nbgrader's exchange (`nbgrader release_assignment`, `nbgrader collect`), or by
-you. Each gets a page back, `feedback/<student>/<chapter>/<chapter>.html`. `autograder doctor` says what is missing on a machine.
-
-## Another exercise
-
-```sh
-autograder new-exercise mean_of_rows --chapter ch2_means --signature "mean_of_rows(X)"
-```
-
-It makes the chapter where there is none, and every file that is needed, with `TODO(author)` where something is to be written;
-`autograder release` lists what is left. Write the answer first, docstring included; `autograder stubs` brings the stub in line with it. Then the inputs of
-the checks, and the mistake that you expect most. `autograder audit --suggest` offers others.
-"""
