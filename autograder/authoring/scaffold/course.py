@@ -6,9 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from autograder.authoring.scaffold import configuration, example, writing
+from autograder.authoring.scaffold import configuration, writing
 from autograder.base.errors import CourseError
-from autograder.base.nbgrader_steps import USE
 from autograder.course.course import CONFIG_NAME, Course, load_course
 
 __all__ = ["new_course"]
@@ -37,38 +36,17 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:
-    chapter, exercise = example.CHAPTER, example.EXERCISE
-    notebook = writing.new_notebook(
-        writing.prose_cell("title", example.OPENING),
-        writing.code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True),
-        writing.prose_cell(f"about_{exercise}", example.TASK),
-        writing.stub_cell(exercise, example.STUB),
-        writing.check_cell(exercise, example.POINTS),
+    """Return the texts of a course's files by path. Each template ends in .txt, so that no tool takes it for what it becomes."""
+    templates = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
+    names = [path.relative_to(_TEMPLATES).as_posix().removesuffix(".txt") for path in templates]
+    config = (
+        "c = get_config()\n"
+        f"c.CourseDirectory.course_id = {_quoted(course_id)}\n"
+        f"c.Course.title = {_quoted(title)}\n"
+        'c.Course.chapters = ["ch1_shares"]\n'
     )
-    return {
-        CONFIG_NAME: (
-            "c = get_config()\n"
-            f"c.CourseDirectory.course_id = {_quoted(course_id)}\n"
-            f"c.Course.title = {_quoted(title)}\n"
-            f"c.Course.chapters = [{_quoted(chapter)}]\n"
-        ),
-        "nbgrader_config.py": f"{USE[0]}\n\n{USE[1]}\n",
-        ".gitignore": _template("gitignore"),
-        "pytest.ini": _template("pytest.ini"),
-        "README.md": _template("README.md", title=title, chapter=chapter, exercise=exercise),
-        f"source/{chapter}/{chapter}.ipynb": writing.same_formatting(None, notebook),
-        f"solutions/{chapter}.py": example.REFERENCE,
-        f"solutions/misconceptions/{chapter}.py": example.MISCONCEPTIONS,
-        f"solutions/alternatives/{chapter}.py": example.ALTERNATIVES,
-        f"tests/chapters/test_{chapter}.py": example.CHECKS,
-    }
-
-
-def _template(name: str, **values: str) -> str:
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
-    for key, value in values.items():
-        text = text.replace(f"{{{key}}}", value)
-    return text
+    files = {name: path.read_text(encoding="utf-8") for name, path in zip(names, templates, strict=True)}
+    return {CONFIG_NAME: config, **files, "README.md": files["README.md"].replace("{title}", title)}
 
 
 def _title(name: str) -> str:
