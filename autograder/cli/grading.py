@@ -1,9 +1,10 @@
-"""Commands that grade notebooks: those of a class, into the gradebook, or individual files."""
+"""Commands that grade notebooks, of a class or individual files, and commands about the marks that were entered."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -11,19 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.exceptions import Exit
 
 from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
 from autograder.cli import commands
 from autograder.cli.entry_points import load_grader
-from autograder.cli.output import grading_progress, preview_text, print_results, verdict_text
+from autograder.cli.output import (
+    echo_status,
+    grading_progress,
+    group_messages,
+    preview_text,
+    print_results,
+    verdict_text,
+)
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
+from autograder.pages.text import wrapped
 
 if TYPE_CHECKING:
     from autograder.grading.task import Executor
 
-__all__ = ["check", "grade"]
+__all__ = ["check", "feedback", "grade", "log"]
 
 # Printed if no installed distribution has a grader for a cluster.
 _NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
@@ -139,6 +151,67 @@ def check(
         if not as_json:
             click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
         print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
+
+
+@click.command()
+@commands.chapters_argument
+@commands.everything_option
+@commands.students_option
+@click.option("--force", is_flag=True, help="Replace pages that were not made by autograder, too.")
+@commands.json_option
+@commands.course_option
+def feedback(
+    chapters: Sequence[str],
+    *,
+    everything: bool,
+    students: Sequence[str],
+    force: bool,
+    as_json: bool,
+    course_folder: Path | None,
+) -> None:
+    """Make the pages that students get back, with marks and comments as the gradebook has them now; nothing is graded."""
+    from autograder.classroom.delivery import make_pages
+    from autograder.classroom.run import handed_in
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        found: list[dict[str, object]] = []
+        missing = False
+        for chapter in commands.selected_chapters(course, chapters, everything=everything):
+            pages = make_pages(course, chapter, handed_in(course, chapter, students), force=force)
+            found += [{"chapter": chapter, **page.to_json()} for page in pages]
+            counts = Counter(page.status for page in pages)
+            missing |= bool(counts["not graded"])
+            echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            if remarks := group_messages((page.reason, page.student) for page in pages):
+                echo_status(remarks)
+        if as_json:
+            click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        if missing:
+            raise Exit(1)
+
+
+@click.command()
+@commands.chapters_argument
+@commands.students_option
+@commands.json_option
+@commands.course_option
+def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
+    """Show which marks moved since they were first entered: whose, from what to what, why and when."""
+    from autograder.classroom.mark_changes import LOG_NAME, read_changes
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        for chapter in chapters:
+            course.require_chapter(chapter)
+        moves = read_changes(course, chapters, students)
+        if as_json:
+            click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
+        for move in [] if as_json else moves:
+            when = move.when[:16].replace("T", " ")
+            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+        if not moves:
+            echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
