@@ -18,16 +18,8 @@ from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
-from autograder.cli import commands
+from autograder.cli import commands, output
 from autograder.cli.entry_points import load_grader
-from autograder.cli.output import (
-    echo_status,
-    grading_progress,
-    group_messages,
-    preview_text,
-    print_results,
-    verdict_text,
-)
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
@@ -82,17 +74,17 @@ def grade(
         if preview:
             from autograder.classroom.preview import preview_class
 
-            with grading_progress(len(jobs), f"Previewing {chapter}") as on_verdict:
+            with output.grading_progress(len(jobs), f"Previewing {chapter}") as on_verdict:
                 found = preview_class(course, chapter, jobs, on_verdict=on_verdict, **how)
             shown = found.to_json() if as_json else None
-            click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else preview_text(found))
+            click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else output.preview_text(found))
             return
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
         by_hand = read_notebook(course.source(chapter)).manual_points()
-        print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
+        output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
 @click.command()
@@ -149,8 +141,8 @@ def check(
         with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
             verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
-            click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
-        print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
+            click.echo("\n\n".join(output.verdict_text(verdict) for verdict in verdicts))
+        output.print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
 
 
 @click.command()
@@ -182,9 +174,9 @@ def feedback(
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
-            if remarks := group_messages((page.reason, page.student) for page in pages):
-                echo_status(remarks)
+            output.echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            if remarks := output.group_messages((page.reason, page.student) for page in pages):
+                output.echo_status(remarks)
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
@@ -211,7 +203,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             when = move.when[:16].replace("T", " ")
             click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
         if not moves:
-            echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
+            output.echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
@@ -227,6 +219,6 @@ def _run(
     grading: Callable[[Callable[[Verdict], None]], list[Verdict]], total: int, what: str
 ) -> tuple[list[Verdict], float]:
     started = time.monotonic()
-    with grading_progress(total, what) as on_verdict:
+    with output.grading_progress(total, what) as on_verdict:
         verdicts = grading(on_verdict)
     return verdicts, time.monotonic() - started

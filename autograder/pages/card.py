@@ -273,7 +273,6 @@ def _in_columns(case: str) -> str:
 
 
 def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
-    """Return the first failed check, or None."""
     return next((check for check in verdict.checks if check.status not in _QUIET), None)
 
 

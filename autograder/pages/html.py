@@ -77,7 +77,6 @@ def _section(look: str, name: str, what: str, body: str) -> str:
 
 
 def _hints(card: Card) -> str:
-    """Return a ``<details>`` element for each hint, which opens without a script."""
     return "".join(
         _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
     )

@@ -107,7 +107,6 @@ def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[st
 
 
 def _title(notebook: Notebook) -> str:
-    """Return the notebook's first heading, or ""."""
     lines = (line for cell in notebook.cells if cell.kind == "markdown" for line in cell.source.splitlines())
     return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
 

@@ -69,7 +69,6 @@ Methods = dict[str, ast.FunctionDef]
 def _class_mistakes(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
 ) -> Iterator[Mistake]:
-    """Yield the mistakes in the stub of a class in ``cell``, compared with ``reference``."""
     name = cell.grade_id or ""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     stub = next((node for node in reversed(classes) if node.name == name), None)

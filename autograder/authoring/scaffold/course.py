@@ -56,5 +56,4 @@ def _title(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a double-quoted Python string literal."""
     return json.dumps(text, ensure_ascii=False)

@@ -114,7 +114,6 @@ def new_exercise(
 
 
 def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
-    """Raise ``CourseError`` if another chapter has the exercise."""
     for other in course.chapters:
         if other == chapter:
             continue
@@ -179,7 +178,6 @@ def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
 
 
 def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None:
-    """Add an outline of the check class."""
     path = files.course.checks(files.name)
     text = files.text(path)
     outline = exercise_texts.check_class(name, node, points)
@@ -188,7 +186,6 @@ def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None
 
 
 def _misconception(files: _Chapter, name: str, node: Definition) -> None:
-    """Add an outline of a first misconception if the exercise has none."""
     path = files.solutions("misconceptions")
     text = files.text(path)
     if text is not None and re.search(rf"misconceptions?_of\(\s*['\"]{name}['\"]", text):

@@ -160,7 +160,6 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
-    """Swap two neighboring statements."""
     spans = text.span(one), text.span(other)
     if spans[0] is None or spans[1] is None or isinstance(other, ast.Return):
         return
