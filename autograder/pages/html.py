@@ -56,7 +56,12 @@ def card_section(card: Card) -> str:
     verdict = card.verdict
     items = "".join(map(_row, content.rows(card)))
     body = _prose(content.intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
-    body += _prose(" ".join(content.footer(card))) + _hints(card) + _alternatives(card)
+    body += _prose(" ".join(content.footer(card)))
+    for number, text in enumerate(card.hints, 1):
+        body += _fold(f"Hint {number} of {len(card.hints)}", _prose(text))
+    if card.alternatives:
+        heading = content.OTHER_WAY if len(card.alternatives) == 1 else content.OTHER_WAYS
+        body += _fold(heading, "".join(f"{_prose(note)}{_code(source)}" for note, source in card.alternatives))
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
     return _section(look, verdict.name, content.headline(card), body)
 
@@ -74,18 +79,6 @@ def _section(look: str, name: str, what: str, body: str) -> str:
         f'<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" aria-label="{name}: {what}">'
         f'<p class="ag-head"><span class="ag-name">{name}</span> {what}</p>{body}</section>'
     )
-
-
-def _hints(card: Card) -> str:
-    return "".join(
-        _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
-    )
-
-
-def _alternatives(card: Card) -> str:
-    solutions = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.alternatives)
-    heading = content.OTHER_WAY if len(card.alternatives) == 1 else content.OTHER_WAYS
-    return _fold(heading, solutions) if solutions else ""
 
 
 def _fold(summary: str, body: str) -> str:

@@ -148,9 +148,8 @@ def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
 
 
 def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator[Mistake]:
-    path = course.source(chapter)
     try:
-        source = SourceNotebook(relative(course, path), *load_source(path))
+        source = SourceNotebook.of(course, chapter)
     except CourseError:
         return  # reported separately
     for cell in source.notebook.cells:

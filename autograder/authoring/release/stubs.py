@@ -63,9 +63,6 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-Methods = dict[str, ast.FunctionDef]
-
-
 def _class_mistakes(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
 ) -> Iterator[Mistake]:
@@ -150,7 +147,7 @@ def _method(
         )
 
 
-def _methods(cls: ast.ClassDef) -> Methods:
+def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
 
 

@@ -110,14 +110,10 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
             swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
             yield from _edit(text, statement, ast.unparse(ast.Assign([swapped], value, lineno=0)), "order", 1.0)
-        case ast.If(test=test):
-            yield from _condition(test, text, scope)
-        case ast.While(test=test):
+        case ast.If(test=test) | ast.While(test=test):
             yield from _condition(test, text, scope)
         case ast.Return(value=ast.expr() as value):
             yield from _returns(statement, value, text, scope)
-        case _:
-            pass
 
 
 def _chosen(
