@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import multiprocessing
+import os
 import platform
 import signal
 import sys
@@ -13,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stdout
 from dataclasses import asdict, fields
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version

@@ -108,14 +108,14 @@ def _solved_mistakes(
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
-        if (outcome.error or outcome.stopped) and _MAY_FAIL not in cell.tags:
+        fails = outcome.error or outcome.stopped
+        if fails and _MAY_FAIL not in cell.tags:
             failed.add(cell.grade_id)
             yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in it, ")
-        elif not outcome.error and not outcome.stopped and PICTURE in cell.tags and _is_to_draw(cell):
-            if not _draws(outcome):
-                output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
-                what = f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
-                yield Mistake(source.place(cell), what)
+        elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
+            output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
+            what = f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
+            yield Mistake(source.place(cell), what)
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
             result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])
