@@ -80,20 +80,12 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
         return code
     if not callable(code):
         return _assignments(code)
-    if _asks_for_answers(exercise, notebook):
-        answers = code()
-        text = _assignments(answers)
-        return (
-            text
-            if _is_literal(text)
-            else _SourceCollector(exercise, notebook, taken).answers_source(code, list(answers))
-        )
-    return _SourceCollector(exercise, notebook, taken).function_source(code)
-
-
-def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
-    stub = notebook.stub(exercise)
-    return stub is not None and not _defines_something(stub.source)
+    stub, collector = notebook.stub(exercise), _SourceCollector(exercise, notebook, taken)
+    if stub is None or _defines_something(stub.source):
+        return collector.function_source(code)
+    answers = code()
+    text = _assignments(answers)
+    return text if _is_literal(text) else collector.answers_source(code, list(answers))
 
 
 @lru_cache(maxsize=256)
@@ -114,13 +106,10 @@ def _literal(value: Value) -> str:
 def _is_literal(text: str) -> bool:
     """Return whether assignments can be executed as written. The reprs of tables, dates and NaN cannot."""
     try:
-        names = {
-            node.id
-            for node in ast.walk(ast.parse(text))
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError):
         return False
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return names <= {"np", *dir(builtins)}
 
 

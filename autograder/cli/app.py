@@ -12,8 +12,7 @@ from autograder.cli.authoring import audit, examples, new, new_exercise, release
 from autograder.cli.commands import CommandGroup
 from autograder.cli.courses import config, doctor, roster
 from autograder.cli.entry_points import load_commands
-from autograder.cli.grading import check, grade
-from autograder.cli.marks import feedback, log
+from autograder.cli.grading import check, feedback, grade, log
 from autograder.cli.student import start, watch
 
 __all__ = ["app"]

@@ -13,18 +13,7 @@ import click
 from click.exceptions import Exit
 
 from autograder.base.formatting import join_words, pluralize
-from autograder.cli.commands import (
-    PATH,
-    chapters_argument,
-    cores,
-    course_option,
-    everything_option,
-    friendly_errors,
-    json_option,
-    report_errors,
-    selected_chapters,
-    workers_option,
-)
+from autograder.cli import commands
 from autograder.cli.output import echo_status
 from autograder.course.course import Course, load_course
 
@@ -35,7 +24,7 @@ __all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=PATH)
+@click.argument("folder", metavar="DIR", type=commands.PATH)
 @click.option("--title", help="What the course is called; by default made of the folder's name.")
 @click.option(
     "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange; by default the folder's name."
@@ -44,7 +33,7 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     """Make a course in a new folder, with one exercise that can be released, graded and audited at once."""
     from autograder.authoring.scaffold.course import new_course
 
-    with friendly_errors():
+    with commands.friendly_errors():
         course = new_course(folder, title=title, course_id=course_id)
         [chapter] = course.chapters
         click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. What next:")
@@ -64,14 +53,14 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     help="Its parameters; by default those of its reference, or x where there is none yet.",
 )
 @click.option("--points", type=float, help="What it is worth; by default 4.")
-@course_option
+@commands.course_option
 def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
 ) -> None:
     """Begin an exercise: reference, checks, a first misconception and cells, each in its place, with what is left to write marked."""
     from autograder.authoring.scaffold.exercise import new_exercise as begin
 
-    with friendly_errors():
+    with commands.friendly_errors():
         course = load_course(course_folder)
         made = begin(course, name, chapter, signature=signature, points=points)
         if made.new_chapter:
@@ -91,16 +80,16 @@ def new_exercise(
 
 
 @click.command()
-@chapters_argument
-@course_option
+@commands.chapters_argument
+@commands.course_option
 def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Give stubs the parameters and docstrings of their references, where they differ; by default in every chapter."""
     from autograder.authoring.scaffold.stubs import update_stubs
 
-    with friendly_errors():
+    with commands.friendly_errors():
         course = load_course(course_folder)
         left: list[str] = []
-        for chapter in selected_chapters(course, chapters, everything=not chapters):
+        for chapter in commands.selected_chapters(course, chapters, everything=not chapters):
             renewed = update_stubs(course, chapter)
             left += renewed.left
             if renewed.changed:
@@ -113,20 +102,20 @@ def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
 
 
 @click.command()
-@chapters_argument
-@everything_option
+@commands.chapters_argument
+@commands.everything_option
 @click.option(
     "--draft", is_flag=True, help="Release it though the audit's targets are not met, as long as its marks are right."
 )
-@course_option
+@commands.course_option
 def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_folder: Path | None) -> None:
     """Prove a chapter's checks, record its examples and make the version that students get."""
     from autograder.authoring.release import ReleaseError
     from autograder.authoring.release import release as release_chapters
 
-    with report_errors():
+    with commands.report_errors():
         course = load_course(course_folder)
-        for chapter in selected_chapters(course, chapters, everything=everything, complete=False):
+        for chapter in commands.selected_chapters(course, chapters, everything=everything, complete=False):
             echo_status(f"{chapter}: proving its checks before it is released …")
             try:
                 release_chapters(course, [chapter], draft=draft, say=echo_status)
@@ -137,22 +126,22 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 
 
 @click.command()
-@chapters_argument
-@course_option
+@commands.chapters_argument
+@commands.course_option
 def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
     from autograder.authoring.release import record_examples
 
-    with report_errors():
+    with commands.report_errors():
         course = load_course(course_folder)
-        for chapter in selected_chapters(course, chapters, everything=not chapters):
+        for chapter in commands.selected_chapters(course, chapters, everything=not chapters):
             echo_status(f"{chapter}: examples recorded in {record_examples(course, chapter)}")
 
 
 @click.command()
-@chapters_argument
-@json_option
-@click.option("--page", metavar="FILE", type=PATH, help="Write the findings as a page for a browser, too.")
+@commands.chapters_argument
+@commands.json_option
+@click.option("--page", metavar="FILE", type=commands.PATH, help="Write the findings as a page for a browser, too.")
 @click.option(
     "--from-class",
     metavar="CHAPTER",
@@ -170,8 +159,8 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     help="Also print misconceptions that lack only a sentence, ready to paste: mutants that no check sees, and slips that lose marks and "
     "have no name.",
 )
-@course_option
-@workers_option
+@commands.course_option
+@commands.workers_option
 def audit(
     chapters: Sequence[str],
     *,
@@ -188,17 +177,17 @@ def audit(
     from autograder.authoring.audit import audit as audit_chapters
     from autograder.authoring.release.inspection import inspect_chapter
 
-    with report_errors():
+    with commands.report_errors():
         course = load_course(course_folder)
         if from_class is not None:
-            _learn_from(course, from_class, workers or cores())
+            _learn_from(course, from_class, workers or commands.cores())
             return
-        asked = selected_chapters(course, chapters, everything=not chapters)
+        asked = commands.selected_chapters(course, chapters, everything=not chapters)
         found = {chapter: inspect_chapter(course, chapter) for chapter in asked}
         # Auditing an endless reference would not end, and every finding about an unfinished one would be wrong.
         unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
         judged = [c for c in asked if c not in unmeasured]
-        measured = audit_chapters(course, judged, workers=workers or cores(), locate=locate, suggest=suggest)
+        measured = audit_chapters(course, judged, workers=workers or commands.cores(), locate=locate, suggest=suggest)
         audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in unmeasured)]}
         reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in asked]
         if page is not None:

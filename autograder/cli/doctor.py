@@ -137,7 +137,6 @@ def _gradebook(course: Course) -> Probe:
 
 
 def _class_list(course: Course) -> Probe:
-    """Check whether there is a class list, and whether each student is in it once."""
     advice = "Enter the class with `nbgrader db student import students.csv` (columns: id,first_name,last_name,email)."
     try:
         known = read_class_list(gradebook_url(course))

@@ -1,9 +1,10 @@
-"""Commands that grade notebooks: those of a class, into the gradebook, or individual files."""
+"""Commands that grade notebooks, of a class or individual files, and commands about the marks that were entered."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -11,30 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.exceptions import Exit
 
 from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
-from autograder.cli.commands import (
-    confinement,
-    cores,
-    course_option,
-    exercise_option,
-    json_option,
-    notebooks_argument,
-    report_errors,
-    students_option,
-    unsafe_option,
-    workers_option,
-)
+from autograder.cli import commands, output
 from autograder.cli.entry_points import load_grader
-from autograder.cli.output import grading_progress, preview_text, print_results, verdict_text
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
+from autograder.pages.text import wrapped
 
 if TYPE_CHECKING:
     from autograder.grading.task import Executor
 
-__all__ = ["check", "grade"]
+__all__ = ["check", "feedback", "grade", "log"]
 
 # Printed if no installed distribution has a grader for a cluster.
 _NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
@@ -46,12 +39,12 @@ scheduler_option = click.option(
 
 @click.command()
 @click.argument("chapter")
-@students_option
+@commands.students_option
 @click.option("--preview", is_flag=True, help="Say what would change, and write nothing: whose marks move, and why.")
-@json_option
-@course_option
-@unsafe_option
-@workers_option
+@commands.json_option
+@commands.course_option
+@commands.unsafe_option
+@commands.workers_option
 @scheduler_option
 def grade(
     chapter: str,
@@ -67,41 +60,41 @@ def grade(
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.classroom.run import grade_class, handed_in
 
-    with report_errors(" What was graded is kept: the same command goes on from here."):
+    with commands.report_errors(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
         how: dict[str, Any] = {
-            "confinement": confinement(unsafe_local=unsafe_local),
-            "workers": workers or cores(),
+            "confinement": commands.confinement(unsafe_local=unsafe_local),
+            "workers": workers or commands.cores(),
             "executor": _executor(scheduler),
         }
         if preview:
             from autograder.classroom.preview import preview_class
 
-            with grading_progress(len(jobs), f"Previewing {chapter}") as on_verdict:
+            with output.grading_progress(len(jobs), f"Previewing {chapter}") as on_verdict:
                 found = preview_class(course, chapter, jobs, on_verdict=on_verdict, **how)
             shown = found.to_json() if as_json else None
-            click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else preview_text(found))
+            click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else output.preview_text(found))
             return
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
         by_hand = read_notebook(course.source(chapter)).manual_points()
-        print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
+        output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
 @click.command()
-@notebooks_argument
-@exercise_option
+@commands.notebooks_argument
+@commands.exercise_option
 @click.option("--visible", is_flag=True, help="Only the checks that students see too.")
-@json_option
-@course_option
-@unsafe_option
-@workers_option
+@commands.json_option
+@commands.course_option
+@commands.unsafe_option
+@commands.workers_option
 @scheduler_option
 def check(
     notebooks: Sequence[Path],
@@ -119,7 +112,7 @@ def check(
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
 
-    with report_errors():
+    with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
         _one_of(workers, scheduler)
@@ -129,7 +122,7 @@ def check(
             )
         only = {exercise} if exercise else None
 
-        how = confinement(unsafe_local=unsafe_local)
+        how = commands.confinement(unsafe_local=unsafe_local)
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             if here is None:
@@ -140,7 +133,7 @@ def check(
                 confinement=how,
                 only=only,
                 visible_only=visible,
-                workers=workers or cores(),
+                workers=workers or commands.cores(),
                 executor=_executor(scheduler),
                 on_verdict=on_verdict,
             )
@@ -148,8 +141,69 @@ def check(
         with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
             verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
-            click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
-        print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
+            click.echo("\n\n".join(output.verdict_text(verdict) for verdict in verdicts))
+        output.print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
+
+
+@click.command()
+@commands.chapters_argument
+@commands.everything_option
+@commands.students_option
+@click.option("--force", is_flag=True, help="Replace pages that were not made by autograder, too.")
+@commands.json_option
+@commands.course_option
+def feedback(
+    chapters: Sequence[str],
+    *,
+    everything: bool,
+    students: Sequence[str],
+    force: bool,
+    as_json: bool,
+    course_folder: Path | None,
+) -> None:
+    """Make the pages that students get back, with marks and comments as the gradebook has them now; nothing is graded."""
+    from autograder.classroom.delivery import make_pages
+    from autograder.classroom.run import handed_in
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        found: list[dict[str, object]] = []
+        missing = False
+        for chapter in commands.selected_chapters(course, chapters, everything=everything):
+            pages = make_pages(course, chapter, handed_in(course, chapter, students), force=force)
+            found += [{"chapter": chapter, **page.to_json()} for page in pages]
+            counts = Counter(page.status for page in pages)
+            missing |= bool(counts["not graded"])
+            output.echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            if remarks := output.group_messages((page.reason, page.student) for page in pages):
+                output.echo_status(remarks)
+        if as_json:
+            click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        if missing:
+            raise Exit(1)
+
+
+@click.command()
+@commands.chapters_argument
+@commands.students_option
+@commands.json_option
+@commands.course_option
+def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
+    """Show which marks moved since they were first entered: whose, from what to what, why and when."""
+    from autograder.classroom.mark_changes import LOG_NAME, read_changes
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        for chapter in chapters:
+            course.require_chapter(chapter)
+        moves = read_changes(course, chapters, students)
+        if as_json:
+            click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
+        for move in [] if as_json else moves:
+            when = move.when[:16].replace("T", " ")
+            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+        if not moves:
+            output.echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
@@ -165,6 +219,6 @@ def _run(
     grading: Callable[[Callable[[Verdict], None]], list[Verdict]], total: int, what: str
 ) -> tuple[list[Verdict], float]:
     started = time.monotonic()
-    with grading_progress(total, what) as on_verdict:
+    with output.grading_progress(total, what) as on_verdict:
         verdicts = grading(on_verdict)
     return verdicts, time.monotonic() - started

@@ -16,16 +16,7 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.commands import (
-    PATH,
-    CommandGroup,
-    confinement,
-    exercise_option,
-    friendly_errors,
-    json_option,
-    notebooks_argument,
-    unsafe_option,
-)
+from autograder.cli import commands
 
 __all__ = ["app", "start", "watch"]
 
@@ -36,7 +27,7 @@ INSTRUCTORS = {
 }  # fmt: skip
 
 
-class _StudentCommands(CommandGroup):
+class _StudentCommands(commands.CommandGroup):
     """A student's commands, with a hint on how to install an instructor's command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -63,7 +54,7 @@ def app() -> None:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False, type=PATH)
+@click.argument("folder", metavar="[DIR]", required=False, type=commands.PATH)
 @click.option("--no-open", is_flag=True, help="Lay the course out, and leave JupyterLab closed.")
 @click.option(
     "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
@@ -74,14 +65,14 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
     from autograder.student.terminal import starting
 
     _end_in_order()
-    with friendly_errors():
+    with commands.friendly_errors():
         # The instructor's command line stores its `handout` function there. A student's has none.
         options = None if no_open else shlex.split(lab)
         raise Exit(starting.start(folder, lab=options, say=click.echo, hand_out=ctx.find_root().obj))
 
 
 @click.command()
-@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
+@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=commands.PATH)
 @click.option("--unsafe-local", is_flag=True, help="Run the notebook's code as yourself, without a sandbox.")
 def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
     """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
@@ -92,8 +83,8 @@ def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
     from autograder.student.terminal.watch import watch as watch_notebook
 
     _end_in_order()
-    confinement(unsafe_local=unsafe_local)
-    with friendly_errors(stopped=""):  # Ctrl-C ends it as q does
+    commands.confinement(unsafe_local=unsafe_local)
+    with commands.friendly_errors(stopped=""):  # Ctrl-C ends it as q does
         raise Exit(watch_notebook(find_notebook(notebook), unsafe_local=unsafe_local))
 
 
@@ -109,11 +100,11 @@ def _ended(number: int, _frame: object) -> NoReturn:
 
 
 @click.command()
-@notebooks_argument
-@exercise_option
+@commands.notebooks_argument
+@commands.exercise_option
 @click.option("--visible", is_flag=True, help="Only the checks that students see: here there are no others.")
-@json_option
-@unsafe_option
+@commands.json_option
+@commands.unsafe_option
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
     """Check notebook files by the examples that were released with them."""
     from autograder.cli.output import grading_progress, print_results, verdict_text
@@ -122,8 +113,8 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
     del visible
     only, began, many = {exercise} if exercise else None, time.monotonic(), len(notebooks) > 1
 
-    with friendly_errors(), asking_for_unsafe_local(notebooks):
-        how = confinement(unsafe_local=unsafe_local)
+    with commands.friendly_errors(), asking_for_unsafe_local(notebooks):
+        how = commands.confinement(unsafe_local=unsafe_local)
         with grading_progress(len(notebooks), "Checking") if many else nullcontext(lambda _verdict: None) as tick:
             verdicts = check_by_examples(notebooks, only, how, tick)
     if not as_json:

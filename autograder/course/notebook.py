@@ -27,26 +27,9 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 __all__ = [
-    "PICTURE",
-    "Cell",
-    "Notebook",
-    "NotebookError",
-    "blank_exercises",
-    "cell_of",
-    "chapter_of",
-    "document_bytes",
-    "files_beside",
-    "grade_ids",
-    "insert_code",
-    "load_document",
-    "load_source",
-    "metadata_of",
-    "notebook_of",
-    "other_notebooks",
-    "parse_notebook",
-    "read_bytes",
-    "read_notebook",
-    "text_of",
+    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "files_beside", "grade_ids", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
+    "other_notebooks", "parse_notebook", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
 
 MAX_BYTES = 256 * 2**20

@@ -81,7 +81,6 @@ def _of_nbgrader(course: Course, own: Mapping[str, str]) -> Iterator[Setting]:
 
 
 def _without_password(url: str) -> str:
-    """Return a database URL with its password masked."""
     scheme, separator, rest = url.partition("://")
     login, at, host = rest.rpartition("@")
     user = login.partition(":")[0]

@@ -19,17 +19,7 @@ if TYPE_CHECKING:
     from autograder.base.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
-    "Block",
-    "Card",
-    "HintCard",
-    "Row",
-    "blocks",
-    "footer",
-    "headline",
-    "intro",
-    "location_text",
-    "rows",
-    "status_text",
+    "Block", "Card", "HintCard", "Row", "blocks", "footer", "headline", "intro", "location_text", "rows", "status_text",
     "summary_blocks",
 ]  # fmt: skip
 
@@ -283,7 +273,6 @@ def _in_columns(case: str) -> str:
 
 
 def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
-    """Return the first failed check, or None."""
     return next((check for check in verdict.checks if check.status not in _QUIET), None)
 
 

@@ -217,7 +217,6 @@ def _cell(
 
 
 def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
-    """Return the code with the given lines highlighted."""
     if not lines:
         return source
     mark = Markup('<mark class="here" title="Look at this line">{}</mark>')

@@ -8,19 +8,8 @@ from html import escape
 from textwrap import dedent
 
 from autograder.base.sanitize import sanitize
-from autograder.pages.card import (
-    OTHER_WAY,
-    OTHER_WAYS,
-    THE_CASE,
-    Card,
-    HintCard,
-    Row,
-    blocks,
-    footer,
-    headline,
-    intro,
-    rows,
-)
+from autograder.pages import card as content
+from autograder.pages.card import Card, HintCard, Row
 
 __all__ = ["STYLE", "card_html", "card_section", "hint_html"]
 
@@ -65,11 +54,16 @@ def card_html(card: Card) -> str:
 def card_section(card: Card) -> str:
     """Return the card without its style, for a page that contains ``STYLE`` once."""
     verdict = card.verdict
-    items = "".join(map(_row, rows(card)))
-    body = _prose(intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
-    body += _prose(" ".join(footer(card))) + _hints(card) + _alternatives(card)
+    items = "".join(map(_row, content.rows(card)))
+    body = _prose(content.intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
+    body += _prose(" ".join(content.footer(card)))
+    for number, text in enumerate(card.hints, 1):
+        body += _fold(f"Hint {number} of {len(card.hints)}", _prose(text))
+    if card.alternatives:
+        heading = content.OTHER_WAY if len(card.alternatives) == 1 else content.OTHER_WAYS
+        body += _fold(heading, "".join(f"{_prose(note)}{_code(source)}" for note, source in card.alternatives))
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
-    return _section(look, verdict.name, headline(card), body)
+    return _section(look, verdict.name, content.headline(card), body)
 
 
 def hint_html(card: HintCard) -> str:
@@ -85,18 +79,6 @@ def _section(look: str, name: str, what: str, body: str) -> str:
         f'<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" aria-label="{name}: {what}">'
         f'<p class="ag-head"><span class="ag-name">{name}</span> {what}</p>{body}</section>'
     )
-
-
-def _hints(card: Card) -> str:
-    """Return a ``<details>`` element for each hint, which opens without a script."""
-    return "".join(
-        _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
-    )
-
-
-def _alternatives(card: Card) -> str:
-    solutions = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.alternatives)
-    return _fold(OTHER_WAY if len(card.alternatives) == 1 else OTHER_WAYS, solutions) if solutions else ""
 
 
 def _fold(summary: str, body: str) -> str:
@@ -116,7 +98,7 @@ def _row(row: Row) -> str:
     )
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.symbol, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
-    below = f"{advice}{_fold(THE_CASE, case)}" if row.folds else f"{case}{advice}"
+    below = f"{advice}{_fold(content.THE_CASE, case)}" if row.folds else f"{case}{advice}"
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.symbol}</span><span class="ag-heard"> {row.label}: </span>'
         f"{_inline(row.title)}{note}{_prose(row.reason)}{below}</li>"
@@ -125,7 +107,7 @@ def _row(row: Row) -> str:
 
 def _prose(text: str) -> str:
     html = ""
-    for block in blocks(text):
+    for block in content.blocks(text):
         verbatim = f'<pre class="ag-case">{escape(dedent(block.text))}</pre>'
         html += verbatim if block.kind == "verbatim" else f"<p>{_inline(block.text)}</p>"
     return html

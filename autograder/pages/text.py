@@ -58,11 +58,7 @@ def _row(row: Row, width: int) -> list[str]:
     case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
     advice = [wrapped(row.advice, " " * 6, width=width)]
     below = [*advice, *case] if row.folds else [*case, *advice]
-    return [
-        _filled(title, "  ", "    ", width).replace("\1", " "),
-        wrapped(row.reason, " " * 6, width=width),
-        *below,
-    ]
+    return [_filled(title, "  ", "    ", width).replace("\1", " "), wrapped(row.reason, " " * 6, width=width), *below]
 
 
 def _case_line(line: str, indent: str, width: int) -> str:

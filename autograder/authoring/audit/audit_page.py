@@ -20,7 +20,6 @@ def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
 
 
 def _cells(e: ExerciseAudit) -> tuple[str, ...]:
-    """Format the row of an exercise in a chapter's table."""
     caught = e.misconceptions - len(e.uncaught)
     return (
         f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
@@ -36,7 +35,6 @@ def _cells(e: ExerciseAudit) -> tuple[str, ...]:
 
 
 def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
-    """List the findings on an exercise below their headings."""
     return [
         (
             "misconceptions that only hidden checks see",

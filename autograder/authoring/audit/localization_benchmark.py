@@ -139,7 +139,6 @@ def place_of(
 
 
 def _around(one: FaultySolution, reference: Callable[..., Value]) -> Mapping[str, Value]:
-    """Return the globals of the reference's module for a mutant, and nothing for a misconception."""
     return vars(inspect.getmodule(reference)) if one.kind == "mutant" else {}
 
 

@@ -100,37 +100,33 @@ def audit(
     """
     for chapter in chapters:
         course.require_chapter(chapter)
-    measure = partial(_in_silence, mutants=mutants, draws=draws, locate=locate, suggest=suggest)
+    measure = partial(_audit, mutants=mutants, draws=draws, locate=locate, suggest=suggest)
     measured = dict(each_chapter(measure, course, chapters, workers))
     return [measured[chapter] for chapter in chapters]
 
 
-def _in_silence(course: Course, chapter: str, **how: bool | int) -> ChapterAudit:
-    """Audit a chapter, and discard what its solutions print."""
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-        return _audit(course, chapter, **how)  # type: ignore[arg-type]
-
-
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:
+    """Audit a chapter, and discard what its solutions print."""
     begun = time.monotonic()
-    judge = Judge(load_checks(course, chapter))
-    judge.checks.shrinks = False
-    # Marking without diagnosing takes a small part of the time.
-    unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
-    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
-    alternatives = known_alternatives(course, chapter)
-    _, released = load_source(course.source(chapter))
-    blank = blank_exercises(released, released)
-    found = []
-    for spec in judge.checks.specs.values():
-        exercise = MeasuredExercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
-        result = exercise.measure(blank=spec.name in blank, mutants=mutants, draws=draws)
-        found.append(exercise.with_suggestions(result) if suggest else result)
-    if locate:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an edited mutant may be nonsense
-            places = places_in(judge.checks)
-        found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        judge = Judge(load_checks(course, chapter))
+        judge.checks.shrinks = False
+        # Marking without diagnosing takes a small part of the time.
+        unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
+        marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
+        alternatives = known_alternatives(course, chapter)
+        _, released = load_source(course.source(chapter))
+        blank = blank_exercises(released, released)
+        found = []
+        for spec in judge.checks.specs.values():
+            exercise = MeasuredExercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
+            result = exercise.measure(blank=spec.name in blank, mutants=mutants, draws=draws)
+            found.append(exercise.with_suggestions(result) if suggest else result)
+        if locate:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an edited mutant may be nonsense
+                places = places_in(judge.checks)
+            found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
     seconds = time.monotonic() - begun
     return ChapterAudit(chapter, tuple(found), seconds, targets=course.targets, at_least=course.at_least)
 

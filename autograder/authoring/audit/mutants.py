@@ -94,7 +94,6 @@ def _mutants(
 
 
 def _mutations(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the mutations of a node, each with a label."""
     if isinstance(node, ast.expr):
         changes = [change for operator in OPERATORS for change in operator(node, scope) if change.mutation]
         for change in sorted(changes, key=lambda change: change.mutation):

@@ -31,8 +31,40 @@ HIDDEN_TARGET, VISIBLE_TARGET, BY_HEART_TARGET = TARGETS["hidden"], TARGETS["vis
 MISCONCEPTIONS_VISIBLE_TARGET, KINDS_TARGET = TARGETS["misconceptions_visible"], TARGETS["kinds"]
 
 
+class _Shares:
+    """The shares that an audit measures, over one exercise or over all of a chapter."""
+
+    def _audits(self) -> Sequence[ExerciseAudit]:
+        raise NotImplementedError
+
+    @property
+    def killed(self) -> float:
+        """The share of the non-equivalent mutants that some check kills."""
+        return self._killed(visibly=False)
+
+    @property
+    def killed_visibly(self) -> float:
+        """The share of the non-equivalent mutants that a visible check kills."""
+        return self._killed(visibly=True)
+
+    def _killed(self, *, visibly: bool) -> float:
+        total = sum(e.mutants for e in self._audits())
+        missed = sum(len(e.survivors) + visibly * len(e.seen_by_hidden_only) for e in self._audits())
+        return 1 - missed / total if total else 1.0
+
+    @property
+    def misconceptions_visible(self) -> float:
+        """The share of the misconceptions that a visible check catches, not counting quizzes."""
+        total = sum(e.misconceptions for e in self._audits() if not e.answers)
+        return 1 - sum(len(e.missed_by_visible) for e in self._audits()) / total if total else 1.0
+
+    def rounded_shares(self) -> dict[str, float]:
+        """Return the three shares for JSON data."""
+        return {name: round(getattr(self, name), 4) for name in ("killed", "killed_visibly", "misconceptions_visible")}
+
+
 @dataclass(frozen=True)
-class ExerciseAudit:
+class ExerciseAudit(_Shares):
     """The audit of one exercise's checks.
 
     Attributes:
@@ -86,20 +118,8 @@ class ExerciseAudit:
     hints: int = 0
     suggestions: tuple[Suggestion, ...] = ()
 
-    @property
-    def killed(self) -> float:
-        """The share of non-equivalent mutants that some check kills."""
-        return _killed([self])
-
-    @property
-    def killed_visibly(self) -> float:
-        """The share of non-equivalent mutants that a visible check kills."""
-        return _killed([self], visibly=True)
-
-    @property
-    def misconceptions_visible(self) -> float:
-        """The share of the misconceptions that a visible check catches, not counting quizzes."""
-        return _seen([self])
+    def _audits(self) -> Sequence[ExerciseAudit]:
+        return [self]
 
     def problems(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
         """Return a message for each fault and for each missed target."""
@@ -159,21 +179,8 @@ class ExerciseAudit:
         ]
 
 
-def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> float:
-    """Return the share of all mutants that any check kills, or with ``visibly`` that a visible check kills."""
-    total = sum(e.mutants for e in exercises)
-    missed = sum(len(e.survivors) + visibly * len(e.seen_by_hidden_only) for e in exercises)
-    return 1 - missed / total if total else 1.0
-
-
-def _seen(exercises: Sequence[ExerciseAudit]) -> float:
-    """Return the share of all misconceptions that a visible check catches, not counting quizzes."""
-    total = sum(e.misconceptions for e in exercises if not e.answers)
-    return 1 - sum(len(e.missed_by_visible) for e in exercises) / total if total else 1.0
-
-
 @dataclass(frozen=True)
-class ChapterAudit:
+class ChapterAudit(_Shares):
     """The audit of a chapter, compared with its course's ``targets``.
 
     Attributes:
@@ -190,25 +197,13 @@ class ChapterAudit:
     draft: bool = False
     at_least: Mapping[str, int] = field(default_factory=lambda: dict(AT_LEAST))
 
+    def _audits(self) -> Sequence[ExerciseAudit]:
+        return self.exercises
+
     @property
     def ok(self) -> bool:
         """Whether every target is met."""
         return not self.problems
-
-    @property
-    def killed(self) -> float:
-        """The share of the chapter's non-equivalent mutants that some check kills."""
-        return _killed(self.exercises)
-
-    @property
-    def killed_visibly(self) -> float:
-        """The share of the chapter's non-equivalent mutants that a visible check kills."""
-        return _killed(self.exercises, visibly=True)
-
-    @property
-    def misconceptions_visible(self) -> float:
-        """The share of the chapter's misconceptions that a visible check catches, not counting quizzes."""
-        return _seen(self.exercises)
 
     @property
     def places(self) -> LocalizationStats | None:
@@ -265,7 +260,7 @@ class ChapterAudit:
         return {
             "chapter": self.chapter,
             "ok": self.ok,
-            **_shares(self),
+            **self.rounded_shares(),
             "killed_kind_only": round(self.killed_kind_only, 4),
             "problems": self.problems,
             "kinds": {
@@ -279,19 +274,11 @@ class ChapterAudit:
         }
 
     def __str__(self) -> str:
-        heads = [
-            "exercise",
-            "alternatives",
-            "misconceptions",
-            "misconceptions by visible",
-            "mutants",
-            "killed",
-            "by visible",
-            "survivors",
-            "by heart",
-            "kinds of input",
-        ]
-        rows = [heads, *map(_row, self.exercises)]
+        heads = (
+            "exercise, alternatives, misconceptions, misconceptions by visible, mutants, killed, by visible, survivors"
+        )
+        heads += ", by heart, kinds of input"
+        rows = [heads.split(", "), *map(_row, self.exercises)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -322,19 +309,11 @@ class ChapterAudit:
 def _exercise(audit: ExerciseAudit) -> dict[str, Json]:
     """Return one exercise as JSON data. The keys ``places`` and ``suggestions`` are present only if requested."""
     data = {_JSON_KEYS.get(name, name): value for name, value in asdict(audit).items()}
-    whole = {**data, **_shares(audit), "kinds": audit.kinds.to_json()}
+    whole = {**data, **audit.rounded_shares(), "kinds": audit.kinds.to_json()}
     del whole["places"]
     if not audit.suggestions:
         del whole["suggestions"]
     return whole if audit.places is None else {**whole, "places": audit.places.to_json()}
-
-
-def _shares(audit: ExerciseAudit | ChapterAudit) -> dict[str, float]:
-    return {
-        "killed": round(audit.killed, 4),
-        "killed_visibly": round(audit.killed_visibly, 4),
-        "misconceptions_visible": round(audit.misconceptions_visible, 4),
-    }
 
 
 def _row(e: ExerciseAudit) -> list[str]:

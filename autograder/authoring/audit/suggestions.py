@@ -195,7 +195,6 @@ def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callabl
 
 
 def _call(call: Call) -> str:
-    """Return a call as Python source."""
     given = [paste("", value)[3:] for value in call.args]
     given += [f"{key}={paste('', value)[3:]}" for key, value in call.kwargs.items()]
     return f"{call.function}({', '.join(given)})"

@@ -230,7 +230,6 @@ def _check_arguments(cell: Cell) -> list[ast.expr]:
 
 
 def _checked(cell: Cell) -> set[str]:
-    """Return the names that a check cell passes to ``check``."""
     arguments = _check_arguments(cell)
     names = {argument.id for argument in arguments if isinstance(argument, ast.Name)}
     return names | {str(a.value) for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,10 +80,8 @@ def _names_of_sources(tree: ast.Module) -> dict[str, str]:
 
 
 def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
-    yield tree
-    yield from (
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-    )
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    return (node for node in ast.walk(tree) if node is tree or isinstance(node, functions))
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
@@ -188,34 +185,25 @@ class CheckFile:
                     yield _tree(path), path
 
     def _twice(self) -> Iterator[Mistake]:
-        counts = Counter(node.name for node in self.classes)
         seen: dict[str, int] = {}
         for node in self.classes:
-            if counts[node.name] > 1 and node.name in seen:
-                yield Mistake(
-                    self.place(node.lineno),
-                    f"a second class is called {node.name}, as that of line {seen[node.name]}, which it replaces.",
-                )
-            seen.setdefault(node.name, node.lineno)
+            if (first := seen.setdefault(node.name, node.lineno)) != node.lineno:
+                what = f"a second class is called {node.name}, as that of line {first}, which it replaces."
+                yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
-            for statement in node.body:
-                for name in _bound(statement):
-                    if name.startswith("test_") and name in methods:
-                        yield Mistake(
-                            self.place(statement.lineno),
-                            f"a second check of {node.name} is called {name}, as that of line {methods[name]}, which it replaces.",
-                            about=_exercise(node),
-                        )
-                    methods.setdefault(name, statement.lineno)
+            for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
+                if (first := methods.setdefault(name, line)) != line:
+                    what = (
+                        f"a second check of {node.name} is called {name}, as that of line {first}, which it replaces."
+                    )
+                    yield Mistake(self.place(line), what, about=_exercise(node))
         lines: dict[str, int] = {}
         for name, node in self.exercises:
-            if name in lines:
-                yield Mistake(
-                    self.place(node.lineno),
-                    f"a second class holds the checks of {name}, as that of line {lines[name]}, whose checks would not count.",
-                    about=name,
+            if (first := lines.setdefault(name, node.lineno)) != node.lineno:
+                what = (
+                    f"a second class holds the checks of {name}, as that of line {first}, whose checks would not count."
                 )
-            lines.setdefault(name, node.lineno)
+                yield Mistake(self.place(node.lineno), what, about=name)
 
     def _overlooked(self) -> Iterator[Mistake]:
         bases = {base.id for node in self.classes for base in node.bases if isinstance(base, ast.Name)}

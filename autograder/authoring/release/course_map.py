@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.authoring.scaffold.writing import new_notebook
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.foreign import Json
@@ -107,7 +108,6 @@ def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[st
 
 
 def _title(notebook: Notebook) -> str:
-    """Return the notebook's first heading, or ""."""
     lines = (line for cell in notebook.cells if cell.kind == "markdown" for line in cell.source.splitlines())
     return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
 
@@ -125,13 +125,7 @@ def map_of(data: Mapping[str, Json]) -> dict[str, Json]:
     cells = [_cell("markdown", f"map-{place}", text) for place, text in enumerate(texts)]
     cells.append(_cell("code", "progress", "from autograder import check\n\ncheck()"))
     cells.append(_cell("markdown", "map-exercises", "\n\n".join(["## The exercises", *map(_table, chapters)])))
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    return new_notebook(*cells)
 
 
 def _cell(kind: str, name: str, source: str) -> dict[str, Json]:

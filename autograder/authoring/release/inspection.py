@@ -126,7 +126,6 @@ def _missing(course: Course, chapter: str) -> str:
 
 
 def _with_relative_paths(course: Course, mistakes: list[Mistake]) -> list[Mistake]:
-    """Return the mistakes with paths relative to the course folder."""
     root = f"{course.root}/"
     return [Mistake(m.where.replace(root, ""), m.what.replace(root, ""), m.about) for m in mistakes]
 

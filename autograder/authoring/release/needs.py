@@ -77,28 +77,24 @@ def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mis
         name = _literal(call)
         if not name or not _reads(call) or name in created or "://" in name:
             continue
-        where, about = source.place(cell, call.lineno), cell.grade_id or source.name(cell)
         if PurePosixPath(name).is_absolute() or name.startswith("~"):
-            yield Mistake(
-                where,
+            what = (
                 f"it reads {name}, a place on your machine that no student has. Put the file beside the notebook and read "
-                f"{PurePosixPath(name).name!r}.",
-                about=about,
+                f"{PurePosixPath(name).name!r}."
             )
         elif ".." in Path(name).parts:
-            yield Mistake(
-                where,
+            what = (
                 f"it reads {name}, which lies outside source/{chapter}: the release carries what lies beside the notebook, and "
-                f"nothing else. Put the file there, and read {PurePosixPath(name).name!r}.",
-                about=about,
+                f"nothing else. Put the file there, and read {PurePosixPath(name).name!r}."
             )
         elif not (folder / name).is_file():
-            yield Mistake(
-                where,
+            what = (
                 f"it reads {name}, and the release does not carry it: there is no such file in source/{chapter}. "
-                "Put it there, beside the notebook.",
-                about=about,
+                "Put it there, beside the notebook."
             )
+        else:
+            continue
+        yield Mistake(source.place(cell, call.lineno), what, about=cell.grade_id or source.name(cell))
 
 
 def _reads(call: ast.Call) -> bool:

@@ -17,17 +17,8 @@ from autograder.course.course import Course
 from autograder.course.notebook import Cell, Notebook, load_source
 
 __all__ = [
-    "MARK",
-    "NOT_BLANK",
-    "UNFINISHED",
-    "Mistake",
-    "SourceNotebook",
-    "called_name",
-    "calls_in",
-    "did_you_mean",
-    "place_of_function",
-    "relative",
-    "unfinished_places",
+    "MARK", "NOT_BLANK", "UNFINISHED", "Mistake", "SourceNotebook", "called_name", "calls_in", "did_you_mean",
+    "place_of_function", "relative", "unfinished_places",
 ]  # fmt: skip
 
 
@@ -157,9 +148,8 @@ def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
 
 
 def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator[Mistake]:
-    path = course.source(chapter)
     try:
-        source = SourceNotebook(relative(course, path), *load_source(path))
+        source = SourceNotebook.of(course, chapter)
     except CourseError:
         return  # reported separately
     for cell in source.notebook.cells:

@@ -104,7 +104,6 @@ def release_all(course: Course, chapters: Sequence[str]) -> None:
 
 
 def _finish_release(course: Course, chapters: Sequence[str]) -> None:
-    """Mark ``chapters`` as validated, and update the course map of the released chapters."""
     for chapter in chapters:
         mark_validated(course, chapter)
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]

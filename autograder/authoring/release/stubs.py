@@ -63,13 +63,9 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-Methods = dict[str, ast.FunctionDef]
-
-
 def _class_mistakes(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
 ) -> Iterator[Mistake]:
-    """Yield the mistakes in the stub of a class in ``cell``, compared with ``reference``."""
     name = cell.grade_id or ""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     stub = next((node for node in reversed(classes) if node.name == name), None)
@@ -151,7 +147,7 @@ def _method(
         )
 
 
-def _methods(cls: ast.ClassDef) -> Methods:
+def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
 
 

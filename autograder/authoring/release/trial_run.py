@@ -21,7 +21,7 @@ from autograder.grading.submission import Job, Submission
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import CellOutcome
+from autograder.sandbox.protocol import CellOutcome, Limits
 from autograder.sandbox.worker import Worker, open_worker
 
 __all__ = ["trial_run"]
@@ -61,7 +61,7 @@ def trial_run(
             submission = _submission(document, course, checks.chapter, released, worker)
             verdicts = {verdict.name: verdict for verdict in judge.judge(submission)}
             submission.finish()
-            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in reported]
+            mistakes += [m for m in look(submission, verdicts, source, file) if m.about not in reported]
     return mistakes
 
 
@@ -102,31 +102,20 @@ def _cannot_be_carried(
 
 
 def _solved_mistakes(
-    submission: Submission,
-    verdicts: Mapping[str, ExerciseVerdict],
-    source: SourceNotebook,
-    checks: ChapterChecks,
-    file: CheckFile,
+    submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
     """Yield what keeps the solved notebook from full marks, and the author's cells that fail in it."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
-        if (outcome.error or outcome.stopped) and _MAY_FAIL not in cell.tags:
+        fails = outcome.error or outcome.stopped
+        if fails and _MAY_FAIL not in cell.tags:
             failed.add(cell.grade_id)
-            yield _of_a_cell(source, cell, outcome, checks, "with the reference solutions in it, ")
-        elif (
-            not outcome.error
-            and not outcome.stopped
-            and PICTURE in cell.tags
-            and _is_to_draw(cell)
-            and not _draws(outcome)
-        ):
+            yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in it, ")
+        elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
             output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
-            where = source.place(cell)
-            yield Mistake(
-                where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
-            )
+            what = f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
+            yield Mistake(source.place(cell), what)
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
             result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])
@@ -152,11 +141,7 @@ def _solved_mistakes(
 
 
 def _blank_mistakes(
-    submission: Submission,
-    verdicts: Mapping[str, ExerciseVerdict],
-    source: SourceNotebook,
-    checks: ChapterChecks,
-    file: CheckFile,
+    submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
     """Yield the blank stubs that earn points, and the stubs that fail.
 
@@ -178,28 +163,26 @@ def _blank_mistakes(
         cell = source.notebook.cells[outcome.index]
         wrong = outcome.stopped or (outcome.error and cell.role == "stub")
         if wrong and outcome.stopped != "skipped" and _MAY_FAIL not in cell.tags:
-            yield _of_a_cell(source, cell, outcome, checks, "in the notebook as it is handed out, ")
+            yield _of_a_cell(source, cell, outcome, file.course.limits, "in the notebook as it is handed out, ")
 
 
-def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, checks: ChapterChecks, when: str) -> Mistake:
+def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits: Limits, when: str) -> Mistake:
     about = (cell.grade_id or source.name(cell)).removeprefix("check_")
     if outcome.error is None:
-        limits = checks.course.limits
         seconds = f" ({limits.cell_seconds:g} s)" if outcome.stopped == "timeout" else ""
         what = f"{when}it {_STOPPED.get(outcome.stopped, f'was stopped ({outcome.stopped})')}{seconds}."
         return Mistake(source.place(cell), what, about=about)
     error = outcome.error
     # The error may come from another cell's function, so use its line number only if it is this cell's.
-    line = error.lineno if error.cell in {"", cell.grade_id or source.name(cell), _numbered(source, cell)} else None
+    line = (
+        error.lineno
+        if error.cell in {"", cell.grade_id or source.name(cell), source.name(cell).removeprefix("code ")}
+        else None
+    )
     why = f"{error.type}: {error.message}" if error.message else error.type
-    more = ""
-    if error.type == "FileNotFoundError":
-        more = " A notebook is graded with the files that lie beside it in source/, and no others."
+    files = " A notebook is graded with the files that lie beside it in source/, and no others."
+    more = files if error.type == "FileNotFoundError" else ""
     return Mistake(source.place(cell, line), f"{when}it fails. {why.rstrip('.')}.{more}", about=about)
-
-
-def _numbered(source: SourceNotebook, cell: Cell) -> str:
-    return source.name(cell).removeprefix("code ")
 
 
 def _is_to_draw(cell: Cell) -> bool:

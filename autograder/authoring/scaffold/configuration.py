@@ -77,7 +77,6 @@ def _is_chapters(node: ast.Assign | ast.AugAssign) -> bool:
 
 
 def _below(text: str, chapter: str) -> str:
-    """Add the chapter in a new line at the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     end = "" if not text or text.endswith("\n") else newline
     word = "+=" if "Course.chapters" in text else "="

@@ -6,53 +6,13 @@ import json
 import re
 from pathlib import Path
 
-from autograder.authoring.scaffold import example
-from autograder.authoring.scaffold.configuration import require_course_id, require_title
-from autograder.authoring.scaffold.writing import (
-    check_cell,
-    code_cell,
-    new_notebook,
-    prose_cell,
-    same_formatting,
-    stub_cell,
-    write_all,
-)
+from autograder.authoring.scaffold import configuration, writing
 from autograder.base.errors import CourseError
-from autograder.base.nbgrader_steps import USE
 from autograder.course.course import CONFIG_NAME, Course, load_course
 
 __all__ = ["new_course"]
 
-_IGNORED = """\
-# the secret from which hidden inputs are drawn: whoever has it can work them out
-.course_secret
-# marks and students' work
-/gradebook.db*
-/grades*.csv
-/moved_marks.jsonl
-/submitted/
-/autograded/
-/feedback/
-# made by `autograder release`, and what the framework keeps for itself
-/release/
-/.autograder/
-.autograder_progress.json*
-/demo/
-/demo-*/
-# made by Python, its tools and Jupyter
-__pycache__/
-*.pyc
-.pytest_cache/
-.hypothesis/
-.ipynb_checkpoints/
-.venv/
-"""
-_PYTEST = """\
-[pytest]
-# So that `pytest` tries the checks on the reference solutions.
-addopts = -p autograder.judging.plugin --import-mode=importlib
-testpaths = tests
-"""
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def new_course(folder: Path, *, title: str | None = None, course_id: str | None = None) -> Course:
@@ -68,41 +28,25 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
         course_id = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")
         if not course_id:
             raise CourseError(f"No id for the course can be made of {name!r}. Give one: --id my-course.")
-    require_course_id(course_id)
-    title = require_title(title if title is not None else _title(name) or course_id)
+    configuration.require_course_id(course_id)
+    title = configuration.require_title(title if title is not None else _title(name) or course_id)
     files = _files(title, course_id)
-    write_all({folder / path: text for path, text in files.items()}, new=True)
+    writing.write_all({folder / path: text for path, text in files.items()}, new=True)
     return load_course(folder)
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:
-    chapter, exercise = example.CHAPTER, example.EXERCISE
-    notebook = new_notebook(
-        prose_cell("title", example.OPENING),
-        code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True),
-        prose_cell(f"about_{exercise}", example.TASK),
-        stub_cell(exercise, example.STUB),
-        check_cell(exercise, example.POINTS),
+    """Return the texts of a course's files by path. Each template ends in .txt, so that no tool takes it for what it becomes."""
+    templates = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
+    names = [path.relative_to(_TEMPLATES).as_posix().removesuffix(".txt") for path in templates]
+    config = (
+        "c = get_config()\n"
+        f"c.CourseDirectory.course_id = {_quoted(course_id)}\n"
+        f"c.Course.title = {_quoted(title)}\n"
+        'c.Course.chapters = ["ch1_shares"]\n'
     )
-    return {
-        CONFIG_NAME: (
-            "c = get_config()\n"
-            f"c.CourseDirectory.course_id = {_quoted(course_id)}\n"
-            f"c.Course.title = {_quoted(title)}\n"
-            f"c.Course.chapters = [{_quoted(chapter)}]\n"
-        ),
-        "nbgrader_config.py": f"{USE[0]}\n\n{USE[1]}\n",
-        ".gitignore": _IGNORED,
-        "pytest.ini": _PYTEST,
-        "README.md": example.README.replace("{title}", title)
-        .replace("{chapter}", chapter)
-        .replace("{exercise}", exercise),
-        f"source/{chapter}/{chapter}.ipynb": same_formatting(None, notebook),
-        f"solutions/{chapter}.py": example.REFERENCE,
-        f"solutions/misconceptions/{chapter}.py": example.MISCONCEPTIONS,
-        f"solutions/alternatives/{chapter}.py": example.ALTERNATIVES,
-        f"tests/chapters/test_{chapter}.py": example.CHECKS,
-    }
+    files = {name: path.read_text(encoding="utf-8") for name, path in zip(names, templates, strict=True)}
+    return {CONFIG_NAME: config, **files, "README.md": files["README.md"].replace("{title}", title)}
 
 
 def _title(name: str) -> str:
@@ -112,5 +56,4 @@ def _title(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a double-quoted Python string literal."""
     return json.dumps(text, ensure_ascii=False)

@@ -11,25 +11,8 @@ from pathlib import Path
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
 from autograder.authoring.release.stubs import Definition, parameters_of
-from autograder.authoring.scaffold import exercise_texts
-from autograder.authoring.scaffold.configuration import (
-    require_chapter_name,
-    require_exercise_name,
-    require_parameters,
-    require_points,
-    with_chapter,
-)
+from autograder.authoring.scaffold import configuration, exercise_texts, writing
 from autograder.authoring.scaffold.stubs import stub_of
-from autograder.authoring.scaffold.writing import (
-    check_cell,
-    code_cell,
-    new_notebook,
-    prose_cell,
-    read,
-    same_formatting,
-    stub_cell,
-    write_all,
-)
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
@@ -71,7 +54,7 @@ class _Chapter:
         """Return the new text of a file, or else its current text. None if there is no file."""
         if path in self.after:
             return self.after[path]
-        self.before.setdefault(path, read(path))
+        self.before.setdefault(path, writing.read(path))
         return self.before[path]
 
     def solutions(self, kind: str = "") -> Path:
@@ -90,12 +73,12 @@ def new_exercise(
     Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete or in another
     chapter, or if a file of the chapter cannot be read or parsed.
     """
-    require_exercise_name(name)
+    configuration.require_exercise_name(name)
     new_chapter = chapter not in course.chapters
     if new_chapter:
-        require_chapter_name(course, chapter)
+        configuration.require_chapter_name(course, chapter)
     if points is not None:
-        require_points(points)
+        configuration.require_points(points)
     _refuse_elsewhere(course, name, chapter)
     files = _Chapter(course, chapter)
     reference, reference_text = _reference(files, name, signature)
@@ -120,10 +103,10 @@ def new_exercise(
         _misconception(files, name, reference)
     if new_chapter:
         path = course.root / CONFIG_NAME
-        files.after[path] = with_chapter(course, path, files.text(path) or "", chapter)
+        files.after[path] = configuration.with_chapter(course, path, files.text(path) or "", chapter)
     # Write the configuration last, because it adds the chapter to the course.
     order = sorted(files.after, key=lambda path: path.name == CONFIG_NAME)
-    write_all({path: files.after[path] for path in order})
+    writing.write_all({path: files.after[path] for path in order})
     todo = {path: files.after[path].count(MARK) - (files.before.get(path) or "").count(MARK) for path in order}
     return ScaffoldResult(
         tuple(order), {path: count for path, count in todo.items() if count}, new_chapter, from_reference
@@ -131,7 +114,6 @@ def new_exercise(
 
 
 def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
-    """Raise ``CourseError`` if another chapter has the exercise."""
     for other in course.chapters:
         if other == chapter:
             continue
@@ -153,18 +135,18 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
     for node in reversed(tree.body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             given = f"({parameters_of(node)})" if isinstance(node, ast.FunctionDef) else ""
-            if signature is not None and require_parameters(name, signature) != given:
+            if signature is not None and configuration.require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
                     f"{path}, line {node.lineno} has {there} already, and --signature says "
-                    f"{name}{require_parameters(name, signature)}. Leave --signature out: the stub is made from the reference."
+                    f"{name}{configuration.require_parameters(name, signature)}. Leave --signature out: the stub is made from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")
         if name in _bound_by(node):
             raise CourseError(
                 f"{name} in {path}, line {node.lineno}, is no function and no class: stubs are made of these."
             )
-    parameters = require_parameters(name, signature) if signature is not None else "(x)"
+    parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
     outline = exercise_texts.reference(name, parameters)
     if text is None:
         files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
@@ -196,7 +178,6 @@ def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
 
 
 def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None:
-    """Add an outline of the check class."""
     path = files.course.checks(files.name)
     text = files.text(path)
     outline = exercise_texts.check_class(name, node, points)
@@ -205,7 +186,6 @@ def _checks(files: _Chapter, name: str, node: Definition, points: float) -> None
 
 
 def _misconception(files: _Chapter, name: str, node: Definition) -> None:
-    """Add an outline of a first misconception if the exercise has none."""
     path = files.solutions("misconceptions")
     text = files.text(path)
     if text is not None and re.search(rf"misconceptions?_of\(\s*['\"]{name}['\"]", text):
@@ -254,10 +234,10 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
     path = files.course.source(files.name)
     text = files.text(path)
     if text is None:
-        imports = code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True)
-        cells = [prose_cell("title", exercise_texts.notebook_title(files.name)), imports]
-        document = new_notebook(*cells, *_cells(name, stub, points))
-        files.after[path] = same_formatting(None, document)
+        imports = writing.code_cell("imports", "import numpy as np\nfrom autograder import check, hint", locked=True)
+        cells = [writing.prose_cell("title", exercise_texts.notebook_title(files.name)), imports]
+        document = writing.new_notebook(*cells, *_cells(name, stub, points))
+        files.after[path] = writing.same_formatting(None, document)
         return True
     try:
         document = load_document(text.encode(), path)
@@ -276,12 +256,16 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
         grade_ids = [cell_of(i, cell).grade_id for i, cell in enumerate(document["cells"])]
         at = grade_ids.index(f"check_{name}") if missing[0] else grade_ids.index(name) + 1
         document["cells"][at:at] = _fitting(document, [stub_ if missing[0] else check])
-    files.after[path] = same_formatting(text, document)
+    files.after[path] = writing.same_formatting(text, document)
     return True
 
 
 def _cells(name: str, stub: str, points: float) -> list[dict[str, Json]]:
-    return [prose_cell(f"about_{name}", exercise_texts.task(name)), stub_cell(name, stub), check_cell(name, points)]
+    return [
+        writing.prose_cell(f"about_{name}", exercise_texts.task(name)),
+        writing.stub_cell(name, stub),
+        writing.check_cell(name, points),
+    ]
 
 
 def _fitting(document: Mapping[str, Json], cells: list[dict[str, Json]]) -> list[dict[str, Json]]:

@@ -97,7 +97,6 @@ def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
 
 
 def _required(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
-    """Return the required positional parameters."""
     if isinstance(node, ast.ClassDef):
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
         return _required(init)[1:] if init is not None else []

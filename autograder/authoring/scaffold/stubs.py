@@ -76,7 +76,6 @@ def stub_of(node: Definition, source: str) -> str:
 
 
 def _blank_method(node: ast.FunctionDef, source: str) -> str:
-    """Return the source of a blank method, not indented."""
     marks = [f"@{ast.unparse(mark)}" for mark in node.decorator_list]
     first, *others = (_docstring(node, source) or "").split("\n")
     docstring = [f"    {first}"] * bool(first) + [line.removeprefix("    ") for line in others]

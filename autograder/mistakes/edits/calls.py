@@ -294,11 +294,8 @@ def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
     for name in scope.parameters:
         width = ast.Subscript(ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load()), numeral(-1), ast.Load())
         yield Change(ast.BinOp(node, ast.Div(), scope.np("sqrt", width)), "missing", 1.6)
-        yield Change(
-            ast.BinOp(node, ast.Div(), ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])),
-            "missing",
-            1.8,
-        )
+        length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])
+        yield Change(ast.BinOp(node, ast.Div(), length), "missing", 1.8)
     for axis in scope.axes()[:2]:
         total = scope.np("sum", node, axis=axis, keepdims=_TRUE)
         yield Change(ast.BinOp(node, ast.Div(), total), "missing", 1.7)

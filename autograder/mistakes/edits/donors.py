@@ -10,7 +10,7 @@ import ast
 import builtins
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from autograder.mistakes.edits.operators import Change, Operator, Scope
@@ -144,18 +144,11 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
 
     ``called`` maps the variables of each donor to the student's names, as far as they are known.
     """
-    fitting: dict[Scope, tuple[list[_Fitting], list[_Fitting]]] = {}  # the same for all expressions of a definition
 
+    @cache  # the same for all expressions of a definition
     def known(scope: Scope) -> tuple[list[_Fitting], list[_Fitting]]:
-        if scope not in fitting:
-            fitting[scope] = (
-                [
-                    _Fitting(e, ast.dump(e), c)
-                    for e, c in _fitting([d.expressions for d in donors], donors, called, scope)
-                ],
-                [_Fitting(e, ast.dump(e), c) for e, c in _fitting([d.steps for d in donors], donors, called, scope)],
-            )
-        return fitting[scope]
+        expressions = _fitting([d.expressions for d in donors], donors, called, scope)
+        return list(expressions), list(_fitting([d.steps for d in donors], donors, called, scope))
 
     def donated(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Slice | ast.Lambda):
@@ -184,7 +177,7 @@ def donor_lines(
 ) -> Iterator[tuple[str, float]]:
     """Yield the assignments of ``donors`` whose variables the student has too, in the student's names, with their costs."""
     seen: set[str] = set()
-    for line, cost in _fitting([d.lines for d in donors], donors, called, scope):
+    for line, _, cost in _fitting([d.lines for d in donors], donors, called, scope):
         if isinstance(line, ast.NamedExpr):
             text = f"{line.target.id} = {ast.unparse(line.value)}"
             if text not in seen:
@@ -197,17 +190,15 @@ def _fitting(
     donors: Sequence[Donor],
     called: Sequence[Mapping[str, str]],
     scope: Scope,
-) -> Iterator[tuple[ast.expr, float]]:
+) -> Iterator[_Fitting]:
     for i, (donor, expressions) in enumerate(zip(donors, offered, strict=True)):
-        names = {
-            **(called[i] if i < len(called) else {}),
-            **dict(zip(donor.parameters, scope.parameters, strict=False)),
-        }
+        names = dict(called[i]) if i < len(called) else {}
+        names |= zip(donor.parameters, scope.parameters, strict=False)
         same = all(a == b for a, b in names.items())
         for expression, size, variables in expressions:
             if all(names.get(v, v) in scope.variables for v in variables):
                 renamed = expression if same else _Renamed(names).visit(copy.deepcopy(expression))
-                yield renamed, donor.more + 0.03 * size
+                yield _Fitting(renamed, ast.dump(renamed), donor.more + 0.03 * size)
 
 
 def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:

@@ -231,7 +231,6 @@ def _then(node: ast.expr, method: str, *args: ast.expr) -> ast.expr:
 
 
 def _renamed(node: ast.Call, name: str) -> ast.expr:
-    """Return the call of another method of the same object."""
     assert isinstance(node.func, ast.Attribute)  # noqa: S101 - as its callers have checked
     return ast.Call(ast.Attribute(node.func.value, name, ast.Load()), node.args, node.keywords)
 

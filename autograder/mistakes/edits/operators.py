@@ -152,9 +152,8 @@ def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Keep one of the operands only."""
     if isinstance(node, ast.BinOp):
-        yield Change(
-            node.left, "extra", 1.1, (3,) if isinstance(node.op, ast.Sub | ast.Div | ast.Mult | ast.Add) else ()
-        )
+        mutates = isinstance(node.op, ast.Sub | ast.Div | ast.Mult | ast.Add)
+        yield Change(node.left, "extra", 1.1, (3,) if mutates else ())
         yield Change(node.right, "extra", 1.3)
     elif isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
@@ -235,9 +234,8 @@ def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Remove or add a minus sign, ``not`` or ``~``."""
     if isinstance(node, ast.UnaryOp):
-        is_number = isinstance(node.op, ast.USub) and isinstance(
-            node.operand, ast.Constant
-        )  # ``other_number`` edits it
+        # ``other_number`` edits a negative number.
+        is_number = isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
         yield Change(node.operand, "operator", inf if is_number else 1.0, (1,))
     elif isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Attribute | ast.Subscript):
         yield Change(ast.UnaryOp(ast.USub(), node), "operator", 1.8)

@@ -110,14 +110,10 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
             swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
             yield from _edit(text, statement, ast.unparse(ast.Assign([swapped], value, lineno=0)), "order", 1.0)
-        case ast.If(test=test):
-            yield from _condition(test, text, scope)
-        case ast.While(test=test):
+        case ast.If(test=test) | ast.While(test=test):
             yield from _condition(test, text, scope)
         case ast.Return(value=ast.expr() as value):
             yield from _returns(statement, value, text, scope)
-        case _:
-            pass
 
 
 def _chosen(
@@ -160,7 +156,6 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
-    """Swap two neighboring statements."""
     spans = text.span(one), text.span(other)
     if spans[0] is None or spans[1] is None or isinstance(other, ast.Return):
         return

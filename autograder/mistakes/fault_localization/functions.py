@@ -6,10 +6,10 @@ NumPy and the standard library only, because a student's own machine runs this t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.judging.functions import FunctionSession
+from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.scoring import Checks
 from autograder.mistakes.fault_localization.program import Program, Variant
@@ -22,23 +22,16 @@ __all__ = ["localize"]
 _CALL_SECONDS = 0.25
 
 
-class _EditedFunctions:
-    """Functions of which some are edited. Opening them gives a fresh ``FunctionSession``."""
+@dataclass
+class _EditedFunctions(FunctionSubject):
+    """Functions of which some are edited."""
 
-    label = "an edited copy"
-    blank: frozenset[str] = frozenset()
-    notes: Mapping[str, str] = {}
+    variant: Variant = field(kw_only=True)
 
-    def __init__(self, names: Mapping[str, Any], variant: Variant, call_seconds: float) -> None:
-        self._names, self._variant, self._seconds = names, variant, call_seconds
-
-    def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
-        session = FunctionSession(self._names, call_seconds=self._seconds)
-        session.define(self._variant.sources)
+    def open(self, *, memory_mb: int | None = None) -> FunctionSession:
+        session = super().open(memory_mb=memory_mb)
+        session.define(self.variant.sources)
         return session
-
-    def before_redefined(self, exercise: str) -> None:
-        """Nothing is defined twice in a dictionary."""
 
 
 def localize(
@@ -77,7 +70,7 @@ def localize(
 
     def validate(variant: Variant) -> bool:
         try:
-            subject = _EditedFunctions(names, variant, validation_seconds)
+            subject = _EditedFunctions("an edited copy", names, call_seconds=validation_seconds, variant=variant)
             subject.open()
         except (Exception, SystemExit):  # noqa: BLE001 - an edited definition may do anything
             return False

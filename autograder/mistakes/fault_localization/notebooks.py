@@ -315,7 +315,6 @@ class _Search:
         return all(self._passes(judge, variant.sources) for judge in self._judges)
 
     def _right_without(self) -> bool:
-        """Return whether the student's own code passes with inputs from the search's secret."""
         return self._passes(self._judges[0], {})
 
     def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:

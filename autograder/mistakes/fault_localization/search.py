@@ -147,11 +147,7 @@ def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadlin
 
 
 def _validated(
-    variants: Iterator[Variant],
-    survive: Survive,
-    validate: Validate,
-    deadline: Deadline,
-    known: Sequence[Variant] = (),
+    variants: Iterator[Variant], survive: Survive, validate: Validate, deadline: Deadline, known: Sequence[Variant] = ()
 ) -> list[Variant]:
     """Return the cheapest valid variant of each place, unless it costs much more than the cheapest of all.
 

@@ -11,13 +11,13 @@ from autograder.authoring.audit import audit
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.authoring.release.validation import validate
 from autograder.authoring.scaffold.course import new_course
-from autograder.authoring.scaffold.example import CHAPTER
 from autograder.authoring.scaffold.writing import check_cell, stub_cell
 from autograder.cli.app import app
 from autograder.course.course import load_course
 from autograder.misconception import misconceptions_of
 from tests.support.mini import change
 
+CHAPTER = "ch1_shares"
 CHECKS = f"tests/chapters/test_{CHAPTER}.py"
 WRONG = f"solutions/misconceptions/{CHAPTER}.py"
 

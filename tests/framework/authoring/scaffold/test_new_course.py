@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.authoring.scaffold.example import ALTERNATIVES, MISCONCEPTIONS
 from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.cli.app import app
 from autograder.course.course import load_course
@@ -46,7 +45,11 @@ def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
     said = {}
     for command in (line.partition("#")[0].strip() for line in five.splitlines()):
         if "grade" in command.split():
-            for student, text in {"ada": ALTERNATIVES, "ben": MISCONCEPTIONS, "cleo": ""}.items():
+            right, wrong = (
+                (folder / "solutions" / kind / "ch1_shares.py").read_text()
+                for kind in ("alternatives", "misconceptions")
+            )
+            for student, text in {"ada": right, "ben": wrong, "cleo": ""}.items():
                 code = {"shares": text[text.index("def ") :].replace("one_by_one", "shares").replace("the_largest_share_is_one", "shares")} if text else {}  # fmt: skip
                 notebook = solved_notebook(course, "ch1_shares", {k: v.partition("\n\n\n")[0] for k, v in code.items()})
                 write_notebook(folder / "submitted" / student / "ch1_shares" / "ch1_shares.ipynb", notebook)
