@@ -15,8 +15,14 @@ DOORS = (
     "autograder.cli",
     "autograder.cli.student",
 )
-# Files that no import names: the code inside the sandbox, which is run by path, and the marker of typed code.
-WHOLE = ("autograder/sandbox/guest", "autograder/py.typed")
+# Files that no import names: the code inside the sandbox, which is run by path, the parts of an interactive picture that are not
+# Python, and the marker of typed code.
+WHOLE = (
+    "autograder/sandbox/guest",
+    "autograder/student/interactive.css",
+    "autograder/student/interactive.js",
+    "autograder/py.typed",
+)
 
 
 def student_files(tree: Path) -> list[str]:

@@ -13,6 +13,7 @@ from autograder.checking.student_objects import (
     StudentObject,
     assign_state,
     backend_of,
+    contains_objects,
     is_mutable,
     state_of,
     without_proxies,
@@ -173,14 +174,8 @@ def _for_side(given: Value, side: str) -> Value:
     """
     if isinstance(given, StudentObject) and isinstance(backend_of(given), _ObjectPair):
         return getattr(backend_of(given), side)
-    if type(given) is dict and _contains_object(list(given.values())):
+    if type(given) is dict and contains_objects(given.values()):
         return {key: _for_side(value, side) for key, value in given.items()}
-    if type(given) in (list, tuple) and _contains_object(given):
+    if type(given) in (list, tuple) and contains_objects(given):
         return type(given)([_for_side(value, side) for value in given])
     return given
-
-
-def _contains_object(given: Sequence[Value]) -> bool:
-    return any(
-        isinstance(part, StudentObject) or (type(part) in (list, tuple) and _contains_object(part)) for part in given
-    )

@@ -69,11 +69,8 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     inputs: dict[str, Value] = {}
-    words: list[str] = []
-    for i, value in enumerate(call.args):
-        words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
-    for name, value in call.kwargs.items():
-        words.append(f"{name}={_word(name, value, inputs)}")
+    words = [_word(names[i] if i < len(names) else f"x{i}", value, inputs) for i, value in enumerate(call.args)]
+    words += [f"{name}={_word(name, value, inputs)}" for name, value in call.kwargs.items()]
     return f"{call.function}({', '.join(words)})", inputs
 
 

@@ -30,14 +30,7 @@ T = TypeVar("T")
 PARTS = ("data", "labels", "title", "legend", "scales", "limits")
 USUAL = ("data", "labels", "title", "legend", "scales")
 _NOUNS = {"bars": "bar", "lines": "line", "points": "point", "images": "image", "wedges": "piece", "areas": "area"}
-_NO_NOUN = {
-    "bars": "no bars",
-    "lines": "no line",
-    "points": "no points",
-    "images": "no image",
-    "wedges": "no pie",
-    "areas": "no area",
-}
+_MISSING = _NOUNS | {"bars": "bars", "points": "points", "wedges": "pie"}  # after "It draws no"
 _MAX_MATCHED = 200  # points that are searched one by one
 
 
@@ -105,7 +98,7 @@ class _PlotComparison:
             if not self.found.get(kind):
                 instead = [_NOUNS[other] + "s" for other in _NOUNS if self.found.get(other)]
                 has = f" (it draws {join_words(instead)})" if instead else ""
-                return f"It draws {_NO_NOUN[kind]}; {_asked(kind, self.right[kind])} asked for{has}."
+                return f"It draws no {_MISSING[kind]}; {_asked(kind, self.right[kind])} asked for{has}."
         compare: dict[str, Callable[[], str]] = {
             "bars": self._bars, "lines": self._lines, "points": self._points, "images": self._images, "wedges": self._wedges, "areas": self._areas,
         }  # fmt: skip
@@ -127,11 +120,11 @@ class _PlotComparison:
         """Pair each expected series with an equal one, and the remaining series in their order."""
         left, alone, pairs = list(found), [], []
         for other in right:
-            same = next((one for one in left if not wrong(one, other)), None)
+            same = next((place for place, one in enumerate(left) if not wrong(one, other)), None)
             if same is None:
                 alone.append(other)
             else:
-                left.remove(same) if not isinstance(same, tuple) else left.pop(_place(left, same))
+                left.pop(same)
         pairs += list(zip(left, alone, strict=False))
         return pairs
 
@@ -146,8 +139,7 @@ class _PlotComparison:
                 return f"There is a bar at {show(spare[0])} too many."
         if len(found) != len(right):
             return f"It draws {pluralize(len(found), 'bar')}; {len(right)} {_are(len(right))} right."
-        key = _bar_key
-        pairs = list(zip(sorted(found, key=key), sorted(right, key=key), strict=True))
+        pairs = list(zip(sorted(found, key=_bar_key), sorted(right, key=_bar_key), strict=True))
         if not any(isinstance(name, str) for name in names):
             reach = max(bar[1] + bar[2] for bar in right) - min(bar[1] for bar in right)
             for one, other in pairs:
@@ -205,12 +197,9 @@ class _PlotComparison:
         for point in right[wrong][:_MAX_MATCHED]:
             near = next((i for i, other in enumerate(left) if self._close(other, point).all()), None)
             if near is None:
-                x, y = map(show, point)
-                return (
-                    f"There is no point at x = {x}, y = {y}; {int(wrong.sum())} of {pluralize(len(right), 'point')} {_are(int(wrong.sum()))} not where they should be."
-                    if int(wrong.sum()) > 1
-                    else f"There is no point at x = {x}, y = {y}."
-                )
+                (x, y), many = map(show, point), int(wrong.sum())
+                more = f"; {many} of {pluralize(len(right), 'point')} are not where they should be" if many > 1 else ""
+                return f"There is no point at x = {x}, y = {y}{more}."
             left.pop(near)
         return ""
 
@@ -225,10 +214,7 @@ class _PlotComparison:
 
     def _areas(self) -> str:
         for one, other in zip(map(_of_line, self.found["areas"]), map(_of_line, self.right["areas"]), strict=False):
-            if (
-                len(one[0]) != len(other[0])
-                or not (self._close(one[0], other[0]) & self._close(one[1], other[1])).all()
-            ):
+            if self._wrong_line(one, other):
                 return "The area that is filled is another one."
         return self._as_many("areas")
 
@@ -236,12 +222,10 @@ class _PlotComparison:
         if wrong := self._as_many("wedges"):
             return wrong
         found, right = (sorted(float(piece["share"]) for piece in side["wedges"]) for side in (self.found, self.right))
-        wrong_share = next((pair for pair in zip(found, right, strict=True) if not self._close(*pair)), None)
-        return (
-            f"A piece of the pie is {wrong_share[0]:.1%} of it where {wrong_share[1]:.1%} is right."
-            if wrong_share
-            else ""
-        )
+        for one, other in zip(found, right, strict=True):
+            if not self._close(one, other):
+                return f"A piece of the pie is {one:.1%} of it where {other:.1%} is right."
+        return ""
 
     def _as_many(self, kind: str) -> str:
         many, right = len(self.found[kind]), len(self.right[kind])
@@ -254,10 +238,8 @@ class _PlotComparison:
         lacking = [f"the {self._side(side)} axis" for side in sides if not self.found.get(f"{side}label")]
         if lacking:
             return f"{join_words(lacking)[0].upper()}{join_words(lacking)[1:]} {'have' if len(lacking) > 1 else 'has'} no label."
-        return next(
-            filter(None, (self._worded(f"{side}label", f"The label of the {self._side(side)} axis") for side in sides)),
-            "",
-        )
+        wrong = (self._worded(f"{side}label", f"The label of the {self._side(side)} axis") for side in sides)
+        return next(filter(None, wrong), "")
 
     def _side(self, side: str) -> str:
         """Return the axis as the student drew it. Horizontal bars have their values along x."""
@@ -278,11 +260,8 @@ class _PlotComparison:
         found, right = self.found.get("legend"), self.right.get("legend")
         if right and not found:
             return "There is no legend."
-        if (
-            not isinstance(right, list)
-            or not isinstance(found, list)
-            or sorted(map(str, found)) == sorted(map(str, right))
-        ):
+        known = isinstance(right, list) and isinstance(found, list)
+        if not known or sorted(map(str, found)) == sorted(map(str, right)):
             return ""
         return f"The legend names {join_words([show(text) for text in found])}; {join_words([show(text) for text in right])} {_are(len(right))} asked for."
 
@@ -325,10 +304,6 @@ def _of_line(line: Axes) -> Line:
 
 def _bar_key(bar: Bar) -> tuple[str, float, float]:
     return (bar[0], 0.0, bar[3]) if isinstance(bar[0], str) else ("", bar[1] + bar[2] / 2, bar[3])
-
-
-def _place(items: list[T], item: T) -> int:
-    return next(place for place, other in enumerate(items) if other is item)
 
 
 def _span(bar: Bar) -> str:

@@ -28,6 +28,7 @@ from autograder.values import (
     source,
     text_difference,
 )
+from autograder.values.messages import count
 
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
 
@@ -60,25 +61,18 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
     """
     how = actual if isinstance(actual, dict) else {}
     printed = how.get("printed")
-    own, lines = (
-        lines_of(printed if isinstance(printed, str) else "", exactly=exactly),
-        lines_of(right, exactly=exactly),
-    )
+    text = printed if isinstance(printed, str) else ""
+    own, lines = lines_of(text, exactly=exactly), lines_of(right, exactly=exactly)
     if own == lines:
         return None
     if not own:
-        gave = how.get("gave")
+        gave, first = how.get("gave"), f"{_word(lines[0])} is right"
+        if len(lines) > 1:
+            first = f"{len(lines)} lines are right, of which the first is {_word(lines[0])}"
         instead = (
-            f" It returns {source(shorten(gave, MAX_SHOWN))} instead, which shows nothing: `print` it."
-            if isinstance(gave, str)
-            else ""
+            f" It returns {_word(gave)} instead, which shows nothing: `print` it." if isinstance(gave, str) else ""
         )
-        count = (
-            f"{_word(lines[0])} is right"
-            if len(lines) == 1
-            else f"{len(lines)} lines are right, of which the first is {_word(lines[0])}"
-        )
-        return Finding(f"It prints nothing, where {count}.{instead}", "none")
+        return Finding(f"It prints nothing, where {first}.{instead}", "none")
     if not lines:
         return Finding(f"It prints {_word(own[0])}, where nothing should be printed.", "values")
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
@@ -87,7 +81,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
         left, should, hint = text_difference(own[place], lines[place])
         return Finding(f"It prints {left}{at} where {should} is right{hint}.", "values")
     place = min(len(own), len(lines))
-    counts = f"It prints {_lines(len(own))} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
+    counts = f"It prints {count(len(own), 'line')} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
     longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
     return Finding(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length")
 
@@ -100,10 +94,6 @@ def lines_of(text: str, *, exactly: bool) -> list[str]:
     while lines and not lines[-1]:
         lines.pop()
     return lines
-
-
-def _lines(count: int) -> str:
-    return f"{count:,} line{'' if count == 1 else 's'}"
 
 
 def _word(line: str) -> str:
@@ -123,7 +113,7 @@ def evaluate(
     if name == "matches":
         return matches(actual, expected, **params)
     if name == "same_plot":
-        return _same_plot(actual, right=expected, **params)
+        return RETURNED_NONE if actual is None else same_plot(actual, expected, **params)
     return _PROPERTIES[name](actual, **params)
 
 
@@ -255,10 +245,6 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
         "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
     )
     return replace(finding, reason=f"{finding.reason} {rule}")
-
-
-def _same_plot(actual: Value, *, right: Value, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
-    return RETURNED_NONE if actual is None else same_plot(actual, right, parts=parts, rtol=rtol, atol=atol)
 
 
 def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:

@@ -48,12 +48,13 @@ def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
 
 def rng_for(check: Callable[..., Any]) -> np.random.Generator:
     """Return a new generator for a check that draws its own inputs. It is the same in every run."""
-    return np.random.default_rng(_seed_number(draw_seed.get(), check.__qualname__))
+    return np.random.default_rng(seed_of(check.__qualname__))
 
 
 def seed_of(name: str) -> int:
     """Return the seed for inputs called ``name``. It depends on the secret and the name only."""
-    return _seed_number(draw_seed.get(), name)
+    digest = hashlib.blake2b(name.encode(), key=draw_seed.get()[:64], digest_size=8).digest()
+    return int.from_bytes(digest, "big")
 
 
 def shrinking() -> bool:
@@ -164,7 +165,7 @@ def given(
 
         @functools.wraps(check)
         def run(*args: Any, **fixtures: Any) -> None:
-            seed = _seed_number(draw_seed.get(), check.__qualname__)
+            seed = seed_of(check.__qualname__)
             if seed not in kept:
                 kept[seed] = _drawn(everything, examples, seed)
             once = functools.partial(check, *args, **fixtures)
@@ -278,10 +279,6 @@ def _settings(examples: int, *phases: hypothesis.Phase) -> hypothesis.settings:
         report_multiple_bugs=False,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-
-
-def _seed_number(secret: bytes, name: str) -> int:
-    return int.from_bytes(hashlib.blake2b(name.encode(), key=secret[:64], digest_size=8).digest(), "big")
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:

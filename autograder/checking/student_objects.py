@@ -293,11 +293,8 @@ class _Writer:
 
     def _class_of(self, place: int) -> str:
         step = self.steps[place]
-        if step.do == "make":
-            return step.name
-        if step.do == "call" and not step.name.startswith("_"):
-            return step.name
-        return "result"
+        has_name = step.do == "make" or (step.do == "call" and not step.name.startswith("_"))
+        return step.name if has_name else "result"
 
     def _line(self, place: int, step: Step) -> tuple[list[str], str]:
         before: list[str] = []

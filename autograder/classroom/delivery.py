@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from autograder.base.files import write_atomically
-from autograder.base.marks import SubmissionMarks, automatic_marks
+from autograder.base.marks import SubmissionMarks
 from autograder.base.verdict import Disclosure, Place, Verdict, redact_verdict
 from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
@@ -24,15 +25,7 @@ from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 
-__all__ = [
-    "FeedbackWriter",
-    "PageResult",
-    "PageStatus",
-    "folder_of",
-    "has_valid_hash",
-    "make_pages",
-    "refresh_pages",
-]  # fmt: skip
+__all__ = ["FeedbackWriter", "PageResult", "PageStatus", "folder_of", "has_valid_hash", "make_pages"]
 
 # A page ends with a hash of its content, so that a page changed by somebody else is found.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
@@ -224,21 +217,14 @@ def make_pages(
     return made
 
 
-def refresh_pages(pages: FeedbackWriter, outcomes: Iterable[Outcome], marks: Mapping[str, SubmissionMarks]) -> None:
-    """Write the pages again for which ``marks`` differ from what grading knew."""
-    for one in outcomes:
-        student = str(one.verdict.student)
-        shown = pages.marks.get(student) or automatic_marks(one.verdict)
-        found = marks.get(student, shown)
-        if not one.page_kept and not found.equals(shown):
-            pages.write_page(one.job, one.verdict, found)
-
-
 def _made(
     pages: FeedbackWriter, job: Job, state: RunState, marks: SubmissionMarks | None, *, force: bool
 ) -> PageResult:
     student, path, chapter = str(job.student), pages.files(job)[1], pages.chapter
-    verdict = state.last(student) or _kept_verdict(state.cache, job)
+    verdict = state.last(student)
+    if verdict is None:
+        with suppress(NotebookError):  # nbgrader's own commands may have graded the notebook
+            verdict = state.cache.load(state.cache.key(read_bytes(job.path)))
     if verdict is None:
         return PageResult(student, path, "not graded", NOT_GRADED.format(chapter=chapter))
     verdict = verdict.relabelled(notebook=str(job.path), student=student)
@@ -248,14 +234,6 @@ def _made(
         return PageResult(student, path, "not graded", GONE.format(why=error, chapter=chapter))
     again = AGAIN.format(chapter=chapter) if state.was_replaced(job) else ""
     return PageResult(student, path, status, " ".join(filter(None, [KEPT if status == "kept" else "", again])))
-
-
-def _kept_verdict(cache: VerdictCache, job: Job) -> Verdict | None:
-    """Return the verdict of a notebook that nbgrader's own commands graded."""
-    try:
-        return cache.load(cache.key(read_bytes(job.path)))
-    except NotebookError:
-        return None
 
 
 def _append_hash(html: str) -> bytes:

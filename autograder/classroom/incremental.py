@@ -165,7 +165,7 @@ class RunState:
             path = str(job.path)
             folder = os.path.dirname(path)  # noqa: PTH120 - a large class has tens of thousands of paths
             now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE), *other_notebooks(path)])
-            at_rest = _at_rest(now)
+            at_rest = max((one[-1] for one in now if one), default=0) < time.time_ns() - _YOUNG_NS
             self._seen[str(job.student)] = now if at_rest else None, "" if at_rest else self._bytes(job)
             line = self._lines.get(str(job.student))
             if line is None or self.book is None or not self._entered(line):
@@ -251,18 +251,10 @@ def _signature(paths: Iterable[str]) -> Signature:
     return found
 
 
-def _at_rest(signature: Signature) -> bool:
-    newest = max((one[-1] for one in signature if one), default=0)
-    return newest < time.time_ns() - _YOUNG_NS
-
-
 def _texts(job: Job) -> list[Any]:
     """Return the files next to a notebook that its verdict depends on: nbgrader's own, and digests of other notebooks."""
     others = [Path(other) for other in other_notebooks(str(job.path))]
-    return [
-        *(beside(job.path, name) for name in BESIDE),
-        *([path.name, _digest(path)] for path in others[:MAX_OTHERS]),
-    ]
+    return [*(beside(job.path, name) for name in BESIDE), *([path.name, _digest(path)] for path in others[:MAX_OTHERS])]
 
 
 def _digest(path: Path) -> str:
@@ -294,23 +286,19 @@ def _fingerprint(course: Course, base: bytes) -> str:
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
     """Hold the lock that shows a run over ``chapter`` to other processes, however this one ends. Several runs can hold it."""
-    path = _path(course, chapter)
+    path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        try:
+        # A file system may have no locks, or another process may be checking. Only a preview's remark depends on it.
+        with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except (
-            OSError
-        ):  # a file system without locks, or another process is checking: only a preview's remark depends on it
-            yield
-        else:
-            yield
+        yield
 
 
 def is_running(course: Course, chapter: str) -> bool:
     """Return whether a run holds the lock. Writes nothing."""
     try:
-        handle = os.open(_path(course, chapter), os.O_RDONLY)
+        handle = os.open(course.state("running", chapter), os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -320,7 +308,3 @@ def is_running(course: Course, chapter: str) -> bool:
     finally:
         os.close(handle)
     return False
-
-
-def _path(course: Course, chapter: str) -> Path:
-    return course.state("running", chapter)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from autograder.base.formatting import number, pluralize
@@ -62,22 +61,16 @@ class MarkChange:
     def text(self) -> str:
         """The old and the new mark, and the reason."""
         before, after = ("no mark" if mark is None else number(mark) for mark in (self.before, self.after))
-        checks = "; ".join(map(str, self.checks[:3])) + (
-            f"; and {len(self.checks) - 3} more" if len(self.checks) > 3 else ""
-        )
-        return f"{before} → {after} of {pluralize(self.worth, 'point')}: {self.why}" + (
-            f" ({checks})" if checks else ""
-        )
+        more = [f"and {len(self.checks) - 3} more"] if len(self.checks) > 3 else []
+        checks = "; ".join([*map(str, self.checks[:3]), *more])
+        moved = f"{before} → {after} of {pluralize(self.worth, 'point')}: {self.why}"
+        return f"{moved} ({checks})" if checks else moved
 
     def to_json(self) -> dict[str, Any]:
         """Return the change as a line of the log and as JSON for the command line."""
-        whole = asdict(self)
-        return {
-            **{name: whole[name] for name in ("when", "student", "chapter")},
-            "from": self.before,
-            "to": self.after,
-            **{name: whole[name] for name in ("worth", "why", "checks")},
-        }
+        names = {"before": "from", "after": "to"}
+        whole = {names.get(name, name): value for name, value in asdict(self).items()}
+        return {"when": whole.pop("when"), **whole}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> MarkChange:
@@ -133,14 +126,9 @@ def read_changes(course: Course, chapters: Sequence[str] = (), students: Sequenc
     An incomplete line, for example after a power cut, is skipped.
     """
     found = []
-    for line in _lines(course.root / LOG_NAME):
+    path = course.root / LOG_NAME
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    for line in text.splitlines():
         with suppress(ValueError, KeyError, TypeError):
             found.append(MarkChange.from_json(json.loads(line)))
     return [m for m in found if (not chapters or m.chapter in chapters) and (not students or m.student in students)]
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return []

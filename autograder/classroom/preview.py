@@ -122,14 +122,17 @@ def preview_class(
                 outcomes.append(replace(outcome, may_be_superseded=replaced))
                 report(outcome.verdict)
         before, after, kept = _entered(course, chapter, outcomes, url, Path(folder))
-        found = _Difference(state, before, after, kept)
-        moves = [move for one in outcomes if (move := found.move(one)) is not None]
+        moves = []
+        for one in outcomes:
+            student = str(one.job.student)
+            move = change_of(state, one, before.get(student), after.get(student)) if student not in kept else None
+            moves += [move] if move is not None else []
         changed = unvalidated_checks(course, chapter)
     students = {str(one.job.student): one.verdict for one in outcomes}
     return Preview(
         chapter,
         tuple(sorted(moves, key=lambda move: move.student)),
-        found.by_exercise({move.student for move in moves}),
+        _gains(before, after, {move.student for move in moves}),
         _named(state, outcomes),
         tuple(sorted(s for s in students if s not in before and mark_of(after.get(s)) is not None)),
         {s: verdict.reason or "" for s, verdict in sorted(students.items()) if verdict.status == "ungradable"},
@@ -170,35 +173,18 @@ def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str 
     return dict(counts.most_common())
 
 
-class _Difference:
-    """The difference between the marks ``before`` and ``after``."""
-
-    def __init__(
-        self,
-        state: RunState,
-        before: Mapping[str, SubmissionMarks],
-        after: Mapping[str, SubmissionMarks],
-        kept: Mapping[str, tuple[float, float]],
-    ) -> None:
-        self._state, self._before, self._after, self._kept = state, before, after, kept
-
-    def move(self, outcome: Outcome) -> MarkChange | None:
-        """Return how the mark of one submission would change, or None if it would not, or if it is the first mark."""
-        student = str(outcome.job.student)
-        if student in self._kept:
-            return None
-        return change_of(self._state, outcome, self._before.get(student), self._after.get(student))
-
-    def by_exercise(self, students: set[str]) -> dict[str, tuple[int, float]]:
-        """Return for each cell how many ``students`` gain or lose points, and how many points in all."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for student in students:
-            was = self._before[student].by_cell
-            for cell in self._after[student].cells:
-                gain = cell.score - (was[cell.name].score if cell.name in was else 0.0)
-                if abs(gain) > 1e-9:
-                    found[cell.name.removeprefix("check_")].append(gain)
-        return {name: (len(gains), round(sum(gains), 9)) for name, gains in sorted(found.items())}
+def _gains(
+    before: Mapping[str, SubmissionMarks], after: Mapping[str, SubmissionMarks], students: set[str]
+) -> dict[str, tuple[int, float]]:
+    """Return for each cell how many ``students`` gain or lose points, and how many points in all."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for student in students:
+        was = before[student].by_cell
+        for cell in after[student].cells:
+            gain = cell.score - (was[cell.name].score if cell.name in was else 0.0)
+            if abs(gain) > 1e-9:
+                found[cell.name.removeprefix("check_")].append(gain)
+    return {name: (len(gains), round(sum(gains), 9)) for name, gains in sorted(found.items())}
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def grade_class(
 
     verdicts = undecodable_paths(jobs, chapter, points_of(released))
     verdicts |= state.unchanged([job for job in jobs if job not in verdicts])
-    report = on_verdict or _ignore
+    report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
     new = [job for job in jobs if job not in verdicts]
@@ -145,10 +145,6 @@ def outcomes_of(
     yield from grade(course, sound, options, workers=workers, executor=executor, keep=keep, deliver=deliver)
 
 
-def _ignore(_verdict: Verdict) -> None:
-    """Report nothing."""
-
-
 class _Ending:
     """Records whether a signal has asked the run to end.
 
@@ -190,22 +186,19 @@ def _written(path: str) -> str:
 
 
 def undecodable_paths(jobs: Sequence[Job], chapter: str, worth: float) -> dict[Job, Verdict]:
-    """Return the verdicts on the ``jobs`` whose paths are not UTF-8."""
-    return {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
+    """Return the verdicts on the ``jobs`` whose paths are not UTF-8. No gradebook and no page can name their students."""
+    verdicts = {}
+    for job in jobs:
+        path, student = _written(str(job.path)), _written(str(job.student))
+        if path != str(job.path):
+            why = f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
+            verdicts[job] = replace(ungradable(job, why, chapter, worth), notebook=path, student=student)
+    return verdicts
 
 
 def rejections_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
     """Return the ``jobs`` that must not be opened, each with the reason."""
     return {job: why for job in jobs if (why := _rejection(job, chapter))}
-
-
-def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
-    """Return the verdict on a submission with such a path. No gradebook and no page can name its student."""
-    path, student = _written(str(job.path)), _written(str(job.student))
-    reason = (
-        f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
-    )
-    return replace(ungradable(job, reason, chapter, worth), notebook=path, student=student)
 
 
 def _rejection(job: Job, chapter: str) -> str:

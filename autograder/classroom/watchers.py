@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from autograder.base.formatting import number, pluralize
-from autograder.base.marks import CHECK, SubmissionMarks
+from autograder.base.marks import CHECK, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
-from autograder.classroom.delivery import FeedbackWriter, refresh_pages
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.classroom.gradebook.entries import GradebookWriter, parse_timestamp
 from autograder.classroom.gradebook.people import known_students, read_marks
 from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
@@ -143,19 +143,14 @@ class ReviewWarnings(Watcher):
         self._unknown: frozenset[str] = frozenset()
         self._had_graded: frozenset[str] = frozenset()
         self._points: dict[tuple[str, float], str] = {}
-        if url is not None and jobs:
-            self._look_before(url, jobs)
-
-    def _look_before(self, url: str, jobs: Sequence[Job]) -> None:
-        """Record what cannot be seen any more once marks are entered."""
-        students = [str(job.student) for job in jobs]
-        known = known_students(url, self._chapter)
+        if url is None or not jobs:
+            return
+        # This cannot be seen any more once marks are entered.
+        known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
-            self._unknown = frozenset(students) - known.students
-        book = read_chapter(url, self._chapter)
-        if book is None or not book.rows:
-            graded = (str(job.student) for job in jobs if os.path.lexists(self._pages.names(job)[0]))
-            self._had_graded = frozenset(graded)
+            self._unknown = frozenset(str(job.student) for job in jobs) - known.students
+        if before is None or not before.rows:
+            self._had_graded = frozenset(str(job.student) for job in jobs if os.path.lexists(pages.names(job)[0]))
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Add the issues of a submission and its folder to the verdict."""
@@ -177,10 +172,10 @@ class ReviewWarnings(Watcher):
         students = [str(verdict.student) for verdict in verdicts.values()]
         suspects = [student for student in students if book.may_be_stale(student)]
         stale = marks_of(self._url, self._chapter, suspects)
-        issues = {
-            key: self._issues_in(book, verdict, stale.get(str(verdict.student))) for key, verdict in verdicts.items()
+        return {
+            key: _warned(verdict, self._issues_in(book, verdict, stale.get(str(verdict.student))))
+            for key, verdict in verdicts.items()
         }
-        return {key: _warned(verdict, issues[key]) for key, verdict in verdicts.items()}
 
     def _issues_in(self, book: ChapterInBook, verdict: Verdict, marks: SubmissionMarks | None) -> list[str]:
         student, issues = str(verdict.student), []
@@ -284,7 +279,11 @@ class Resubmissions(Watcher):
         earlier = self._state.last(str(outcome.job.student)) if marks is not None else None
         if earlier is not None and marks is not None:
             for index, path in enumerate(self._pages.files(outcome.job)):
-                _put_back(folder / str(index), path)
+                kept = folder / str(index)
+                if kept.is_file():
+                    kept.replace(path)
+                else:
+                    path.unlink(missing_ok=True)
             verdict = replace(earlier, warning=_superseded_warning(outcome, *marks))
             outcome = replace(outcome, verdict=verdict, was_superseded=True)
         shutil.rmtree(folder, ignore_errors=True)
@@ -299,7 +298,12 @@ class PageRefresh(Watcher):
 
     def entered(self, batch: Entered) -> Entered:
         """Refresh the pages of a batch."""
-        refresh_pages(self._pages, (one for one in batch.outcomes if not one.was_superseded), batch.marks)
+        for one in batch.outcomes:
+            student = str(one.verdict.student)
+            shown = self._pages.marks.get(student) or automatic_marks(one.verdict)
+            found = batch.marks.get(student, shown)
+            if not (one.was_superseded or one.page_kept or found.equals(shown)):
+                self._pages.write_page(one.job, one.verdict, found)
         return batch
 
 
@@ -310,12 +314,7 @@ class MarkChangeLog(Watcher):
     """
 
     def __init__(
-        self,
-        course: Course,
-        chapter: str,
-        state: RunState,
-        before: Mapping[str, SubmissionMarks],
-        jobs: Sequence[Job],
+        self, course: Course, chapter: str, state: RunState, before: Mapping[str, SubmissionMarks], jobs: Sequence[Job]
     ) -> None:
         self._course, self._chapter, self._state, self._before = course, chapter, state, before
         self._drops: dict[str, MarkChange] = {}
@@ -342,11 +341,8 @@ class MarkChangeLog(Watcher):
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
         """Add a warning to each verdict whose mark dropped."""
         many = len(self._drops) > MANY
-        return {job: self._with_drop_warning(job, verdict, many=many) for job, verdict in verdicts.items()}
-
-    def _with_drop_warning(self, job: Job, verdict: Verdict, *, many: bool) -> Verdict:
-        drop = self._drops.get(str(job.student))
-        return verdict if drop is None else _warned(verdict, [_drop_warning(drop, many=many)])
+        warnings = {student: _drop_warning(drop, many=many) for student, drop in self._drops.items()}
+        return {job: _warned(verdict, [warnings.get(str(job.student), "")]) for job, verdict in verdicts.items()}
 
 
 class MarkEntry(Watcher):
@@ -428,13 +424,6 @@ def _superseded_warning(outcome: Outcome, new: float, old: float) -> str:
     if outcome.verdict.status == "ungradable":
         return BROKEN.format(when=when, reason=outcome.verdict.reason)
     return BETTER.format(when=when, new=pluralize(new, "point"), old=number(old))
-
-
-def _put_back(kept: Path, path: Path) -> None:
-    if kept.is_file():
-        kept.replace(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _work_in(path: Path, released: Notebook) -> dict[str, str]:

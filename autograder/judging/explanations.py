@@ -377,7 +377,11 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "TypeError" and (match := _ARGUMENTS.search(message)):
         return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
-        return _no_such_axis(int(match["axis"]), int(match["ndim"]))
+        ndim, missing = int(match["ndim"]), int(match["axis"])
+        if not ndim:
+            return "What stands here is a single number, with no axes left: was its last axis summed away before?"
+        text = f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0; there is no axis {missing}."
+        return f"{text} The last one is -1, however many there are." if missing >= 0 else text
     if kind == "IndexError" and (match := _INDEX.search(message)):
         axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"
@@ -403,10 +407,3 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         if kind == of and all(part in message for part in words.split(" … ")):
             return sentence
     return ""
-
-
-def _no_such_axis(axis: int, ndim: int) -> str:
-    if not ndim:
-        return "What stands here is a single number, with no axes left: was its last axis summed away before?"
-    text = f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0; there is no axis {axis}."
-    return f"{text} The last one is -1, however many there are." if axis >= 0 else text

@@ -426,7 +426,6 @@ class ChapterChecks:
         return answer.error is None and not answer.changed and not answer.stopped
 
     def _answers_differ(self, one: Call, other: Call) -> bool:
-        """Return whether a right solution answers two calls differently."""
         if one.probe:
             return False
         left, right = self.right_session().batch([one, other])

@@ -196,7 +196,6 @@ class _SingleObject:
         return isinstance(value, Opaque) and value.type in _METHODS
 
     def _class_name(self) -> str:
-        """Return the name of the course's class that this object comes from."""
         event: _Event | None = self.event
         if self.opaque.type in self.owner.classes:
             return self.opaque.type

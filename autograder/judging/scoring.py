@@ -196,17 +196,16 @@ class Scorer:
         if conversation.latest is not None:
             call, answer = conversation.latest
             right = self._checks.right_answer(call)
-            finding = structure_difference(answer.value, right)
+            finding, reason = structure_difference(answer.value, right), ""
             if finding is not None and answer.error is None:
-                return CheckFailed(named(finding.sentence, conversation.spelled(call)[0]), conversation.described(call))
-            if (lost := _opaque(answer.value)) is not None:
+                reason = finding.sentence
+            elif (lost := _opaque(answer.value)) is not None:
                 what = "it" if lost is answer.value else f"A part of what {call.function} returned"
                 reason = wrong_type(lost, "a number or an array", what).reason
-                return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
-            if right is not None and is_builtin(answer.value) and type(answer.value) is not type(right):
-                reason = wrong_type(
-                    answer.value, describe(right) if is_builtin(right) else "a number or an array"
-                ).reason
+            elif right is not None and is_builtin(answer.value) and type(answer.value) is not type(right):
+                asked = describe(right) if is_builtin(right) else "a number or an array"
+                reason = wrong_type(answer.value, asked).reason
+            if reason:
                 return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
         return AssertionError(f"The answer could not be used the way it should be: {why}.")

@@ -25,7 +25,7 @@ Defined = dict[str, list[ast.AST]]
 def mark_validated(course: Course, chapter: str) -> None:
     """Record the current checks of ``chapter`` as validated."""
     found = {name: fingerprint for name, _exercise, _title, fingerprint in _fingerprints(course, chapter)}
-    write_atomically(_path(course, chapter), (json.dumps(found, indent=1) + "\n").encode())
+    write_atomically(course.state("proven", f"{chapter}.json"), (json.dumps(found, indent=1) + "\n").encode())
 
 
 def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | None:
@@ -34,16 +34,12 @@ def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | 
     None if no release is known. Raises ``CourseError`` if the check file cannot be read.
     """
     try:
-        proven = json.loads(_path(course, chapter).read_text(encoding="utf-8"))
+        proven = json.loads(course.state("proven", f"{chapter}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     known = proven if isinstance(proven, dict) else {}
     now = _fingerprints(course, chapter)
     return [(exercise, title) for name, exercise, title, fingerprint in now if known.get(name) != fingerprint]
-
-
-def _path(course: Course, chapter: str) -> Path:
-    return course.state("proven", f"{chapter}.json")
 
 
 def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str]]:
@@ -106,7 +102,6 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _named(body: Iterable[ast.AST]) -> Defined:
-    """Return the definitions of a body, by name."""
     found: Defined = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

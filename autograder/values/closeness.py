@@ -74,7 +74,6 @@ def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
 
 
 def _parts(value: Value) -> Iterator[Value]:
-    """Yield the parts of nested lists and tuples."""
     for part in value:
         if isinstance(part, tuple | list):
             yield from _parts(part)

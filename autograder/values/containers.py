@@ -307,9 +307,6 @@ class MappingFamily(Container):
     def label(self, value: Value, other: Value) -> str:
         return "a dictionary" if type(value) is dict else ""
 
-    def describe(self, value: Value) -> str:
-        return "a dictionary" if type(value) is dict else super().describe(value)
-
     def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
         return {key: copy_value(part, leaf) for key, part in value.items()}
 
@@ -377,9 +374,6 @@ class SetFamily(ExactFamily):
         return type(value)(sorted_members(value)[:-1]) if value else type(value)({"something more"})
 
 
-# several answers
-
-
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
     """Return what is wrong with the parts of a value, or None if their number or their names are as expected."""
     if found is None and expected is not None:
@@ -413,9 +407,6 @@ def _keys(keys: Value) -> str:
     return ", ".join(repr(key) for key in keys)
 
 
-# built-in containers
-
-
 def _is_number(value: Value) -> bool:
     return family_of(value).is_number and not isinstance(value, np.bool_)
 
@@ -446,7 +437,6 @@ def _paired(
 
 
 def _items(value: Value) -> Sequence[Value] | None:
-    """Return the items of a sequence, or None for any other value."""
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return value if isinstance(value, _SEQUENCES) else None

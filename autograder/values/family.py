@@ -121,16 +121,11 @@ class Difference:
 
     def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
         """Return the same difference for two whole values. Long values are not shown, only their parts that differ."""
-        whole = max(len(source(found)), len(source(expected))) <= _MAX_WHOLE
-        if place := "" if whole else self._subscripts():
+        is_long = max(len(source(found)), len(source(expected))) > _MAX_WHOLE
+        if is_long and self.path and all(kind in {"list", "tuple", "dictionary"} for kind, _ in self.path):
+            place = "".join(f"[{source(key)}]" for _, key in self.path)
             return replace(self, has_expected=True, place=place, what=what)
         return replace(self, found=found, expected=expected, has_expected=True, what=what)
-
-    def _subscripts(self) -> str:
-        """Return the path as Python code, ``[2]['be']``, or "" if a part of it has no subscript."""
-        if any(kind not in {"list", "tuple", "dictionary"} for kind, _ in self.path):
-            return ""
-        return "".join(f"[{source(key)}]" for _, key in self.path)
 
 
 def _place(kind: str, key: Value) -> str:

@@ -39,9 +39,6 @@ class NoneFamily(Family):
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         yield repr(value)
 
-    def source(self, value: Value, depth: int) -> str:
-        return repr(value)
-
 
 class NumberFamily(NumericFamily):
     """Numbers of Python and NumPy, and booleans. A boolean never equals a number."""

@@ -167,7 +167,6 @@ def _list(items: list[Value]) -> str:
 
 
 def _item(item: Value) -> str:
-    """Return one value as Python code."""
     if isinstance(item, tuple):
         return f"({', '.join(map(_item, item))}{',' if len(item) == 1 else ''})"
     if isinstance(item, np.generic):

@@ -63,9 +63,8 @@ class PandasFamily(Family):
         elif kinds[0] != kinds[1]:
             difference = comparison.other_kind()
         else:
-            difference = {"DataFrame": comparison.frames, "Series": comparison.series}.get(
-                kinds[1], comparison.indexes
-            )()
+            by_kind = {"DataFrame": comparison.frames, "Series": comparison.series, "Index": comparison.indexes}
+            difference = by_kind[kinds[1]]()
         if difference is not None:
             yield difference
 
@@ -283,19 +282,15 @@ class _Comparison:
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
-        place = next(
-            i
-            for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True))
-            if not (is_missing(a) and is_missing(b))
-        )
+        both = enumerate(zip(one.entries, other.entries, strict=True))
+        place = next(i for i, (a, b) in both if not (is_missing(a) and is_missing(b)))
         found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
-        case = f"there is {found} where {right} is right"
+        case = f"{self._place(place)} there is {found} where {right} is right"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
-        where = "" if not self.rules.tables.row_order else f"{self._place(place)} "
         be = "is" if other.kind == "text" else "are"
-        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {be} right: {where}{case}."
+        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {be} right: {case}."
         return self._difference(text, "dtype")
 
     def _labels(self, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:

@@ -191,11 +191,11 @@ class Argument:
     default: bool = False
     ordinary: ClassVar[Callable[..., Value]]  # draws a value for which no style is requested
 
-    def styles(self, name: str) -> Iterator[Style]:  # noqa: ARG002 - most arguments have styles
+    def styles(self, name: str) -> Iterator[Style]:
         """Yield the styles that a value may have, described for an argument called ``name``."""
         return iter(())
 
-    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:  # noqa: ARG002 - some styles depend on the call
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether ``value`` has the style. The base class passes the style nothing else."""
         return bool(style.matches(value))
 

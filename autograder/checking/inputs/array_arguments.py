@@ -47,29 +47,17 @@ class ShapedArgument(Argument):
         """Whether a value's shape determines the sizes of the letters."""
         return True
 
-    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:  # noqa: ARG002
+    def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
         """Return whether an array, or a list of numbers, has the style. An empty array has none."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value)))
 
     def draw(self, drawing: Drawing, path: Path) -> Value:
-        """Draw an array of the requested style."""
         return self.draw_styled(drawing, path, drawing.shape(self.shape), drawing.rng)
-
-
-# floats
 
 
 @dataclass(frozen=True)
 class ArrayArgument(ShapedArgument):
-    """An array of floats.
-
-    Attributes:
-        low: The smallest entry.
-        high: The largest entry.
-        tiny: The smallest absolute value of an entry that is not 0.
-        float32: The array may be float32.
-        distinct: No two entries are equal.
-    """
+    """An array of floats. ``array`` describes its attributes."""
 
     _: KW_ONLY
     low: float = -1e6
@@ -79,7 +67,6 @@ class ArrayArgument(ShapedArgument):
     distinct: bool = False
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that the range allows."""
         # fmt: off
         low, high, tiny, largest = self.low, self.high, self.tiny, self._largest
         has_zero = low <= 0 <= high and not self.distinct
@@ -240,7 +227,6 @@ class WeightsArgument(ArrayArgument):
     """An array of weights: none is negative, and those along the last axis add up to 1."""
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of weights."""
         # fmt: off
         yield Style("all on one", f"a weight of exactly 1 in {name}", lambda a: (a == 1).any() and a.shape[-1] > 1,
                     partial(self.ordinary, change=_all_on_one), exclusive=True)
@@ -307,17 +293,9 @@ def weights(shape: str, *, float32: bool = True) -> WeightsArgument:
     return WeightsArgument(_axes(shape), low=0.0, high=1.0, tiny=1e-12, float32=float32)
 
 
-# masks
-
-
 @dataclass(frozen=True)
 class MaskArgument(ShapedArgument):
-    """A boolean mask.
-
-    Attributes:
-        empty_rows: A row may allow nothing.
-        broadcasts: Axes may be 1, and batch axes may be missing.
-    """
+    """A boolean mask. ``mask`` describes its attributes."""
 
     _: KW_ONLY
     empty_rows: bool = False
@@ -325,11 +303,9 @@ class MaskArgument(ShapedArgument):
 
     @property
     def fixes_sizes(self) -> bool:
-        """Whether a value's shape determines the sizes of the letters."""
         return not self.broadcasts
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that the shape and the options allow."""
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
         yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
@@ -368,11 +344,11 @@ class MaskArgument(ShapedArgument):
 
 
 def mask(shape: str, *, empty_rows: bool = False, broadcasts: bool = True, default: bool = False) -> MaskArgument:
-    """Declare a boolean mask, True for what is allowed. Unless ``empty_rows``, every row allows something."""
+    """Declare a boolean mask, True for what is allowed. Unless ``empty_rows``, every row allows something.
+
+    If it ``broadcasts``, axes may be 1, and batch axes may be missing.
+    """
     return MaskArgument(_axes(shape), empty_rows=empty_rows, broadcasts=broadcasts, default=default)
-
-
-# arrays of whole numbers
 
 
 @dataclass(frozen=True)
@@ -401,13 +377,11 @@ class LengthsArgument(ShapedArgument):
         return np.size(value) > 0 and bool(style.matches(np.asarray(value), call.sizes.get(self.up_to, -1)))
 
     def draw(self, drawing: Drawing, path: Path) -> Value:
-        """Draw lengths."""
         top = drawing.sizes[self.up_to]
         drawn = drawing.rng.integers(self.low, top + 1, size=drawing.shape(self.shape))
         return self.draw_styled(drawing, path, drawn, top, drawing.rng)
 
     def ordinary(self, drawn: np.ndarray, _top: int, _rng: np.random.Generator) -> np.ndarray:
-        """Return the lengths as they are."""
         return drawn
 
     def _all_different(self, drawn: np.ndarray, top: int, rng: np.random.Generator) -> np.ndarray:
@@ -431,7 +405,6 @@ class OrderArgument(ShapedArgument):
     """A permutation: the whole numbers from 0 to one less than the size of an axis, in any order."""
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of a permutation."""
         # fmt: off
         yield Style("not undone by itself", f"a {name} that does not undo itself", lambda a: (a[a] != np.arange(a.size)).any(), self.ordinary)
         yield Style("as it is", f"a {name} that leaves everything in its place",
@@ -461,7 +434,6 @@ class WholeNumbersArgument(ShapedArgument):
     high: int
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that the range allows."""
         # fmt: off
         low, high, largest = self.low, self.high, max(abs(self.low), abs(self.high))
         if low <= 0:
@@ -489,7 +461,6 @@ class WholeNumbersArgument(ShapedArgument):
         return numbers.reshape(shape)
 
     def ordinary(self, drawn: np.ndarray, _rng: np.random.Generator) -> np.ndarray:
-        """Return the numbers as they are."""
         return drawn
 
     def _near(self, size: int) -> tuple[int, int]:
@@ -522,17 +493,13 @@ def whole_numbers(shape: str, low: int, high: int) -> WholeNumbersArgument:
     return WholeNumbersArgument(_axes(shape), low, high)
 
 
-# sizes and axes of arrays
-
-
 @dataclass(frozen=True)
 class SizeArgument(Argument):
     """A whole number that is the size of an axis, by its letter."""
 
     letter: str
 
-    def draw(self, drawing: Drawing, path: Path) -> int:  # noqa: ARG002
-        """Return the size."""
+    def draw(self, drawing: Drawing, path: Path) -> int:
         return drawing.sizes[self.letter]
 
 

@@ -38,9 +38,6 @@ class ItemArgument(Argument):
         return self.ordinary(rng)
 
 
-# numbers and choices
-
-
 @dataclass(frozen=True)
 class NumberArgument(ItemArgument):
     """A number from ``low`` to ``high``. It is an int if it is ``whole``, else a float."""
@@ -51,7 +48,6 @@ class NumberArgument(ItemArgument):
     whole: bool = False
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the smallest number, large numbers and those between."""
         low, large = self.low, self._middle
         near = low + 1e-9 if self.whole else low * 2 if low > 0 else low + 0.01 * (self.high - low)
         yield Style("smallest", f"the smallest {name}", lambda v: v <= near, self._smallest)
@@ -60,7 +56,6 @@ class NumberArgument(ItemArgument):
             yield Style("in between", f"an ordinary {name}", lambda v: low < v < large, self.ordinary)
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether a number has the style."""
         return super().fits(style, float(value), call)
 
     def _smallest(self, rng: np.random.Generator) -> int | float:
@@ -76,13 +71,11 @@ class NumberArgument(ItemArgument):
     def ordinary(self, rng: np.random.Generator) -> int | float:
         """Return a number above the smallest, but not far above."""
         low, high = self.low, self.high
+        if self.whole and high <= low:
+            return int(low)
         if self.whole:
             first = int(low) + 1
-            return (
-                int(rng.integers(first, max(first + 1, min(int(self._middle), first + 7)) + 1))
-                if high > low
-                else int(low)
-            )
+            return int(rng.integers(first, max(first + 1, min(int(self._middle), first + 7)) + 1))
         if low > 0:
             return float(10 ** rng.uniform(np.log10(max(low, 0.05 * min(high, 1))), np.log10(min(high, 3))))
         return float(rng.uniform(low, high))
@@ -117,7 +110,6 @@ class ChoiceArgument(ItemArgument):
     values: tuple[Value, ...]
 
     def ordinary(self, rng: np.random.Generator) -> Value:
-        """Return one of the values."""
         return self.values[int(rng.integers(len(self.values)))]
 
 
@@ -133,16 +125,12 @@ class GroupArgument(Argument):
     parts: Mapping[str, Argument]
 
     def draw(self, drawing: Drawing, path: Path) -> dict[str, Value]:
-        """Draw each part."""
         return {key: part.draw(drawing, (*path, key)) for key, part in self.parts.items()}
 
 
 def group(parts: Mapping[str, Argument]) -> GroupArgument:
     """Declare a dictionary with these arguments as its items."""
     return GroupArgument(dict(parts))
-
-
-# text
 
 
 @dataclass(frozen=True)
@@ -160,7 +148,6 @@ class TextArgument(ItemArgument):
     without: tuple[str, ...] = ()
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that the length and the characters allow."""
         letters = self.alphabet or "".join(self.words) or "a"
 
         def letter(rng: np.random.Generator) -> str:
@@ -191,11 +178,9 @@ class TextArgument(ItemArgument):
                 )
 
     def draw(self, drawing: Drawing, path: Path) -> str:
-        """Draw a text of the requested style."""
         return self._fitted(super().draw(drawing, path), drawing.rng)
 
     def ordinary(self, rng: np.random.Generator) -> str:
-        """Return a text of a few characters or words."""
         return self._fitted(self._short(rng), rng)
 
     def _fitted(self, drawn: str, rng: np.random.Generator) -> str:
@@ -280,9 +265,6 @@ def _check_counts(helper: str, low: int, high: int) -> None:
         raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size, and then the largest.")
 
 
-# dates
-
-
 @dataclass(frozen=True)
 class DatesArgument(ItemArgument):
     """A date from ``low`` to ``high``, both included."""
@@ -291,7 +273,6 @@ class DatesArgument(ItemArgument):
     high: dt.date = dt.date(2040, 12, 31)
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the special days between the two dates."""
         for style, phrase, matches, days in _SPECIAL_DAYS:
             if dates := list(self._dates(days)):
                 yield Style(
@@ -309,7 +290,6 @@ class DatesArgument(ItemArgument):
                         yield date
 
     def ordinary(self, rng: np.random.Generator) -> dt.date:
-        """Return any of the dates."""
         return self.low + dt.timedelta(days=int(rng.integers((self.high - self.low).days + 1)))
 
 
@@ -333,9 +313,6 @@ def dates(
     return DatesArgument(low, high, default=default)
 
 
-# lists, sets and dictionaries
-
-
 @dataclass(frozen=True)
 class _SizedArgument(ItemArgument):
     """A list, a set or a dictionary of ``low`` to ``high`` items."""
@@ -349,7 +326,6 @@ class _SizedArgument(ItemArgument):
         raise NotImplementedError
 
     def ordinary(self, rng: np.random.Generator) -> Value:
-        """Return a value with a few items."""
         return self.filled(self.few(rng), rng)
 
     def few(self, rng: np.random.Generator) -> int:
@@ -412,13 +388,12 @@ class ItemsArgument(_SizedArgument):
     distinct: bool = False
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that differ in the number of items, their order and what they are."""
         # fmt: off
         of = self.of
         yield from self.sizes(name, "item")
         if self.high > 1 and not self.distinct:
             yield Style("some equal", f"equal items in {name}",
-                        lambda v: len(v) > len(_unique(v)) > 1, lambda rng: _with_last(drawn := self._several(rng), drawn[0]))
+                        lambda v: len(v) > len(_unique(v)) > 1, lambda rng: [*(drawn := self._several(rng))[:-1], drawn[0]])
             yield Style("all equal", f"all items of {name} equal",
                         lambda v: len(v) > 1 == len(_unique(v)), lambda rng: (drawn := self._several(rng))[:1] * len(drawn))
         if self.high > 2 and isinstance(of, NumberArgument | TextArgument | DatesArgument):
@@ -441,17 +416,12 @@ class ItemsArgument(_SizedArgument):
         # fmt: on
 
     def filled(self, count: int, rng: np.random.Generator) -> list[Value]:
-        """Return a list with ``count`` items."""
         drawn = [self.of.ordinary_item(rng) for _ in range(count)]
         return _distinct(self.of, count, rng) if self.distinct else drawn
 
     def _several(self, rng: np.random.Generator) -> list[Value]:
         """Return a list with at least three items, if that is allowed."""
         return self.filled(min(self.high, max(self.few(rng), 3)), rng)
-
-
-def _with_last(values: list[Value], last: Value) -> list[Value]:
-    return [*values[:-1], last]
 
 
 def _with_any(values: list[Value], value: Value, rng: np.random.Generator) -> list[Value]:
@@ -476,11 +446,9 @@ class MembersArgument(_SizedArgument):
     of: ItemArgument
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that differ in the number of members."""
         return self.sizes(name, "member")
 
     def filled(self, count: int, rng: np.random.Generator) -> set[Value]:
-        """Return a set with ``count`` members."""
         return set(_distinct(self.of, count, rng))
 
 
@@ -498,14 +466,12 @@ class MappingArgument(_SizedArgument):
     values: ItemArgument
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that differ in the number of keys, and equal values."""
         yield from self.sizes(name, "key")
         if self.high > 1:
             words = "equal values", f"equal values in {name}"
             yield Style(*words, lambda v: 1 < len(v) > len(_unique(list(v.values()))), self._equal_values)
 
     def filled(self, count: int, rng: np.random.Generator) -> dict[Value, Value]:
-        """Return a dictionary with ``count`` keys."""
         return {key: self.values.ordinary_item(rng) for key in _distinct(self.keys, count, rng)}
 
     def _equal_values(self, rng: np.random.Generator) -> dict[Value, Value]:

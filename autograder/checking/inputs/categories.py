@@ -35,9 +35,6 @@ def _is_excluded(name: str, rule: str) -> bool:
     return rule in (name, name.partition(": ")[2])
 
 
-# sizes and batch axes
-
-
 def _sizes(contract: Contract) -> Iterator[InputCategory]:
     letters = contract.letters()
     given = {a.letter for a in contract.leaves().values() if isinstance(a, SizeArgument)}
@@ -109,9 +106,6 @@ def _batch(count: int, phrase: str) -> InputCategory:
         request.batch = tuple(map(int, rng.permutation([2, 3, 2])[:count]))
 
     return InputCategory(f"batch: {phrase}", phrase, matches, configure, slot="batch")
-
-
-# memory layouts, float32 and defaults
 
 
 def _layouts(contract: Contract) -> Iterator[InputCategory]:

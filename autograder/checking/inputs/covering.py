@@ -111,7 +111,6 @@ def draw(
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:
-    """Draw the arguments, by name."""
     drawing = Drawing(request, rng, contract.arguments, _draw_sizes(contract, request, rng))
     if request.batch is not None:
         drawing.batch = request.batch

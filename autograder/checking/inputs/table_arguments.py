@@ -26,15 +26,7 @@ Column = Callable[[int, np.random.Generator], list[Value]]
 
 @dataclass(frozen=True)
 class TableArgument(Argument):
-    """A DataFrame.
-
-    Attributes:
-        columns: What each column holds, by name.
-        rows: The smallest and the largest number of rows.
-        missing: The columns in which values may be missing.
-        labels: The rows may have labels other than 0, 1, 2 and so on.
-        others: The columns may be in any order, and there may be another column.
-    """
+    """A DataFrame. ``table`` describes its attributes."""
 
     columns: Mapping[str, ChoiceArgument | NumberArgument]
     _: KW_ONLY
@@ -44,7 +36,6 @@ class TableArgument(Argument):
     others: bool = True
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that the numbers of rows, the columns and the options allow."""
         # fmt: off
         low, high = self.rows
         own = list(self.columns)

@@ -161,11 +161,9 @@ def _other_version(where: str, what: str) -> str:
 def _schemas() -> dict[str, str | None]:
     """Return the schema versions that the installed nbgrader knows, each with the previous one."""
     spec = find_spec("nbgrader")
-    folders = (
-        [Path(place) / "alembic" / "versions" for place in (spec.submodule_search_locations or [])] if spec else []
-    )
+    places = (spec.submodule_search_locations or []) if spec else []
     found: dict[str, str | None] = {}
-    for path in (path for folder in folders for path in folder.glob("*.py")):
+    for path in (path for place in places for path in Path(place, "alembic", "versions").glob("*.py")):
         text = path.read_text(encoding="utf-8", errors="replace")
         if name := re.search(r"^revision\s*=\s*['\"](\w+)['\"]", text, re.MULTILINE):
             before = re.search(r"^down_revision\s*=\s*['\"](\w+)['\"]", text, re.MULTILINE)

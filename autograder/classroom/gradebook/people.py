@@ -258,9 +258,8 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
         raise CourseError(f"{path} holds no student: there is no line below its first.")
     mistakes = _mistakes(people, lines)
     if mistakes:
-        told = "; ".join(mistakes[:_MAX_TOLD]) + (
-            f"; and {len(mistakes) - _MAX_TOLD} more" if len(mistakes) > _MAX_TOLD else ""
-        )
+        more = [f"and {len(mistakes) - _MAX_TOLD} more"] if len(mistakes) > _MAX_TOLD else []
+        told = "; ".join([*mistakes[:_MAX_TOLD], *more])
         raise CourseError(f"{path} is not entered: {told}. Mend the file and give the same command again.")
     return people, tuple(head for head in heads if head and head not in _COLUMNS)
 

@@ -113,8 +113,7 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
     for student, *entry in chain(marks, remarks):
         given.setdefault(student, []).append(entry)
     return ChapterInBook(
-        {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows},
-        points_by_cell(cells),
+        {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows}, points_by_cell(cells)
     )
 
 

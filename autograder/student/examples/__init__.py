@@ -18,14 +18,6 @@ from autograder.student.examples.format import (
 from autograder.student.examples.replay import replay, stub_verdict, syntax_error_verdict
 
 __all__ = [
-    "EXAMPLES_NAME",
-    "AssertStep",
-    "Examples",
-    "ExamplesError",
-    "ExerciseExamples",
-    "load_examples",
-    "parse_examples",
-    "replay",
-    "stub_verdict",
-    "syntax_error_verdict",
+    "EXAMPLES_NAME", "AssertStep", "Examples", "ExamplesError", "ExerciseExamples", "load_examples", "parse_examples", "replay",
+    "stub_verdict", "syntax_error_verdict",
 ]  # fmt: skip

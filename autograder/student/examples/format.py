@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "EXAMPLES_NAME", "FORMAT", "AlternativeSolution", "AssertStep", "CallStep", "CheckExample", "Examples",
+    "EXAMPLES_NAME", "FORMAT", "AssertStep", "CallStep", "CheckExample", "Examples",
     "ExamplesError", "ExerciseExamples", "MisconceptionExample", "RecordedAnswer", "Ref", "Step", "VariableStep",
     "WrongAnswer", "deobfuscate", "load_examples", "obfuscate", "parse_examples",
 ]  # fmt: skip
@@ -174,14 +174,6 @@ class WrongAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class AlternativeSolution:
-    """A solution for students to read: its source, and a note on what is different."""
-
-    note: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class ExerciseExamples:
     """Everything that a student's machine knows about one exercise.
 
@@ -208,11 +200,9 @@ class ExerciseExamples:
     sealed: str = ""
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
-    def alternatives(self) -> tuple[AlternativeSolution, ...]:
-        """Return correct solutions to read after solving the exercise. Empty if none were released."""
-        return tuple(
-            AlternativeSolution(str(note), str(source)) for note, source in self._solutions().get("other_ways") or ()
-        )
+    def alternatives(self) -> tuple[tuple[str, str], ...]:
+        """Return correct solutions to read after solving the exercise: a note on what is different, and the source."""
+        return tuple((str(note), str(source)) for note, source in self._solutions().get("other_ways") or ())
 
     def solution(self) -> str:
         """Return the source of a solution, or ``""`` if none was released."""

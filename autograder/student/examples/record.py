@@ -47,7 +47,6 @@ _MINUTES = re.compile(r"(\d{1,3})\s*min")
 
 
 def _first_heading(notebook: Notebook) -> str:
-    """Return the first heading of a notebook, or ``""``."""
     headings = (h for cell in notebook.cells if cell.kind == "markdown" for h in _HEADING.findall(cell.source))
     return str(next(headings, "")).strip()
 
@@ -76,11 +75,9 @@ def solution_source(function: Callable[..., Value], exercise: str) -> str:
         return ""
     lines = source.splitlines()
     first, *rest = node.body
-    docstring = (
-        range(first.lineno - 1, first.end_lineno or first.lineno)
-        if ast.get_docstring(node) is not None and rest
-        else range(0)
-    )
+    docstring = range(0)
+    if ast.get_docstring(node) is not None and rest:
+        docstring = range(first.lineno - 1, first.end_lineno or first.lineno)
     kept = [line for number, line in enumerate(lines) if number >= node.lineno - 1 and number not in docstring]
     while len(kept) > 1 and not kept[1].strip():  # an empty line below the docstring
         del kept[1]
@@ -90,8 +87,7 @@ def solution_source(function: Callable[..., Value], exercise: str) -> str:
         if inspect.isfunction(value) and value.__module__.startswith("solutions.") and value.__name__ != name:
             kept = [re.sub(rf"\b{name}\b(?=\()", value.__name__, line) for line in kept]
     # Rename the function to the exercise's name, in its def and in recursive calls.
-    renamed = [_rename(line, function.__name__, exercise) for line in kept]
-    return "\n".join(renamed).rstrip()
+    return "\n".join(line.replace(f"{function.__name__}(", f"{exercise}(") for line in kept).rstrip()
 
 
 def _class_source(cls: Callable[..., Value], node: ast.ClassDef, exercise: str) -> str:
@@ -103,10 +99,6 @@ def _class_source(cls: Callable[..., Value], node: ast.ClassDef, exercise: str) 
         node.body = node.body[1:]
     renamed = re.sub(rf"\b{re.escape(node.name)}\b", exercise, ast.unparse(node))
     return renamed.replace(":\n\n    def ", ":\n    def ", 1)
-
-
-def _rename(line: str, name: str, exercise: str) -> str:
-    return line.replace(f"{name}(", f"{exercise}(") if name != exercise else line
 
 
 def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Solutions = "never") -> dict[str, Json]:

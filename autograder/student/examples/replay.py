@@ -75,11 +75,7 @@ class RecordedChecks:
     ) -> ExerciseSession:
         """Return a session for ``exercise`` with the notebook behind ``session``."""
         exercise_session = self._sessions[exercise] = ExerciseSession(
-            session,
-            limited=limited,
-            fresh_session=fresh_session,
-            limits=self._limits,
-            signature=self._signatures.get,
+            session, limited=limited, fresh_session=fresh_session, limits=self._limits, signature=self._signatures.get
         )
         return exercise_session
 

@@ -71,7 +71,6 @@ def _renamed(check: CheckResult, names: Mapping[str, Value]) -> CheckResult:
 
 
 def _assigned(line: str) -> str:
-    """Return the name that a line of a case defines, or ``""``."""
     match = re.match(r"(?:def ([A-Za-z_]\w*)\(|([A-Za-z_]\w*) = )", line)
     return (match[1] or match[2]) if match else ""
 
@@ -130,10 +129,14 @@ def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | No
     function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
     if target.kind != "answers" and verdict.status != "passed" and not begun:
-        cells = [cell for cell in _executed_cells(names) if isinstance(cell, str)]
+        history = names.get("In")  # IPython's, in the order in which the cells were run
+        cells = [cell for cell in history if isinstance(cell, str)] if isinstance(history, list) else []
         verdict = syntax_error_verdict(target) if attempt.is_unreadable(target.name, cells) else stub_verdict(target)
     verdict = with_unique_names(_with_cell_to_run(verdict, examples, names), names)
-    problem = _record(examples, folder, target, verdict)
+    problem = ""
+    if verdict.status != "not_attempted" and not run_by_nbgrader():
+        home = folder_of(folder, examples.chapter)
+        problem = record(home, examples.chapter, target.name, passed=verdict.status == "passed")
     card = card_of(examples, folder, target, verdict)
     text = card_text(card, line_width())
     shown = show(card_html(card), text)
@@ -225,30 +228,24 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
             after = course_map.next((examples.chapter, exercise.name))
             last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
+                chapter, following = after
                 last = (
-                    f"That was the last exercise of this chapter. Next comes `{after[1].name}` in {after[0].chapter}."
+                    f"That was the last exercise of this chapter. Next comes `{following.name}` in {chapter.chapter}."
                 )
         if examples.solutions != "never":
-            alternatives = tuple((solution.note, solution.source) for solution in exercise.alternatives())
+            alternatives = exercise.alternatives()
+    asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}
     return Card(
         verdict,
         points=exercise.points,
         hints_left=max(len(exercise.hints) - exercise_progress.hints, 0),
         next_up=next_up,
-        well_formed_only=_well_formed_only(exercise),
+        well_formed_only=exercise.kind == "answers" and asserted <= _WELL_FORMED,
         hints=exercise.hints if verdict.status != "passed" else (),
         alternatives=alternatives,
         last=last,
         is_final=examples.audience == "self-learners",
     )
-
-
-def _record(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> str:
-    """Record the result in the progress file, and return a message if that failed."""
-    if verdict.status == "not_attempted" or run_by_nbgrader():
-        return ""
-    home = folder_of(folder, examples.chapter)
-    return record(home, examples.chapter, exercise.name, passed=verdict.status == "passed")
 
 
 def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Value]) -> ExerciseVerdict:
@@ -269,12 +266,6 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
     return replace(verdict, checks=checks, message=verdict.message.replace(failed.message, explained.message))
 
 
-def _executed_cells(names: Mapping[str, Value]) -> list[Value]:
-    """Return the executed cells from IPython's history, in order. Empty outside of IPython."""
-    cells = names.get("In")
-    return cells if isinstance(cells, list) else []
-
-
 def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
     """Return the first unfinished exercise after this one, else the first before it, else ``""``."""
     order, progress = list(examples.exercises), read(home)
@@ -282,8 +273,3 @@ def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
     waiting = [n for n in order if n != exercise.name and progress.of(examples.chapter, n).status != "done"]
     later = [name for name in waiting if order.index(name) > place]
     return next(iter(later or waiting), "")
-
-
-def _well_formed_only(exercise: ExerciseExamples) -> bool:
-    asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}
-    return exercise.kind == "answers" and asserted <= _WELL_FORMED

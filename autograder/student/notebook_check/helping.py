@@ -28,13 +28,17 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
-    wanted = _next_number(progress, total) if number is None else number
+    # The next hint is the one after the last read, or half the number of failed attempts if that is higher.
+    by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
+    wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{target.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
     problem = ""
     first = _first_help(folder, target, progress, exercise, names) if number is None and total else ""
     if first:
-        card = HintCard(target.name, 0, total, first + _written_next(target, progress))
+        which = "next" if progress.hints else "first"
+        more = f"\n\nStill stuck? `{usage(target, 'hint')}` gives the {which} of the written hints."
+        card = HintCard(target.name, 0, total, first + more)
     elif not total:
         own = _personal_hint(target, exercise, names)
         none = f"There are no hints for `{target.name}`: the text above its cell is all."
@@ -43,9 +47,10 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
         own = _personal_hint(target, exercise, names)
         card = HintCard(target.name, 0, total, own.text if own else _no_more(target, examples))
     else:
-        skipped = number is None and wanted > progress.hints + 1
-        before = _skip_note(target, progress.failed, wanted) if skipped else ""
-        text = before + target.hints[wanted - 1] + _follow_up(target, wanted, examples)
+        text = target.hints[wanted - 1] + _follow_up(target, wanted, examples)
+        if number is None and wanted > progress.hints + 1:
+            gives_first = f'`hint("{target.name}", 1)` gives the first.'
+            text = f"You have tried {progress.failed} times, so this is hint {wanted}; {gives_first}\n\n{text}"
         card = HintCard(target.name, wanted, total, text)
         problem = record(home, examples.chapter, target.name, hint=wanted) if not run_by_nbgrader() else ""
     _show(card)
@@ -91,17 +96,6 @@ def _locate(
     return examples, folder, find_exercise(exercise, names, examples, verb)
 
 
-def _next_number(progress: ExerciseProgress, total: int) -> int:
-    """Return the number of the next hint: the one after the last read, or half the number of failed attempts if higher."""
-    by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
-    return max(progress.hints + 1, by_tries)
-
-
-def _skip_note(exercise: ExerciseExamples, failed: int, wanted: int) -> str:
-    first = f'hint("{exercise.name}", 1)'
-    return f"You have tried {failed} times, so this is hint {wanted}; `{first}` gives the first.\n\n"
-
-
 def _first_help(
     folder: Path, exercise: ExerciseExamples, progress: ExerciseProgress, target: Value, names: dict[str, Value]
 ) -> str:
@@ -112,11 +106,6 @@ def _first_help(
         return ""
     _shown_for[folder, exercise.name] = own.code
     return own.text
-
-
-def _written_next(exercise: ExerciseExamples, progress: ExerciseProgress) -> str:
-    which = "next" if progress.hints else "first"
-    return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the {which} of the written hints."
 
 
 def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> PersonalHint | None:
@@ -132,26 +121,21 @@ def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, V
 def _follow_up(exercise: ExerciseExamples, number: int, examples: Examples) -> str:
     if number == len(exercise.hints):
         own = f"`{usage(exercise, 'hint')}` looks at your own code next." if exercise.kind != "answers" else ""
-        solution = (
-            f"`{usage(exercise, 'solution')}` shows how it may be written." if _has_solution(exercise, examples) else ""
-        )
-        more = " ".join(filter(None, [own, solution]))
+        more = " ".join(filter(None, [own, _solution_note(exercise, examples)]))
         return f"\n\nStill stuck? {more}" if more else ""
     return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the next one."
 
 
-def _has_solution(exercise: ExerciseExamples, examples: Examples) -> bool:
-    return examples.audience == "self-learners" and bool(exercise.sealed)
+def _solution_note(exercise: ExerciseExamples, examples: Examples) -> str:
+    released = examples.audience == "self-learners" and exercise.sealed
+    return f"`{usage(exercise, 'solution')}` shows how it may be written." if released else ""
 
 
 def _no_more(exercise: ExerciseExamples, examples: Examples) -> str:
     total = len(exercise.hints)
     again = f'hint("{exercise.name}", 1)'
-    solution = (
-        f" `{usage(exercise, 'solution')}` shows how it may be written." if _has_solution(exercise, examples) else ""
-    )
     return (
         f"You have seen all {total} hints for `{exercise.name}`; `{again}` shows the first again. What helps now: do "
         "the small example in the text on paper, print every intermediate shape, and read what "
-        f'`check("{exercise.name}")` finds.{solution}'
-    )
+        f'`check("{exercise.name}")` finds. {_solution_note(exercise, examples)}'
+    ).rstrip()

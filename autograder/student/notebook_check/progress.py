@@ -98,7 +98,9 @@ def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = N
         except _FromALaterReleaseError:
             problem = "it was written by a later release of autograder"
         except (ValueError, RecursionError):
-            _set_aside(folder / PROGRESS_NAME)
+            damaged = folder / PROGRESS_NAME
+            with suppress(OSError):  # a later write reports any problem
+                damaged.replace(damaged.with_name(f"{PROGRESS_NAME}.damaged"))
         except OSError as error:
             problem = _reason(error)
         known = _merge(before, _remembered.get(folder, Progress()))
@@ -178,17 +180,10 @@ def _write(path: Path, progress: Progress) -> None:
     chapters = {c: {e: asdict(entry) for e, entry in exercises.items()} for c, exercises in progress.chapters.items()}
     text = json.dumps({"format": FORMAT, "chapters": chapters}, ensure_ascii=False, indent=1) + "\n"
     if sys.platform == "emscripten":
-        path.write_text(
-            text, encoding="utf-8"
-        )  # a browser's storage has a single writer and cannot replace files by renaming
+        # A browser's storage has a single writer and cannot replace files by renaming.
+        path.write_text(text, encoding="utf-8")
     else:
         write_atomically(path, text.encode())
-
-
-def _set_aside(path: Path) -> None:
-    """Rename a damaged file, so that it can still be inspected."""
-    with suppress(OSError):  # a later write reports any problem
-        path.replace(path.with_name(f"{path.name}.damaged"))
 
 
 def _reason(error: OSError) -> str:
