@@ -260,8 +260,9 @@ class _PlotComparison:
         found, right = self.found.get("legend"), self.right.get("legend")
         if right and not found:
             return "There is no legend."
-        known = isinstance(right, list) and isinstance(found, list)
-        if not known or sorted(map(str, found)) == sorted(map(str, right)):
+        if not isinstance(right, list) or not isinstance(found, list):
+            return ""
+        if sorted(map(str, found)) == sorted(map(str, right)):
             return ""
         return f"The legend names {join_words([show(text) for text in found])}; {join_words([show(text) for text in right])} {_are(len(right))} asked for."
 
