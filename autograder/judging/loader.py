@@ -29,8 +29,8 @@ from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import AliasingCheck, PurityProbe, pairs_of, plan_aliasing_check
 from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
-from autograder.sandbox.protocol import Call, Script, Session
-from autograder.values import precompute_keys
+from autograder.sandbox.protocol import Call, Opaque, Script, Session
+from autograder.values import family_of, precompute_keys
 
 __all__ = [
     "FIXTURES", "Case", "ChapterChecks", "cases_of", "known_alternatives", "known_misconceptions", "load_checks",
@@ -419,11 +419,20 @@ class ChapterChecks:
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
     def _returns(self, call: Call) -> bool:
-        """Return whether a right solution returns from ``call`` without an error and leaves its arguments alone."""
+        """Return whether a right solution returns a value that can leave a sandbox, and leaves its arguments alone.
+
+        A picture cannot leave it, and one that stays open would be drawn on by the next call.
+        """
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        before = set(pyplot.get_fignums()) if pyplot is not None else set()
         with redirect_stdout(io.StringIO()):
             seconds = self.course.limits.call_seconds
             answer = FunctionSession(self.right_names(), call_seconds=seconds).call(call)
-        return answer.error is None and not answer.changed and not answer.stopped
+        if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+            for number in set(pyplot.get_fignums()) - before:
+                pyplot.close(number)
+        stays = any(isinstance(part, Opaque) for part in (answer.value, *family_of(answer.value).parts(answer.value)))
+        return answer.error is None and not answer.changed and not answer.stopped and not stays
 
     def _answers_differ(self, one: Call, other: Call) -> bool:
         if one.probe:

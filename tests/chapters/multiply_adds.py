@@ -138,13 +138,8 @@ def counted(Counting, x):
     return x.view(Counting) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
 
 
-def in_words(number, least, most):
-    """Whether ``number`` multiply-adds are from ``least`` to ``most``."""
-    return LOST if number < least else FEW if number <= most else MANY
-
-
-def probe(generate, tokens, n_new, model, temperature, rng, least=None, most=None):
-    """The text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds; without these, how many."""
+def probe(generate, tokens, n_new, model, temperature, rng, least, most):
+    """The text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds."""
     Counting, count = counting()
     # An array made of counting ones, or a copy of one, counts as well.
     usual = {name: getattr(np, name) for name in MADE_OF_OTHERS}
@@ -166,5 +161,5 @@ def probe(generate, tokens, n_new, model, temperature, rng, least=None, most=Non
     finally:
         for name, made in usual.items():
             setattr(np, name, made)
-    work = int(count[0]) if least is None else in_words(count[0], least, most)
+    work = LOST if count[0] < least else FEW if count[0] <= most else MANY
     return {"text": np.array([int(token) for token in text]), "multiply-adds": work}

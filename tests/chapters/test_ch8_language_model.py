@@ -764,17 +764,11 @@ def matrix_products(model, text, *, only_last=False):
     return total
 
 
-def counted(student, tokens, n_new, model, *, hidden=False):
-    """The text, and whether it took at most a third of the multiply-adds of the form without a cache.
-
-    In a hidden check the bounds stay here. In a visible one, every student has them.
-    """
+def counted(student, tokens, n_new, model):
+    """The text, and whether it took at most a third of the multiply-adds of the form without a cache."""
     plain = sum(matrix_products(model, len(tokens) + i) for i in range(n_new))
     least = n_new * matrix_products(model, 1, only_last=True) // 2
-    asked, bounds = ("generate", tokens, n_new, model, 0, Rng(0)), (least, plain // 3)
-    found = student.measure(COUNTED, *asked) if hidden else student.probe(COUNTED, *asked, *bounds)
-    if hidden and isinstance(found, dict) and isinstance(found.get("multiply-adds"), int):
-        found = {**found, "multiply-adds": multiply_adds.in_words(found["multiply-adds"], *bounds)}
+    found = student.probe(COUNTED, "generate", tokens, n_new, model, 0, Rng(0), least, plain // 3)
     right = greedy(tuple(np.asarray(tokens).tolist()), n_new, model)
     call = f"generate(tokens, {n_new}, model, 0, rng)"
     assert_matches(found, {"text": right, "multiply-adds": multiply_adds.FEW}, call=call, tokens=tokens)
@@ -930,7 +924,7 @@ class TestGenerate:
     @check(points=0.75, after="test_multiply_adds")
     def test_fewer_multiply_adds(self, student):
         """the same for a longer text"""
-        counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER, hidden=True)
+        counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
 
     test_care = pure(points=0.25, after="test_no_block")
 
