@@ -1,5 +1,5 @@
-"""One text of half a million characters and many empty ones, which would be gigabytes as an array of NumPy's."""
+"""One text of 300,000 characters and many empty ones, which would be gigabytes as an array of NumPy's."""
 
 
 def softmax(x):
-    return ["x" * 500_000] + [""] * 2500
+    return ["x" * 300_000] + [""] * 2500
