@@ -108,7 +108,7 @@ def test_a_class_gets_its_marks(verdicts):
 
 
 def test_the_line_of_a_mistake_without_a_name_is_found(verdicts):
-    """An edit that corrects the program shows where the mistake is."""
+    """The line of a mistake is the one whose edit corrects the program."""
     [by_class] = [e for e in verdicts["ch2_groups", "fay"].exercises if e.name == "by_class"]
     assert by_class.misconception is None
     assert (by_class.located.lines, by_class.located.kind) == ((3,), "function")

@@ -111,8 +111,8 @@ def packages_for(notebooks: Iterable[Path]) -> list[str]:
     for path in notebooks:
         with suppress(Exception):  # the check itself reports what is wrong with a notebook
             cells = read_notebook(path).code_cells()
-            beside = [data for name, data in _mentioned_files(path, cells).items() if name.endswith(".py")]
-            sources = [*(cell.source for cell in cells), *(data.decode("utf-8", "replace") for data in beside)]
+            neighbors = [data for name, data in _mentioned_files(path, cells).items() if name.endswith(".py")]
+            sources = [*(cell.source for cell in cells), *(data.decode("utf-8", "replace") for data in neighbors)]
             modules |= {module for source in sources for _, module in attempt.imported(source)}
     further = modules - {*PACKAGES, "autograder", "IPython"} - sys.stdlib_module_names
     installed = metadata.packages_distributions() if further else {}
@@ -137,8 +137,8 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]
     unknown = (only or set()) - set(examples.exercises)
     if unknown:
         known = ", ".join(examples.exercises)
-        beside = path.parent / EXAMPLES_NAME
-        raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
+        file = path.parent / EXAMPLES_NAME
+        raise CourseError(f"{file} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
     return check_cells(path, notebook.code_cells(), examples, open_cells, only=only)
 
 

@@ -79,7 +79,7 @@ TIMES = {
 
 
 def _beside(make):
-    """Wrong answers, and a file from ``make``, where the timestamp and nbgrader's secret are read and copied."""
+    """Hand in wrong answers, with a file from ``make`` in each place from which a timestamp or nbgrader's secret is read or copied."""
 
     def hand_in(folder, world):
         save(folder, wrong(world.course))
