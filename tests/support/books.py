@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sysconfig
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from nbgrader.api import Course as Row
 from nbgrader.api import Gradebook
 
 from autograder.base.verdict import Verdict
+from autograder.classroom.gradebook.entries import load_nbgrader
 from autograder.course.course import Course
 from autograder.grading.submission import Job, Outcome
 
@@ -41,8 +39,8 @@ def empty_book() -> bytes:
 
 def make_empty(url: str) -> None:
     """Have nbgrader make its tables in the database at ``url``."""
-    commands = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
-    with mock.patch.dict(os.environ, PATH=commands), Gradebook(url) as book:  # nbgrader calls alembic by name
+    load_nbgrader()
+    with Gradebook(url) as book:
         book.db.query(Row).delete()
         book.db.commit()
 

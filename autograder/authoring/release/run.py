@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,12 +115,9 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
     ``settings`` are further command-line arguments. Raises ``ReleaseError`` if nbgrader fails.
     """
     _require_own_steps(root)
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
-    # nbgrader runs `alembic` by name. It is installed next to this interpreter, even if no virtual environment is active.
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
-    done = subprocess.run(
-        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
+    start = "from autograder.classroom.gradebook.entries import run_nbgrader; run_nbgrader()"
+    command = [sys.executable, "-c", start, "generate_assignment", chapter, "--force", *settings]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ReleaseError(
             f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"

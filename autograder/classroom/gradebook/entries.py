@@ -9,14 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 import math
-import os
 import re
 import sys
-import sysconfig
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
@@ -42,7 +39,7 @@ from autograder.pages import summary_blocks
 
 __all__ = [
     "UNGRADED", "GradebookWriter", "comment_on", "gradebook_url", "load_nbgrader", "nbgrader_config",
-    "parse_timestamp", "patch_command_path", "write_entries",
+    "parse_timestamp", "run_nbgrader", "write_entries",
 ]  # fmt: skip
 
 UNGRADED = "This notebook could not be graded: {reason}"
@@ -85,6 +82,22 @@ def load_nbgrader() -> None:
     finally:
         if not loaded:
             del sys.modules[name]
+    # nbgrader would start `alembic` for each new gradebook, which imports nbgrader once more.
+    sys.modules["nbgrader.api"].get_alembic_version = _newest_revision  # type: ignore[attr-defined]
+
+
+def _newest_revision() -> str:
+    """Return the revision of nbgrader's tables that a new gradebook has."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    from nbgrader.dbutil import ALEMBIC_DIR  # noqa: PLC0415
+
+    return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
+
+
+def run_nbgrader() -> None:
+    """Run the nbgrader command of this process's arguments."""
+    load_nbgrader()
+    importlib.import_module("nbgrader.apps.nbgraderapp").main()
 
 
 def write_entries(
@@ -126,7 +139,7 @@ def write_entries(
             by_chapter[outcome.verdict.chapter].append(outcome)
 
     def write() -> int:
-        with patch_command_path(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+        with exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
             try:
                 changed = 0
                 lost: dict[str, tuple[float, float]] = {}
@@ -176,17 +189,6 @@ def _inert(text: str) -> str:
     if text.count("$") > 1:
         text = text.replace("$", "\N{FULLWIDTH DOLLAR SIGN}")
     return _ACTIVE.sub(r"\g<0> ", text)
-
-
-@contextmanager
-def patch_command_path() -> Iterator[None]:
-    """Let nbgrader find ``alembic`` for a new gradebook if no virtual environment is active."""
-    path = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = path
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:

@@ -18,7 +18,6 @@ from autograder.classroom.gradebook.entries import (
     gradebook_url,
     load_nbgrader,
     nbgrader_config,
-    patch_command_path,
 )
 from autograder.classroom.gradebook.reading import (
     DUE_DATE,
@@ -295,7 +294,7 @@ def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
     url, new, changed = gradebook_url(course), 0, 0
     require_version(url)
     course_id = nbgrader_config(course).get("CourseDirectory", {}).get("course_id") or course.course_id
-    with gradebook_errors(url), patch_command_path(), Gradebook(url, str(course_id)) as book:
+    with gradebook_errors(url), Gradebook(url, str(course_id)) as book:
         known = {student.id: student for student in book.db.query(Student).all()}
         for person in people:
             student = known.get(person.id)

@@ -1,14 +1,12 @@
 """The leak hunter finds what is planted, so that its silence means something."""
 
 import json
-import os
-import sysconfig
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.authoring.release import record_examples
-from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.entries import gradebook_url, load_nbgrader
 from autograder.course.secret import course_secret
 from autograder.student.examples.format import obfuscate
 from tests.support.leaks import hunt, secrets_of
@@ -75,11 +73,9 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
 
 
 @pytest.mark.parametrize(("due", "shown"), [("2020-01-01 12:00:00", True), ("2999-01-01 12:00:00", False)])
-def test_after_due_means_the_due_date_in_the_gradebook(course, monkeypatch, due, shown):
+def test_after_due_means_the_due_date_in_the_gradebook(course, due, shown):
     """A release before the due date has no solution, and a later one does."""
-    monkeypatch.setenv(
-        "PATH", f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}"
-    )  # nbgrader starts alembic by name
+    load_nbgrader()
     with Gradebook(gradebook_url(course)) as book:
         book.add_assignment(CHAPTER, duedate=due)
     course.solutions = "after due"

@@ -5,7 +5,11 @@ import datetime as dt
 import json
 import os
 import re
+import subprocess
+import sys
+import sysconfig
 
+import nbgrader.api
 import pytest
 from nbconvert.filters import markdown2html
 from sqlalchemy.exc import OperationalError
@@ -78,6 +82,17 @@ def test_a_new_gradebook_gets_everything(course, monkeypatch):
         assert not book.find_submission(CHAPTER, "bob").needs_manual_grade
         assert comment_of(book, "bob", "mean_kelvin").comment == "Mind the axis."
         assert comment_of(book, "ada", "mean_kelvin").comment is None
+
+
+def test_a_new_gradebook_has_the_revision_that_nbgrader_gives_it():
+    """The revision is read from nbgrader's migrations in this process. nbgrader itself starts alembic for it."""
+    gradebook_module.load_nbgrader()
+    code = "from nbgrader.api import get_alembic_version; print(get_alembic_version())"
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+    own = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PATH": path}, capture_output=True, check=True
+    )
+    assert nbgrader.api.get_alembic_version() == own.stdout.decode().strip()
 
 
 def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
