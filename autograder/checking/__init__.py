@@ -11,6 +11,7 @@ _WORDS = {
     "autograder.checking.student_tests": "grades_tests",
     "autograder.checking.category_check": "all_categories",
     "autograder.checking.decorators": "check exercise pure",
+    "autograder.checking.experiments": "Average Draws assert_average assert_drawn",
     "autograder.checking.inputs.argument": "InputCategory",
     "autograder.checking.inputs.array_arguments": "array axis_of lengths mask order size weights whole_numbers",
     "autograder.checking.inputs.builtin_arguments": "among dates group items mapping members real text whole",

@@ -209,6 +209,36 @@ def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
     return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
 
 
+def _drawn(actual: Value, *, low: Value, high: Value, mean: Value, summary: str) -> Finding | None:  # noqa: ARG001
+    """Compare how often each of the numbers 0 to n - 1 was drawn with the bounds of its count."""
+    draws = as_array(actual)
+    if draws is None or draws.dtype.kind not in "iuf" or (draws != np.round(draws)).any():
+        return Finding("Every draw should be a whole number.", "type")
+    outside = draws[(draws < 0) | (draws >= len(low))]
+    if outside.size:
+        return Finding(f"It drew {outside[0]:g}; only the numbers 0 to {len(low) - 1} can be drawn.", "values")
+    counts = np.bincount(draws.astype(int).ravel(), minlength=len(low))
+    off = np.maximum(np.subtract(low, counts), np.subtract(counts, high))
+    worst = int(off.argmax())
+    if off[worst] <= 0:
+        return None
+    often = f"{counts[worst]} of {draws.size} draws gave {worst}"
+    return Finding(f"{often}; about {mean[worst]:.0f} are expected.", "values")
+
+
+def _averages(actual: Value, *, low: float, high: float, mean: float, summary: str) -> Finding | None:  # noqa: ARG001
+    found = as_array(actual)
+    if found is None or not found.size:
+        return wrong_type(actual, "an array")
+    average = float(found.mean())
+    if low <= average <= high:
+        return None
+    return Finding(
+        f"The average of {found.size} results is {average:.4g}; it should be between {low:.4g} and {high:.4g}, near {mean:g}.",
+        "values",
+    )
+
+
 def _is_number(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
@@ -268,6 +298,8 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "one_of": _one_of,
     "chosen": _chosen,
     "number_is": _number_is,
+    "drawn": _drawn,
+    "averages": _averages,
     "is_number": _is_number,
     "is_string": _is_string,
     "einsum_gives": _einsum_gives,

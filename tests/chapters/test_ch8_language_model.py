@@ -11,12 +11,14 @@ from inputs import arrays_of
 from autograder.checking import (
     CheckFailed,
     Contract,
+    Draws,
     InputCategory,
     Rng,
     all_categories,
     among,
     array,
     arrays_nd,
+    assert_drawn,
     assert_matches,
     assert_shape,
     check,
@@ -496,7 +498,7 @@ class TestNextTokenLogits:
 CHANCE = float(np.log(2e7))
 
 
-def assert_drawn(draws, shares, call):
+def assert_tokens_drawn(draws, shares, call):
     """Raise unless the tokens in ``draws`` come as often as their ``shares`` say, a row of shares for each draw."""
     draws, shares = np.asarray(draws), np.asarray(shares)
     n_vocab = shares.shape[1]
@@ -583,7 +585,28 @@ def draws_of(student, logits, temperature, rng, count=300):
     count = count if temperature else 3
     found = student.measure(DRAWS, "sample_next", logits, temperature, Rng(int(rng.integers(2**32))), count)
     assert_shape(found, (count,))
-    assert_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call)
+    assert_tokens_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call)
+
+
+def one_likely(n_vocab, place, temperature):
+    """Logits of which one token and all others together have a share of one half each, at the given temperature."""
+    logits = np.zeros(n_vocab)
+    logits[place] = temperature * np.log(n_vocab - 1)
+    return logits
+
+
+def off_by_a_tenth(logits, temperature):
+    """The test that detects a temperature which is off by 10 %."""
+    return Draws(
+        shares_of(logits, temperature),
+        {
+            "a temperature 10 % too high": shares_of(logits, 1.1 * temperature),
+            "a temperature 10 % too low": shares_of(logits, temperature / 1.1),
+        },
+    )
+
+
+ONE_MISSING = Draws(np.full(60, 1 / 60), {"one missing token of 60": np.append(0, np.full(59, 1 / 59))})
 
 
 @exercise(
@@ -687,16 +710,21 @@ class TestSampleNext:
     def test_any_logits(self, student, rng):
         """any logits at several temperatures: each token comes as often as it should"""
         for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
-            draws_of(student, numbers(rng, n_vocab), temperature, rng)
-        draws_of(student, np.append(np.zeros(20), 3.0), 1.0, rng)
-        for temperature in (
-            0.01,
-            0.2,
-            40.0,
-            700.0,
-        ):  # the logits as far apart as the temperature is hot: no limit passes
-            draws_of(student, temperature * numbers(rng, 5), temperature, rng)
+            draws_of(student, numbers(rng, n_vocab), temperature, rng, 100)
+        for temperature in (0.01, 0.2, 40.0, 700.0):  # logits as far apart as the temperature is high
+            draws_of(student, temperature * numbers(rng, 5), temperature, rng, 100)
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
+        # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
+        temperature = float(rng.uniform(0.5, 3))
+        likely = one_likely(330, int(rng.integers(330)), temperature)
+        for logits, test in (
+            (likely, off_by_a_tenth(likely, temperature)),
+            (np.full(60, rng.uniform(-9, 9)), ONE_MISSING),
+        ):
+            call = f"sample_next(logits, {temperature:g}, rng)"
+            seed = Rng(int(rng.integers(2**32)))
+            found = student.measure(DRAWS, "sample_next", logits, temperature, seed, test.number)
+            assert_drawn(found, test, call=call)
 
     test_every_kind = all_categories(
         points=0.5,
@@ -751,7 +779,7 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
             raise CheckFailed(f"{call} wrote a token that does not exist; there are the tokens 0 to {n_vocab - 1}.")
         beginnings, which = np.unique(found[:, :place].astype(int), axis=0, return_inverse=True)
         shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
-        assert_drawn(found[:, place], shares[which.ravel()], f"{call}[{place}]")
+        assert_tokens_drawn(found[:, place], shares[which.ravel()], f"{call}[{place}]")
 
 
 def matrix_products(model, text, *, only_last=False):
@@ -918,6 +946,19 @@ class TestGenerate:
     def test_drawn_texts(self, student, rng):
         """every token of a drawn text comes as often as it should, after each of the texts before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
+        # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
+        temperature = float(rng.uniform(1.5, 3))
+        likely = one_likely(330, int(rng.integers(330)), temperature)
+        # The gain is 0, so the logits are the same after every text.
+        model = {"embedding": np.stack([likely, np.arange(330.0)], axis=1), "blocks": [], "h": 1}
+        model["norm"] = {"gain": np.zeros(2), "bias": np.array([1.0, 0.0])}
+        test = off_by_a_tenth(likely, temperature)
+        steps = 40
+        texts = -(-test.number // steps)
+        seed = Rng(int(rng.integers(2**32)))
+        found = student.measure(TEXTS, "generate", np.array([1]), steps, model, temperature, seed, texts)
+        assert_shape(found, (texts, 1 + steps))
+        assert_drawn(found[:, 1:].ravel(), test, call=f"generate(tokens, {steps}, model, {temperature:g}, rng)")
 
     test_every_kind = all_categories(points=0.5, after=("test_a_text", "test_temperature"), ask=asked_for)
 

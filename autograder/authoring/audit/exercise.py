@@ -24,6 +24,7 @@ from autograder.authoring.audit.mutants import Mutant, mutants_of
 from autograder.authoring.audit.report import ExerciseAudit
 from autograder.authoring.audit.suggestions import suggestions
 from autograder.base.verdict import ExerciseVerdict
+from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.student_tests import is_test_call
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
@@ -154,7 +155,14 @@ class MeasuredExercise:
             draws: the number of other secrets with which correct solutions must pass.
         """
         name = self.spec.name
-        reference = self._grade(self.right, self._patience)
+        experiments: dict[str, None] = {}  # each once, in their order
+
+        def note(_name: str, _actual: object, _expected: object, params: Mapping[str, Any], *_: object) -> None:
+            if "summary" in params:
+                experiments[params["summary"]] = None
+
+        with observing(note):
+            reference = self._grade(self.right, self._patience)
         rejected = {
             a.name: next((c.message.splitlines()[0] for c in v.checks if c.message), v.status)
             for a in self.alternatives
@@ -195,6 +203,7 @@ class MeasuredExercise:
             hardcoded=0.0 if self.spec.answers else self._by_heart(),
             kinds=self._kinds(mutants=mutants),
             hints=len(self.spec.hints),
+            experiments=tuple(experiments),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 

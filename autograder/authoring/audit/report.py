@@ -89,6 +89,7 @@ class ExerciseAudit(_Shares):
         kinds: the covered input categories.
         places: the results of fault localization, if requested.
         hints: the number of hints.
+        experiments: what the checks of random results can detect, and with how many results.
         suggestions: misconceptions that lack only a message, if requested.
     """
 
@@ -116,6 +117,7 @@ class ExerciseAudit(_Shares):
     kinds: CategoryCoverage = field(default_factory=CategoryCoverage)
     places: LocalizationStats | None = None
     hints: int = 0
+    experiments: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
 
     def _audits(self) -> Sequence[ExerciseAudit]:
@@ -285,6 +287,7 @@ class ChapterAudit(_Shares):
         lines += [
             f"  kinds of input, visited of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed
         ]
+        lines += [f"  random results: {e.name}: {text}" for e in self.exercises for text in e.experiments]
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]
