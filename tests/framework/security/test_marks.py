@@ -242,6 +242,15 @@ WRONG = {
         "test_many",
         "there is 0 where 2000 is right",
     ),
+    "an error of the student's own that is called ValueError": (
+        "root",
+        (
+            "class ValueError(Exception): pass\n\ndef root(numbers):\n    if min(numbers) < 0:\n        raise ValueError('negative')\n"
+            "    return [n ** 0.5 for n in numbers]\n"
+        ),
+        "test_root",
+        "Here Python's own ValueError is right, and this is another class of that name.",
+    ),
     "a function that empties its list unless it ends in an error": (
         "root",
         (
@@ -287,7 +296,7 @@ def test_wrong_code_fails_the_check_that_is_about_it(mark, name):
     exercise, source, check, words = WRONG[name]
     verdict = mark(exercise, source)
     [result] = [one for one in verdict.checks if one.name == check]
-    assert result.status == "failed", verdict
+    assert result.status in ("failed", "error"), verdict
     assert words in result.message
     assert verdict.score < verdict.max_score
 
@@ -301,6 +310,14 @@ HONEST = {
         [],
     ),
     "a list where an iterator is one of two parts": ("parts", "def parts(n):\n    return n, [*range(n)]\n", []),
+    "a subclass of the error that is right": (
+        "root",
+        (
+            "class ValueError(ValueError): pass\n\ndef root(numbers):\n    if min(numbers) < 0:\n        raise ValueError('negative')\n"
+            "    return [n ** 0.5 for n in numbers]\n"
+        ),
+        [],
+    ),
     "a sorted copy": (
         "first_again",
         (
