@@ -20,6 +20,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell, Limits
+from tests.framework.security.hostile_objects import Handed
 from tests.support import ROOT
 from tests.support.mini import CHAPTER, copy_course
 
@@ -137,22 +138,6 @@ class TestFirstAgain:
         """is quick for many words"""
         agrees.within(larger=[[f" w{i} " for i in range(2400)]]).first_again([f" w{i} " for i in range(600)])
 '''
-
-
-class Handed:
-    """A submission of one cell, in the jail."""
-
-    label, blank, notes = "a student", frozenset(), {}
-
-    def __init__(self, worker, name, source):
-        self.worker, self.cell = worker, CodeCell(0, name, source)
-
-    def open(self, *, memory_mb=None):
-        """A fresh session."""
-        return self.worker.open([self.cell], memory_mb=memory_mb)
-
-    def before_redefined(self, _exercise):
-        """Nothing is defined twice."""
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
