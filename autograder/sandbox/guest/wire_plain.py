@@ -242,7 +242,10 @@ def _encode_time(value: Value) -> Json:
         return None
     zone = None if value.tzinfo is None else _encode_zone(value.tzinfo)
     if zone is None and value.tzinfo is not None:
-        return None
+        offset = value.utcoffset()
+        if offset is None:
+            return None
+        zone = _encode_zone(_timezone(offset))  # times are compared by it, so no name of another library is needed
     day = [value.year, value.month, value.day] if kind is _datetime else []
     parts = [value.hour, value.minute, value.second, value.microsecond, value.fold, zone]
     return ["datetime" if day else "time", *day, *parts]
