@@ -89,8 +89,8 @@ CASES = [
      (" Here a numpy.linalg.LinAlgError is right.",)),
     ("class LinAlgError(Exception): pass\nLinAlgError.__module__ = 'numpy.linalg'\ndef root(x): raise LinAlgError",
      lambda a: a.raises(np.linalg.LinAlgError).root(-1), (" Here a numpy.linalg.LinAlgError is right.",)),
-    ("class Meta(type):\n    __mro__ = __name__ = property(lambda kind: (ValueError, 'ValueError')[0])\n"
-     "class Own(Exception, metaclass=Meta): pass\ndef root(x): raise Own", lambda a: a.raises(ValueError).root(-1), (" Here a ValueError is right.",)),
+    (("class Meta(type):\n    __mro__ = __name__ = property(lambda kind: (ValueError, 'ValueError')[0])\n"
+     "class Own(Exception, metaclass=Meta): pass\ndef root(x): raise Own"), lambda a: a.raises(ValueError).root(-1), (" Here a ValueError is right.",)),
     ("def root(x): return 0", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError; instead it returned 0."),
     ("def root(x): print('no')", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError; instead it returned None."),
     ("def root(x): raise ValueError('no')", lambda a: a.raises(ValueError, says="negative").root(-1),
