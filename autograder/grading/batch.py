@@ -8,13 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from autograder.base.errors import CourseError
-from autograder.base.verdict import Verdict, crash
+from autograder.base.verdict import Verdict
 from autograder.course.course import Course
-from autograder.course.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
+from autograder.course.notebook import load_document, read_bytes
 from autograder.grading.document import ReleasedNotebook, restore_cells
 from autograder.grading.grader import grade_serially
-from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, ungradable, verdict_only
+from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, verdict_only
 from autograder.grading.task import Executor, GradingOptions, Task
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.confinement import Confinement
@@ -74,16 +73,13 @@ def grade(
     options = options or GradingOptions()
     by_chapter: dict[str, list[Job]] = {}
     for job in jobs:
-        try:
-            by_chapter.setdefault(_chapter(course, job), []).append(job)
-        except CourseError:
-            raise
-        except Exception as error:  # noqa: BLE001 - no notebook may stop the others
-            reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
-            yield delivered(Outcome(job, ungradable(job, reason)), deliver)
+        by_chapter.setdefault("" if job.chapter is None else course.require_chapter(job.chapter), []).append(job)
+    if unnamed := by_chapter.pop("", []):
+        # Students' notebooks are read only by an executor, which may have limits.
+        task = Task("", 0.0, options, None, deliver)
+        yield from (executor or _executor(min(workers, len(unnamed))))(course, task, unnamed)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         released = ReleasedNotebook.of(course, chapter)
-        _require_exercises(chapter, released.notebook, options.only)
         cache = VerdictCache.of(course, chapter, options.cache_inputs) if keep else None
         if cache is not None and keep == "read":
             cache = replace(cache, read_only=True)
@@ -97,30 +93,6 @@ def grade(
                 yield delivered(known, deliver)
         if unknown:
             yield from (executor or _executor(min(workers, len(unknown))))(course, task, unknown)
-
-
-def _chapter(course: Course, job: Job) -> str:
-    if job.chapter is not None:
-        return course.require_chapter(job.chapter)
-    chapter = chapter_of(read_notebook(job.path), course)
-    if chapter is None:
-        raise NotebookError(
-            f"Nothing in {job.path.name} tells which chapter it belongs to: none of its cells has a grade id of this "
-            "course. Put the chapter's id into the file name, or hand in the notebook that was released."
-        )
-    try:
-        return course.require_chapter(chapter)
-    except CourseError as error:
-        raise NotebookError(str(error)) from error
-
-
-def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | None) -> None:
-    unknown = (only or frozenset()) - set(released.exercises())
-    if unknown:
-        raise CourseError(
-            f"Chapter {chapter!r} has no exercise {', '.join(sorted(unknown))}. "
-            f"Its exercises are: {', '.join(released.exercises())}."
-        )
 
 
 def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
