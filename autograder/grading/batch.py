@@ -12,7 +12,7 @@ from autograder.base.verdict import Verdict
 from autograder.course.course import Course
 from autograder.course.notebook import load_document, read_bytes
 from autograder.grading.document import ReleasedNotebook, restore_cells
-from autograder.grading.grader import grade_serially
+from autograder.grading.grader import check_serially, grade_serially
 from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, verdict_only
 from autograder.grading.task import Executor, GradingOptions, Task
 from autograder.grading.verdict_cache import VerdictCache
@@ -22,7 +22,7 @@ __all__ = ["grade", "grade_notebooks"]
 
 
 def grade_notebooks(
-    course: Course,
+    course: Course | None,
     jobs: Sequence[Job],
     *,
     confinement: Confinement = "auto",
@@ -34,12 +34,17 @@ def grade_notebooks(
 ) -> list[Verdict]:
     """Return the verdicts on ``jobs``, in their order. ``on_verdict`` is called with each verdict as it is made.
 
+    Without a course, the notebooks are checked by the examples that were released with them.
     A notebook that cannot be graded gets a verdict with the reason. Raises ``CourseError`` if the course itself is wrong, and
     ``SandboxUnavailable`` if there is no sandbox.
     """
     options = GradingOptions(confinement, frozenset(only) if only is not None else None, visible_only, pictures=False)
     verdicts: dict[Job, Verdict] = {}
-    for outcome in grade(course, jobs, options, workers=workers, executor=executor, deliver=verdict_only):
+    if course is None:
+        outcomes = _check(Task("", 0.0, options, None, verdict_only), jobs, min(workers, len(jobs)))
+    else:
+        outcomes = grade(course, jobs, options, workers=workers, executor=executor, deliver=verdict_only)
+    for outcome in outcomes:
         verdicts[outcome.job] = outcome.verdict
         if on_verdict is not None:
             on_verdict(outcome.verdict)
@@ -110,6 +115,16 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
     except Exception:  # noqa: BLE001 - reported when the notebook is graded
         return None
     return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
+
+
+def _check(task: Task, jobs: Sequence[Job], workers: int) -> Generator[Outcome, None, None]:
+    if _executor(workers) is grade_serially:
+        yield from check_serially(task, jobs)
+        return
+    from autograder.grading.pool import Pool  # noqa: PLC0415 - not needed in this process
+
+    with Pool(None, task, workers) as pool:
+        yield from pool.grade(jobs)
 
 
 def _executor(workers: int) -> Executor:

@@ -24,7 +24,7 @@ from autograder.sandbox.protocol import SandboxStartError
 if TYPE_CHECKING:
     from autograder.sandbox.worker import Worker
 
-__all__ = ["NotebookGrader", "grade_serially"]
+__all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
 
@@ -57,6 +57,15 @@ def grade_serially(
                 yield task.ungradable(job, reason)
             else:
                 yield graders(chapter).grade(job)
+
+
+def check_serially(task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    """Check ``jobs`` of no course in this process, by the examples that were released with them."""
+    from autograder.student.terminal.checking import check_by_examples  # noqa: PLC0415 - as above
+
+    for job in jobs:
+        [verdict] = check_by_examples([job.path], task.options.only, task.options.confinement)
+        yield Outcome(job, verdict)
 
 
 def _grader_of(course: Course, task: Task, worker: Worker, chapter: str) -> NotebookGrader:

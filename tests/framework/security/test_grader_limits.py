@@ -135,7 +135,7 @@ def opened():
 
 
 def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
-    """`check` finds the chapter of a notebook in the grading process, which has limits, and not in its own."""
+    """`check` reads notebooks only in the grading process, which has limits, in a course folder and elsewhere."""
     course = copy_course(tmp_path / "mini")
     paths = [hand_in(course, student, document(course, **RIGHT)) for student in ("a", "b")]
     paths.append(tmp_path / "other.ipynb")
@@ -144,7 +144,12 @@ def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
     verdicts = grade_notebooks(course, [Job(path) for path in paths], workers=1)
     assert not {str(path) for path in paths} & set(opened)
     assert [(v.status, v.chapter) for v in verdicts] == [("graded", CHAPTER), ("graded", CHAPTER), ("ungradable", None)]
-    with pytest.raises(CourseError, match=f"Chapter '{CHAPTER}' has no exercise nothing. Its exercises are: to_kelvin, "):
+    elsewhere = grade_notebooks(None, [Job(path) for path in paths], workers=2)
+    assert not {str(path) for path in paths} & set(opened)
+    assert ["There is no examples.json" in verdict.reason for verdict in elsewhere] == [True, True, False]
+    with pytest.raises(
+        CourseError, match=f"Chapter '{CHAPTER}' has no exercise nothing. Its exercises are: to_kelvin, "
+    ):
         grade_notebooks(course, [Job(paths[0])], only={"nothing"}, workers=1)
 
 
