@@ -105,10 +105,7 @@ def kept_for_this_check() -> dict[Hashable, Value]:
 def record_answer(
     value: T, spell: Callable[[], Spelling], call: Call | None = None, right: Callable[[], Value] = lambda: None
 ) -> T:
-    """Record and return the student's answer to ``call`` (None for a variable).
-
-    ``spell`` formats the call, and ``right`` returns the answer of a right solution, None if it is unknown.
-    """
+    """Record and return the student's answer to ``call`` (None for a variable). ``right`` returns a right solution's."""
     answers = _answers.get()
     if answers is not None:
         answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell, right))

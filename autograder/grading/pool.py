@@ -270,17 +270,13 @@ class _Grading(NamedTuple):
         """Return how much the process took, in words, and the setting that forbids it. None if no limit is exceeded."""
         if not self.seconds:
             return None
-        if time.monotonic() - self.began > self.seconds:
-            return (
-                f"{pluralize(self.seconds, 'second')}, the time of the student's code included,",
-                "c.Course.grader_seconds",
-            )
         processor, memory = _usage(pid)
+        if time.monotonic() - self.began > self.seconds:
+            much = f"{pluralize(self.seconds, 'second')}, the time of the student's code included,"
+            return much, "c.Course.grader_seconds"
         if processor - self.processor_began > self.processor_seconds:
-            return (
-                f"{pluralize(self.processor_seconds, 'second')} of processor time",
-                "c.Course.grader_processor_seconds",
-            )
+            much = f"{pluralize(self.processor_seconds, 'second')} of processor time"
+            return much, "c.Course.grader_processor_seconds"
         if memory > self.memory_mb << 20:
             return f"{self.memory_mb:,} MiB of memory", "c.Course.grader_memory_mb"
         return None

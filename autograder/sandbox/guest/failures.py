@@ -230,8 +230,8 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
         return f"{_START}what this line asks of the system is not allowed in it. Do without it in what you hand in."
     if missing and jail.alone:
         return (
-            "The jail in which notebooks are graded holds the notebook alone, and no file or folder that lies beside it: "
-            "if this is one, let a cell make it."
+            "The jail in which notebooks are graded contains only the notebook, without the files and folders next to it. "
+            "If you need one of them, create it in a cell."
         )
     return ""
 

@@ -34,19 +34,8 @@ import numpy as np
 from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, Json, TooBig, Value, WireError
 
 __all__ = [
-    "Iterated",
-    "UnserializableKeyError",
-    "decode_keys",
-    "decode_plain",
-    "encode_key",
-    "encode_other_array",
-    "encode_plain",
-    "is_key",
-    "materialize_iterators",
-    "named_zone",
-    "opaque_tree",
-    "zone_names",
-    "zone_of",
+    "Iterated", "UnserializableKeyError", "decode_keys", "decode_plain", "encode_key", "encode_other_array",
+    "encode_plain", "is_key", "materialize_iterators", "named_zone", "opaque_tree", "zone_names", "zone_of",
 ]  # fmt: skip
 
 # Saved here because student code may replace the attributes of these modules.

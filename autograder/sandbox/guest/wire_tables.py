@@ -21,17 +21,8 @@ from .wire_limits import MAX_COLLISIONS, Value
 from .wire_plain import named_zone, zone_names
 
 __all__ = [
-    "MAX_CELLS",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "TooLarge",
-    "from_parts",
-    "is_pandas",
-    "kind_of_table",
-    "levels_of",
-    "plain_copy",
-    "same_parts",
-    "to_parts",
+    "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "from_parts", "is_pandas", "kind_of_table", "levels_of",
+    "plain_copy", "same_parts", "to_parts",
 ]  # fmt: skip
 
 MAX_ROWS = 200_000
