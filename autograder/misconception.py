@@ -12,12 +12,7 @@ from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
 
 __all__ = [
-    "Alternative",
-    "Misconception",
-    "SolutionDecorator",
-    "alternatives_in",
-    "alternatives_of",
-    "misconceptions_in",
+    "Alternative", "Misconception", "SolutionDecorator", "alternatives_in", "alternatives_of", "misconceptions_in",
     "misconceptions_of",
 ]  # fmt: skip
 

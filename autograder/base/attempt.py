@@ -14,18 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = [
-    "defined_names",
-    "defines",
-    "has_long_run_of_marks",
-    "identifiers_in",
-    "imported",
-    "is_attempted",
-    "is_nested_deeply",
-    "is_unreadable",
-    "last_definition_is_blank",
-    "parsed",
-    "python_name",
-    "reading_once",
+    "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
+    "is_nested_deeply", "is_unreadable", "last_definition_is_blank", "parsed", "python_name", "reading_once",
 ]  # fmt: skip
 
 T = TypeVar("T")

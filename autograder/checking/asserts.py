@@ -10,12 +10,12 @@ from dataclasses import asdict
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.call_source import arguments_of, expression_for, shows_cases
+from autograder.checking.call_source import arguments_of, expression_for, right_of, shows_cases
 from autograder.checking.findings import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
 from autograder.checking.student_objects import explain_step, without_proxies
-from autograder.values import TableOptions, tolerances
+from autograder.values import TableOptions, as_array, tolerances
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
@@ -139,19 +139,30 @@ def assert_same_plot(
 def assert_sums_to_one(actual: Value, *, axis: int = -1, call: str = "", **inputs: Value) -> None:
     """Check that the entries along ``axis`` sum to 1."""
     rtol, atol = tolerances(*_arguments(actual, call, inputs))
-    judge_assertion("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
+    params = {"axis": axis, "rtol": rtol, "atol": atol, **_filled(actual)}
+    judge_assertion("sums_to_one", actual, None, params, call, inputs)
 
 
 def assert_within(
     actual: Value, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Value
 ) -> None:
     """Check that every entry is finite and between ``low`` and ``high``."""
-    judge_assertion("within", actual, None, {"low": low, "high": high}, call, inputs)
+    judge_assertion("within", actual, None, {"low": low, "high": high, **_filled(actual)}, call, inputs)
 
 
 def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
     """Check that no entry is NaN or infinite."""
-    judge_assertion("finite", actual, None, {}, call, inputs)
+    judge_assertion("finite", actual, None, _filled(actual), call, inputs)
+
+
+def _filled(actual: Value) -> dict[str, Value]:
+    """Return the parameter that a right result is not empty, if it is not. An empty one has every property of entries."""
+    found = as_array(without_proxies(actual))
+    if found is None or not found.size:  # looked up only then, because nearly all results have entries
+        found = as_array(right_of(actual))
+    elif _observer.get() is None:
+        return {}
+    return {"filled": True} if found is not None and found.size else {}
 
 
 def assert_shape(actual: Value, shape: Sequence[int], *, call: str = "", **inputs: Value) -> None:

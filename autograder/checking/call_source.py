@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import TypeVar
 
 import numpy as np
@@ -19,7 +21,7 @@ from autograder.sandbox.script import is_script
 from autograder.values import family_of, source
 
 __all__ = [
-    "arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "shows_cases", "track_answers",
+    "arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "right_of", "shows_cases", "track_answers",
 ]  # fmt: skip
 
 MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
@@ -31,11 +33,12 @@ Spelling = tuple[str, dict[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A value that the student returned, the call's arguments, and a function that formats the call."""
+    """A value that the student returned, the call's arguments, and functions that format the call and answer it right."""
 
     value: Value
     arguments: tuple[Value, ...]
     spell: Callable[[], Spelling]
+    right: Callable[[], Value]
 
 
 class _CheckAnswers(list[_Answer]):
@@ -99,11 +102,13 @@ def kept_for_this_check() -> dict[Hashable, Value]:
     return answers.kept if answers is not None else {}
 
 
-def record_answer(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
-    """Record and return the student's answer to ``call`` (None for a variable). ``spell`` formats the call."""
+def record_answer(
+    value: T, spell: Callable[[], Spelling], call: Call | None = None, right: Callable[[], Value] = lambda: None
+) -> T:
+    """Record and return the student's answer to ``call`` (None for a variable). ``right`` returns a right solution's."""
     answers = _answers.get()
     if answers is not None:
-        answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell))
+        answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell, right))
     return value
 
 
@@ -117,7 +122,16 @@ def expression_for(value: Value) -> Spelling:
         return "", {}
     answer, path = found
     text, inputs = answer.spell()
-    return text + path, inputs
+    return text + "".join(f"[{key!r}]" for key in path), inputs
+
+
+def right_of(value: Value) -> Value:
+    """Return what a right solution returns in the place of ``value``, a student's result or a part of it. None if unknown."""
+    found = _find(value)
+    try:
+        return reduce(getitem, found[1], found[0].right()) if found else None
+    except Exception:  # noqa: BLE001 - it has no such part, or is an error
+        return None
 
 
 def arguments_of(value: Value) -> tuple[Value, ...]:
@@ -126,7 +140,7 @@ def arguments_of(value: Value) -> tuple[Value, ...]:
     return found[0].arguments if found else ()
 
 
-def _find(value: Value) -> tuple[_Answer, str] | None:
+def _find(value: Value) -> tuple[_Answer, tuple[Value, ...]] | None:
     for answer in reversed(_answers.get() or []):
         path = _path(answer.value, value)
         if path is not None:
@@ -134,17 +148,17 @@ def _find(value: Value) -> tuple[_Answer, str] | None:
     return None
 
 
-def _path(whole: Value, part: Value, depth: int = 0) -> str | None:
-    """Return the path to ``part`` itself, not to something equal, in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
+def _path(whole: Value, part: Value, depth: int = 0) -> tuple[Value, ...] | None:
+    """Return the keys that lead to ``part`` itself, not to something equal, in ``whole``: ``()``, ``(1,)``, ``("a", 0)``."""
     if whole is part:
-        return ""
+        return ()
     # A student may return anything, so limit the search.
     if not isinstance(whole, tuple | list | dict) or len(whole) > MAX_PARTS or depth == MAX_DEPTH:
         return None
     for key, item in whole.items() if isinstance(whole, dict) else enumerate(whole):
         path = _path(item, part, depth + 1)
         if path is not None:
-            return f"[{key!r}]{path}"
+            return key, *path
     return None
 
 

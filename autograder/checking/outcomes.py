@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from autograder.base.foreign import Value
+from autograder.base.formatting import with_article
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
@@ -83,11 +85,11 @@ class Outcomes:
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.
 
-        An error that the student defines is given by name, such as ``"NotEnough"``. With ``says``, its text must
-        contain that string.
+        An error that the student defines is given by name, such as ``"NotEnough"``. A student's class with the name of a
+        built-in error, or of an error of a package, is another error. With ``says``, its text must contain that string.
         """
-        names = [error if isinstance(error, str) else error.__name__ for error in errors]
-        if not names or not all(name.isidentifier() for name in names):
+        names = [error if isinstance(error, str) else _name_of(error) for error in errors]
+        if not names or not all(name.replace(".", "").isidentifier() for name in names):
             raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
         expects = ExpectedError(tuple(names), says)
 
@@ -138,12 +140,20 @@ def is_outcome(source: str) -> bool:
     return source.startswith(_MARK)
 
 
-def missing_error_message(call: Call) -> str:
-    """Return a sentence about the error that a call should have raised, or "" if none was expected."""
+def _name_of(error: type[BaseException]) -> str:
+    """Return the name of an error that is compared. It includes the module if the error is from an installed package."""
+    root = error.__module__.partition(".")[0]
+    installed = root in sys.stdlib_module_names or "-packages" in (getattr(sys.modules.get(root), "__file__", "") or "")
+    return f"{error.__module__}.{error.__name__}" if installed and root != "builtins" else error.__name__
+
+
+def missing_error_message(call: Call, raised: str) -> str:
+    """Return a sentence about the error that a call should have raised, "" if none was. ``raised`` is the name of its error."""
     if call.expects is None:
         return ""
-    names = " or ".join(call.expects.names)
-    return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."
+    if raised in call.expects.names:
+        return f" Here Python's own {raised} is right, and this is another class of that name."
+    return f" Here {with_article(' or '.join(call.expects.names))} is right."
 
 
 def count(
@@ -168,7 +178,7 @@ def count(
         return
     given = rounded_limits(limits), list(args), dict(kwargs)
     found = measure(COUNT, function, *given)
-    needed = right(Call(function, given, {}, COUNT, measured=True))
+    needed = dict(right(Call(function, given, {}, COUNT, measured=True)) or {}, seconds=0.0)
     judge_assertion(
         "does_little",
         found,

@@ -7,6 +7,7 @@ also runs on students' machines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.base.errors import CourseError
@@ -29,7 +30,7 @@ class _Enough(BaseException):
 def probe(function, limits, args, kwargs):
     own_names = globals()
     names, most = limits["calls"], limits["steps"]
-    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False, "in_time": True}
+    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False}
     seconds = limits.get("seconds", 0)
 
     def step(number=1):
@@ -91,7 +92,6 @@ def probe(function, limits, args, kwargs):
         return line
 
     def ring(number, frame):
-        found["in_time"] = False
         raise _Enough
 
     args, kwargs = [item(value) for value in args], {key: item(value) for key, value in kwargs.items()}
@@ -120,8 +120,7 @@ def probe(function, limits, args, kwargs):
         if clock is not None:
             clock(_signal.ITIMER_VIRTUAL, 0)
             _signal.signal(_signal.SIGVTALRM, handler)
-        if seconds and _process_time() - begun > seconds:
-            found["in_time"] = False
+        found["seconds"] = _process_time() - begun
         started(before)
         home.update(own)
     return found
@@ -210,13 +209,14 @@ def limits_of(
 
 
 def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
-    """Return limits for the probe: each rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
+    """Return limits for the probe. Steps and calls are rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
 
-    The probe only has to stop a function that goes on and on. How many steps and calls are allowed is decided here, and the
-    student's process does not learn it.
+    Seconds are rounded up to a power of two. The probe only has to stop a function that goes on and on. How much is allowed is
+    decided here, and the student's process does not learn it.
     """
     calls = {name: _rounded(most) for name, most in limits["calls"].items()}
-    return {**limits, "steps": limits["steps"] and _rounded(limits["steps"]), "calls": calls}
+    seconds = {"seconds": 2.0 ** math.ceil(math.log2(limits["seconds"]))} if "seconds" in limits else {}
+    return {**limits, "steps": limits["steps"] and _rounded(limits["steps"]), "calls": calls, **seconds}
 
 
 def _rounded(limit: int) -> int:
@@ -234,7 +234,8 @@ def stays_within(
         return Finding(
             f"The steps of {asked} could not be counted: does the function change how Python traces a program?", "steps"
         )
-    if "seconds" in limits and found.get("in_time") is not True:
+    seconds = found.get("seconds")
+    if "seconds" in limits and not (type(seconds) is float and 0 <= seconds <= limits["seconds"]):
         return Finding(
             f"{asked} took more than {pluralize(limits['seconds'], 'second')} of the processor's time, which is all that it may take here. Which "
             "loop runs far more often than there are items?",

@@ -110,7 +110,7 @@ def check(
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
-    from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
+    from autograder.student.terminal.checking import asking_for_unsafe_local
 
     with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
@@ -125,10 +125,8 @@ def check(
         how = commands.confinement(unsafe_local=unsafe_local)
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            if here is None:
-                return check_by_examples(notebooks, only, how, on_verdict)
             return grade_notebooks(
-                load_course(here),
+                load_course(here) if here is not None else None,
                 [Job(path) for path in notebooks],
                 confinement=how,
                 only=only,

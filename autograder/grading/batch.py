@@ -8,13 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from autograder.base.errors import CourseError
-from autograder.base.verdict import Verdict, crash
+from autograder.base.verdict import Verdict
 from autograder.course.course import Course
-from autograder.course.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
+from autograder.course.notebook import load_document, read_bytes
 from autograder.grading.document import ReleasedNotebook, restore_cells
-from autograder.grading.grader import grade_serially
-from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, ungradable, verdict_only
+from autograder.grading.grader import check_serially, grade_serially
+from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, verdict_only
 from autograder.grading.task import Executor, GradingOptions, Task
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.confinement import Confinement
@@ -23,7 +22,7 @@ __all__ = ["grade", "grade_notebooks"]
 
 
 def grade_notebooks(
-    course: Course,
+    course: Course | None,
     jobs: Sequence[Job],
     *,
     confinement: Confinement = "auto",
@@ -35,12 +34,17 @@ def grade_notebooks(
 ) -> list[Verdict]:
     """Return the verdicts on ``jobs``, in their order. ``on_verdict`` is called with each verdict as it is made.
 
+    Without a course, the notebooks are checked by the examples that were released with them.
     A notebook that cannot be graded gets a verdict with the reason. Raises ``CourseError`` if the course itself is wrong, and
     ``SandboxUnavailable`` if there is no sandbox.
     """
     options = GradingOptions(confinement, frozenset(only) if only is not None else None, visible_only, pictures=False)
     verdicts: dict[Job, Verdict] = {}
-    for outcome in grade(course, jobs, options, workers=workers, executor=executor, deliver=verdict_only):
+    if course is None:
+        outcomes = _check(Task("", 0.0, options, None, verdict_only), jobs, min(workers, len(jobs)))
+    else:
+        outcomes = grade(course, jobs, options, workers=workers, executor=executor, deliver=verdict_only)
+    for outcome in outcomes:
         verdicts[outcome.job] = outcome.verdict
         if on_verdict is not None:
             on_verdict(outcome.verdict)
@@ -74,16 +78,13 @@ def grade(
     options = options or GradingOptions()
     by_chapter: dict[str, list[Job]] = {}
     for job in jobs:
-        try:
-            by_chapter.setdefault(_chapter(course, job), []).append(job)
-        except CourseError:
-            raise
-        except Exception as error:  # noqa: BLE001 - no notebook may stop the others
-            reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
-            yield delivered(Outcome(job, ungradable(job, reason)), deliver)
+        by_chapter.setdefault("" if job.chapter is None else course.require_chapter(job.chapter), []).append(job)
+    if unnamed := by_chapter.pop("", []):
+        # Students' notebooks are read only by an executor, which may have limits.
+        task = Task("", 0.0, options, None, deliver)
+        yield from (executor or _executor(min(workers, len(unnamed))))(course, task, unnamed)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         released = ReleasedNotebook.of(course, chapter)
-        _require_exercises(chapter, released.notebook, options.only)
         cache = VerdictCache.of(course, chapter, options.cache_inputs) if keep else None
         if cache is not None and keep == "read":
             cache = replace(cache, read_only=True)
@@ -97,30 +98,6 @@ def grade(
                 yield delivered(known, deliver)
         if unknown:
             yield from (executor or _executor(min(workers, len(unknown))))(course, task, unknown)
-
-
-def _chapter(course: Course, job: Job) -> str:
-    if job.chapter is not None:
-        return course.require_chapter(job.chapter)
-    chapter = chapter_of(read_notebook(job.path), course)
-    if chapter is None:
-        raise NotebookError(
-            f"Nothing in {job.path.name} tells which chapter it belongs to: none of its cells has a grade id of this "
-            "course. Put the chapter's id into the file name, or hand in the notebook that was released."
-        )
-    try:
-        return course.require_chapter(chapter)
-    except CourseError as error:
-        raise NotebookError(str(error)) from error
-
-
-def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | None) -> None:
-    unknown = (only or frozenset()) - set(released.exercises())
-    if unknown:
-        raise CourseError(
-            f"Chapter {chapter!r} has no exercise {', '.join(sorted(unknown))}. "
-            f"Its exercises are: {', '.join(released.exercises())}."
-        )
 
 
 def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
@@ -138,6 +115,16 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
     except Exception:  # noqa: BLE001 - reported when the notebook is graded
         return None
     return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
+
+
+def _check(task: Task, jobs: Sequence[Job], workers: int) -> Generator[Outcome, None, None]:
+    if _executor(workers) is grade_serially:
+        yield from check_serially(task, jobs)
+        return
+    from autograder.grading.pool import Pool  # noqa: PLC0415 - not needed in this process
+
+    with Pool(None, task, workers) as pool:
+        yield from pool.grade(jobs)
 
 
 def _executor(workers: int) -> Executor:

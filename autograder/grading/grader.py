@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from autograder.base.attempt import reading_once
@@ -14,17 +14,17 @@ from autograder.base.errors import CourseError
 from autograder.base.files import DISK
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
 from autograder.course.course import Course
-from autograder.course.notebook import NotebookError, grade_ids, metadata_of, read_bytes
+from autograder.course.notebook import NotebookError, chapter_of, grade_ids, metadata_of, read_bytes, read_notebook
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.imports import AllowedImports
-from autograder.grading.submission import Job, Outcome, Submission
+from autograder.grading.submission import Job, Outcome, Submission, points_of
 from autograder.grading.task import Task
 from autograder.sandbox.protocol import SandboxStartError
 
 if TYPE_CHECKING:
     from autograder.sandbox.worker import Worker
 
-__all__ = ["NotebookGrader", "grade_serially"]
+__all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
 
@@ -34,7 +34,7 @@ def grade_serially(
 ) -> Iterator[Outcome]:
     """Grade ``jobs`` in this process. This is an ``Executor``. A job is taken after the previous outcome has been used.
 
-    If ``worker`` is given, its open sandbox is used.
+    If ``worker`` is given, its open sandbox is used. Raises ``CourseError`` if a notebook's chapter lacks an exercise of the task.
     """
     from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
@@ -42,9 +42,56 @@ def grade_serially(
         jail = worker or stack.enter_context(
             open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
         )
-        grader = NotebookGrader(course, task, jail)
+        import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, which counts towards no notebook
+
+        graders = cache(partial(_grader_of, course, task, jail))
+        if task.chapter:
+            graders(task.chapter)
         for job in jobs:
-            yield grader.grade(job)
+            try:
+                chapter = task.chapter or _chapter_in(job, course)
+            except CourseError:
+                raise
+            except Exception as error:  # noqa: BLE001 - no notebook may stop the others
+                reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
+                yield task.ungradable(job, reason)
+            else:
+                yield graders(chapter).grade(job)
+
+
+def check_serially(task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    """Check ``jobs`` of no course in this process, by the examples that were released with them."""
+    from autograder.student.terminal.checking import check_by_examples  # noqa: PLC0415 - as above
+
+    for job in jobs:
+        [verdict] = check_by_examples([job.path], task.options.only, task.options.confinement)
+        yield Outcome(job, verdict)
+
+
+def _grader_of(course: Course, task: Task, worker: Worker, chapter: str) -> NotebookGrader:
+    released = ReleasedNotebook.of(course, chapter).notebook
+    unknown = (task.options.only or frozenset()) - set(released.exercises())
+    if unknown:
+        raise CourseError(
+            f"Chapter {chapter!r} has no exercise {', '.join(sorted(unknown))}. "
+            f"Its exercises are: {', '.join(released.exercises())}."
+        )
+    points = points_of(released, task.options.only)
+    return NotebookGrader(course, replace(task, chapter=chapter, max_score=points), worker)
+
+
+def _chapter_in(job: Job, course: Course) -> str:
+    """Return the chapter that a notebook itself names. Raises ``NotebookError`` if the course does not have it."""
+    chapter = chapter_of(read_notebook(job.path), course)
+    if chapter is None:
+        raise NotebookError(
+            f"Nothing in {job.path.name} tells which chapter it belongs to: none of its cells has a grade id of this "
+            "course. Put the chapter's id into the file name, or hand in the notebook that was released."
+        )
+    try:
+        return course.require_chapter(chapter)
+    except CourseError as error:
+        raise NotebookError(str(error)) from error
 
 
 class NotebookGrader:

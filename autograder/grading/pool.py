@@ -28,11 +28,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from traitlets.config import Config
+
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course, load_course
 from autograder.course.secret import VARIABLE
-from autograder.grading.grader import grade_serially
+from autograder.grading.grader import check_serially, grade_serially
 from autograder.grading.submission import Job, Outcome
 from autograder.grading.task import Executor, Task
 
@@ -74,10 +76,10 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 class Pool:
     """Grading processes, started when they are first needed and reused for further calls and tasks.
 
-    ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
+    Without a ``root``, there is no course: the notebooks are checked by the examples next to them. ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
     """
 
-    def __init__(self, root: Path, task: Task, workers: int, *, secret: str = "") -> None:
+    def __init__(self, root: Path | None, task: Task, workers: int, *, secret: str = "") -> None:
         self._root, self._task, self._workers, self._secret = root, task, workers, secret
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
@@ -195,7 +197,7 @@ class _Process:
         exceeded: the number of the notebook for which the process was killed, and the reason; None if it was not killed.
     """
 
-    def __init__(self, root: Path, task: Task, core: int | None, secret: str) -> None:
+    def __init__(self, root: Path | None, task: Task, core: int | None, secret: str) -> None:
         self.jobs: deque[Job] = deque()
         self.done = 0
         self.exceeded: tuple[int, str] | None = None
@@ -268,17 +270,13 @@ class _Grading(NamedTuple):
         """Return how much the process took, in words, and the setting that forbids it. None if no limit is exceeded."""
         if not self.seconds:
             return None
-        if time.monotonic() - self.began > self.seconds:
-            return (
-                f"{pluralize(self.seconds, 'second')}, the time of the student's code included,",
-                "c.Course.grader_seconds",
-            )
         processor, memory = _usage(pid)
+        if time.monotonic() - self.began > self.seconds:
+            much = f"{pluralize(self.seconds, 'second')}, the time of the student's code included,"
+            return much, "c.Course.grader_seconds"
         if processor - self.processor_began > self.processor_seconds:
-            return (
-                f"{pluralize(self.processor_seconds, 'second')} of processor time",
-                "c.Course.grader_processor_seconds",
-            )
+            much = f"{pluralize(self.processor_seconds, 'second')} of processor time"
+            return much, "c.Course.grader_processor_seconds"
         if memory > self.memory_mb << 20:
             return f"{self.memory_mb:,} MiB of memory", "c.Course.grader_memory_mb"
         return None
@@ -339,12 +337,14 @@ def serve(descriptor: int, page: int) -> None:
             # Not passed in the environment at the start, because other users can read that.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
-        course = load_course(root)
-        with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
-            tasks: list[Task] = [task]
+        course, tasks = (load_course(root) if root else Course(Path(), Config())), [task]
+        with ExitStack() as stack:
+            graded: Callable[[Task, Iterator[Job]], Iterator[Outcome]] = check_serially
+            if root:
+                worker = open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
+                graded = partial(grade_serially, course, worker=stack.enter_context(worker))
             while tasks:
-                jobs = _jobs(pipe, tasks, partial(current.begin, course))
-                for outcome in grade_serially(course, tasks.pop(), jobs, worker=worker):
+                for outcome in graded(tasks.pop(), _jobs(pipe, tasks, partial(current.begin, course))):
                     current.end()
                     pipe.send(outcome)
     except BaseException as error:  # noqa: BLE001 - sent to the parent and raised there

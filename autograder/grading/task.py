@@ -41,6 +41,7 @@ class Task:
     """The task of grading one chapter. It can be sent to another process if ``deliver`` can be pickled.
 
     Attributes:
+        chapter: the chapter, or "" if each notebook itself says which chapter it is.
         max_score: the points of the exercises that are graded.
         cache: where verdicts are stored, if anywhere.
         deliver: applied to each outcome in the process that graded it.

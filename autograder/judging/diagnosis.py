@@ -279,12 +279,9 @@ def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
 
 def _written(answer: Answer) -> str:
     if answer.error is not None:
-        return f"error {_failure(answer.error)}"
+        error = answer.error
+        return f"error {error.type if _on_purpose(error) else signature_of_error(error.type, error.message)}"
     return f"{_digits(answer.value)} {' '.join(answer.changed)}"
-
-
-def _failure(error: StudentError) -> str:
-    return error.type if _on_purpose(error) else signature_of_error(error.type, error.message)
 
 
 def _on_purpose(error: StudentError) -> bool:

@@ -246,9 +246,12 @@ class StudentProxy(Outcomes):
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
-            raise CheckFailed(text + missing_error_message(call), self._conversation.described(call), kind=kind)
+            raise CheckFailed(
+                text + missing_error_message(call, error.type), self._conversation.described(call), kind=kind
+            )
         value = _with_rest(copy_value(answer.value), lambda: self._conversation.ask(_taking_all(call, _ITEMS)).value)
-        return record_answer(value, lambda: self._conversation.spelled(call), call)
+        spelled, right = partial(self._conversation.spelled, call), partial(self._conversation.right, call)
+        return record_answer(value, spelled, call, right)
 
 
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known

@@ -78,7 +78,8 @@ class ExpectedError:
             return answer
         said = error.message[:MAX_ERROR_TEXT]
         text = {} if is_right and sanitize(self.says) in said else {"text": said}
-        return replace(answer, value={"raised": list(error.bases), **text}, error=None)
+        raised = [name for name in error.bases if "." not in name]
+        return replace(answer, value={"raised": raised, **text}, error=None)
 
 
 MAX_ERROR_TEXT = 499  # characters of an error's message that count, as many as a notebook keeps
@@ -175,8 +176,8 @@ class Opaque:
 class StudentError:
     """An exception in student code. All strings are limited in length and contain no control characters.
 
-    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``. ``bases`` contains
-    the name of the exception's own type and those of its base types.
+    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``. ``bases`` are
+    the types of the exception (see ``bases_of``).
     """
 
     type: str

@@ -174,13 +174,10 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits:
         return Mistake(source.place(cell), what, about=about)
     error = outcome.error
     # The error may come from another cell's function, so use its line number only if it is this cell's.
-    line = (
-        error.lineno
-        if error.cell in {"", cell.grade_id or source.name(cell), source.name(cell).removeprefix("code ")}
-        else None
-    )
+    names = {"", cell.grade_id or source.name(cell), source.name(cell).removeprefix("code ")}
+    line = error.lineno if error.cell in names else None
     why = f"{error.type}: {error.message}" if error.message else error.type
-    files = " A notebook is graded with the files that lie beside it in source/, and no others."
+    files = " A notebook is graded with the files next to it in source/, and no others."
     more = files if error.type == "FileNotFoundError" else ""
     return Mistake(source.place(cell, line), f"{when}it fails. {why.rstrip('.')}.{more}", about=about)
 

@@ -179,7 +179,7 @@ class _Workspace:
             (folder / unit.name).write_bytes(unit.data)
             for name, text in unit.beside.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            job = Job(folder / unit.name, unit.student, self._task.chapter)
+            job = Job(folder / unit.name, unit.student, self._task.chapter or None)
             [outcome] = self._pool.grade([job])
             files = () if self._pages is None else tuple(map(_packed, self._pages.files(job)))
             return Graded(unit.position, outcome, files)

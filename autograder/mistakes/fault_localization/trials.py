@@ -84,7 +84,7 @@ def survivors(
         right = questions.right[start : start + count]
         still = []
         for i, given in zip(alive, answers, strict=True):
-            if _all_right(given, right, calls):
+            if len(given) == len(right) and all(map(same_answer, given, right, calls)):
                 still.append(i)
             elif start:
                 near[i] = _FIRST_RIGHT
@@ -149,10 +149,6 @@ def _asked(
         done = len(part) if asked.alive else next((i for i, given in enumerate(part) if not given), len(part) - 1)
         found += part[: done + 1]
     return found
-
-
-def _all_right(given: Sequence[Answer], right: Sequence[Answer], calls: Sequence[Call]) -> bool:
-    return len(given) == len(right) and all(map(same_answer, given, right, calls))
 
 
 def _to_watch(calls: Sequence[Call]) -> Call | None:

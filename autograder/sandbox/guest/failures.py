@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from .wire_limits import Value
@@ -92,9 +93,25 @@ def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> d
     return described
 
 
+# Saved here because a student's metaclass may replace the attributes of its classes.
+_name_of, _mro_of, _module_of = (type.__dict__[name].__get__ for name in ("__name__", "__mro__", "__module__"))
+_BUILTINS = dict(vars(builtins))
+
+
 def bases_of(error: BaseException) -> list[str]:
-    """Return the names of an exception's own type and of its base types."""
-    return [kind.__name__[:100] for kind in type(error).__mro__[:MAX_BASES]]
+    """Return the names of an exception's own type and of its base types.
+
+    A type of a module is also listed as ``"numpy.linalg.LinAlgError"``. A class that only has the name of a built-in one is
+    ``"class ValueError"``.
+    """
+    names, qualified = [], []
+    for kind in _mro_of(type(error))[: MAX_BASES // 2]:
+        name, module = str.__str__(_name_of(kind))[:100], _module_of(kind)
+        names.append(name if _BUILTINS.get(name, kind) is kind else f"class {name}")
+        home = sys.modules.get(module) if type(module) is str else None
+        if type(home) is ModuleType and home is not builtins and vars(home).get(name) is kind:
+            qualified.append(f"{module}.{name}"[:100])
+    return names + qualified
 
 
 def _public_name(kind: type) -> str:
@@ -213,8 +230,8 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
         return f"{_START}what this line asks of the system is not allowed in it. Do without it in what you hand in."
     if missing and jail.alone:
         return (
-            "The jail in which notebooks are graded holds the notebook alone, and no file or folder that lies beside it: "
-            "if this is one, let a cell make it."
+            "The jail in which notebooks are graded contains only the notebook, without the files and folders next to it. "
+            "If you need one of them, create it in a cell."
         )
     return ""
 

@@ -34,19 +34,8 @@ import numpy as np
 from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, Json, TooBig, Value, WireError
 
 __all__ = [
-    "Iterated",
-    "UnserializableKeyError",
-    "decode_keys",
-    "decode_plain",
-    "encode_key",
-    "encode_other_array",
-    "encode_plain",
-    "is_key",
-    "materialize_iterators",
-    "named_zone",
-    "opaque_tree",
-    "zone_names",
-    "zone_of",
+    "Iterated", "UnserializableKeyError", "decode_keys", "decode_plain", "encode_key", "encode_other_array",
+    "encode_plain", "is_key", "materialize_iterators", "named_zone", "opaque_tree", "zone_names", "zone_of",
 ]  # fmt: skip
 
 # Saved here because student code may replace the attributes of these modules.
@@ -242,7 +231,10 @@ def _encode_time(value: Value) -> Json:
         return None
     zone = None if value.tzinfo is None else _encode_zone(value.tzinfo)
     if zone is None and value.tzinfo is not None:
-        return None
+        offset = value.utcoffset()
+        if offset is None:
+            return None
+        zone = _encode_zone(_timezone(offset))  # times are compared by it, so no name of another library is needed
     day = [value.year, value.month, value.day] if kind is _datetime else []
     parts = [value.hour, value.minute, value.second, value.microsecond, value.fold, zone]
     return ["datetime" if day else "time", *day, *parts]

@@ -21,17 +21,8 @@ from .wire_limits import MAX_COLLISIONS, Value
 from .wire_plain import named_zone, zone_names
 
 __all__ = [
-    "MAX_CELLS",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "TooLarge",
-    "from_parts",
-    "is_pandas",
-    "kind_of_table",
-    "levels_of",
-    "plain_copy",
-    "same_parts",
-    "to_parts",
+    "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "from_parts", "is_pandas", "kind_of_table", "levels_of",
+    "plain_copy", "same_parts", "to_parts",
 ]  # fmt: skip
 
 MAX_ROWS = 200_000
@@ -112,7 +103,9 @@ def to_parts(value: Value) -> Any:
         return "frame", _index(pandas, frame.index), _index(pandas, frame.columns), parts
     if kind:
         if len(value) > MAX_ROWS:
-            raise TooLarge(f"it is {_article(kind)} of {len(value):,} rows, and at most {MAX_ROWS:,} are looked at")
+            raise TooLarge(
+                f"it is {'an' if kind == 'Index' else 'a'} {kind} of {len(value):,} rows, and at most {MAX_ROWS:,} are looked at"
+            )
         if kind == "Index":
             return "index", _index(pandas, value)
         series = value if type(value) is pandas.Series else pandas.Series(value)
@@ -126,10 +119,6 @@ def to_parts(value: Value) -> Any:
 
 def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind == "Index" else f"a {kind}"
 
 
 def _scalar(pandas: ModuleType, value: Value) -> tuple[Any, ...]:

@@ -80,7 +80,10 @@ def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
 
 
 def check_by_examples(
-    notebooks: Sequence[Path], only: set[str] | None, confinement: Confinement, on_verdict: Callable[[Verdict], None]
+    notebooks: Sequence[Path],
+    only: Collection[str] | None,
+    confinement: Confinement,
+    on_verdict: Callable[[Verdict], object] = lambda _verdict: None,
 ) -> list[Verdict]:
     """Return the verdicts on ``notebooks``, judged by the visible checks in the ``examples.json`` next to each.
 
@@ -132,9 +135,9 @@ def examples_for(notebook: Path) -> Examples:
     return load_examples(path)
 
 
-def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
+def _check(path: Path, only: Collection[str] | None, open_cells: Callable[..., Session]) -> Verdict:
     notebook, examples = read_notebook(path), examples_for(path)
-    unknown = (only or set()) - set(examples.exercises)
+    unknown = set(only or ()) - set(examples.exercises)
     if unknown:
         known = ", ".join(examples.exercises)
         file = path.parent / EXAMPLES_NAME

@@ -5,10 +5,11 @@ import inspect
 import numpy as np
 import pytest
 
-from autograder.checking import assert_matches, assert_shape, assert_sums_to_one
+from autograder.checking import assert_finite, assert_matches, assert_shape, assert_sums_to_one, assert_within
 from autograder.checking.agreement import ReferenceComparison
-from autograder.checking.asserts import CheckFailed
+from autograder.checking.asserts import CheckFailed, observing
 from autograder.checking.call_source import expression_for, track_answers
+from autograder.checking.predicates import evaluate
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
@@ -33,7 +34,10 @@ def fixtures(**functions):
     """``student`` and ``agrees`` for a student with these functions, the others right."""
     session = FunctionSession({**REFERENCES, **functions})
     conversation = ExerciseSession(
-        lambda: session, limited=lambda _mb: session, signature=lambda name: inspect.signature(REFERENCES[name])
+        lambda: session,
+        limited=lambda _mb: session,
+        signature=lambda name: inspect.signature(REFERENCES[name]),
+        right=ReferenceProxy(REFERENCES).answer,
     )
     student = StudentProxy(conversation)
     return student, ReferenceComparison(student, ReferenceProxy(REFERENCES))
@@ -87,6 +91,41 @@ def test_every_assertion_finds_the_call_that_returned_its_value():
         assert_sums_to_one(found)
     with pytest.raises(CheckFailed, match=r"(?m)^found "):
         assert_matches(found + 1, x)
+
+
+EMPTY = {
+    "sums_to_one": assert_sums_to_one,
+    "within": lambda found: assert_within(found, low=0.0, high=1.0),
+    "finite": assert_finite,
+}
+
+
+@pytest.mark.parametrize("ask", EMPTY.values(), ids=EMPTY)
+def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
+    """Every property of entries is true of no entry. An empty result that is right passes."""
+    x = np.array([[1.0, 2.0], [3.0, 5.0]])
+    student, _ = fixtures(softmax=lambda x: x[:0])
+    with pytest.raises(
+        CheckFailed, match=r"^softmax\(x\) is an empty array of shape \(0, 2\), and a right result is not empty\."
+    ):
+        ask(student.softmax(x))
+    ask(student.softmax(x[:0]))
+    student, _ = fixtures(pair=lambda x: (x + 1, {"twice": [], "drawn": 0.0, "f": 0.0}))
+    with pytest.raises(CheckFailed, match=r"^pair\(x\)\[1\]\['twice'\] is an empty array of shape \(0,\)"):
+        ask(student.pair(x)[1]["twice"])
+    ask(np.ones((0, 2)))  # it is unknown what is right here
+
+
+def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
+    """So `check()` on a student's machine, which has no right solution, rejects an empty one too."""
+    noted = []
+    student, _ = fixtures()
+    with observing(lambda name, _actual, _expected, params, *_: noted.append((name, dict(params)))):
+        assert_finite(student.softmax(np.ones((1, 2))))
+        assert_finite(student.pair(np.ones((0, 2)))[0])
+    assert noted == [("finite", {"filled": True}), ("finite", {})]
+    assert "is not empty" in evaluate("finite", np.ones(0), params={"filled": True}).reason
+    assert evaluate("finite", np.ones(0)) is None
 
 
 def test_the_spelling_of_parts_functions_generators_and_variables():

@@ -14,6 +14,7 @@ from autograder.checking import grades_tests
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.call_source import track_answers
+from autograder.checking.step_counter import rounded_limits
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
@@ -205,9 +206,18 @@ def test_the_time_of_the_processor_is_limited(both):
     def check(student, agrees):
         with pytest.raises(CheckFailed, match=r"fib\(5\) took more than 0.2 seconds of the processor's time"):
             student.within(seconds=0.2).fib(5)
+        with pytest.raises(CheckFailed, match=r"fib\(-1\) took more than 0.26 seconds of the processor's time"):
+            student.within(seconds=0.26).fib(-1)  # which ends before the probe would stop it
         agrees.within(seconds=5).fib(1)
 
-    assert both("def fib(n):\n    while n > 1: pass\n    return n\n", check) == ""
+    busy = "from time import process_time\ndef fib(n):\n    end = process_time() + 0.3\n    while n > 1 or n < 0 and process_time() < end: pass\n    return n\n"
+    assert both(busy, check) == ""
+
+
+def test_no_limit_enters_the_sandbox_as_it_is():
+    """The probe gets limits that are rounded, and only has to stop a function that goes on and on."""
+    given = rounded_limits({"steps": 4321, "calls": {"f": 1}, "seconds": 0.3})
+    assert given == {"steps": 2000, "calls": {"f": 1000}, "seconds": 0.5}
 
 
 STRIPPED = [f" w{number} " for number in range(600)]

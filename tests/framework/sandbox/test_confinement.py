@@ -111,8 +111,8 @@ PROGRAMS = NOT_YOUR_CODE + "no other program or process can be started in it. Do
 SYSTEM = NOT_YOUR_CODE + "what this line asks of the system is not allowed in it. Do without it in what you hand in."
 FILES = NOT_YOUR_CODE + "no files but those of Python and its packages can be read in it, and {}. Put data into a cell."
 BESIDE = (
-    "The jail in which notebooks are graded holds the notebook alone, and no file or folder that lies beside it: if this is one, "
-    "let a cell make it."
+    "The jail in which notebooks are graded contains only the notebook, without the files and folders next to it. "
+    "If you need one of them, create it in a cell."
 )
 WRITABLE = {"bubblewrap": "new ones can be written in the current folder only", "landlock": "none can be written"}
 REFUSED = {

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
+from autograder.checking.findings import matches
 from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
 from autograder.sandbox.guest import wire, wire_plain
 from autograder.sandbox.guest.wire_plain import Iterated
@@ -118,6 +119,29 @@ def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
     """So do bytes, ranges, what an iterator gave and dicts of any plain keys, on the wire and in a file of examples."""
     assert written(there_and_back(value)) == written(value)
     assert written(decode_value(json.loads(json.dumps(encode_value(value))))) == written(value)
+
+
+class Summer(dt.tzinfo):
+    """A time zone of a student's own, two hours from UTC in summer. It has no offset without a date."""
+
+    def utcoffset(self, moment):
+        return None if moment is None else dt.timedelta(hours=2 if 4 <= moment.month <= 9 else 1)
+
+    def tzname(self, _moment):
+        return "../../etc/passwd"
+
+
+@pytest.mark.parametrize("library", ["dateutil.tz", "a student's own"])
+def test_a_zone_of_another_library_crosses_as_its_offset(library):
+    """Times are compared by it. No name of the zone is sent, and a time of day without a date has no offset."""
+    zone = Summer() if library != "dateutil.tz" else pytest.importorskip(library).gettz("Europe/Berlin")
+    for month, hours in [(1, 1), (7, 2)]:
+        moment = dt.datetime(2024, month, 15, 12, 30, tzinfo=zone)
+        found = there_and_back(moment)
+        assert written(found.tzinfo) == written(dt.timezone(dt.timedelta(hours=hours)))
+        assert matches(found, moment.replace(tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))) is None
+        assert matches(found, moment.replace(tzinfo=zoneinfo.ZoneInfo("Europe/London"))) is not None
+    assert there_and_back(dt.time(12, tzinfo=zone)) == ("opaque", "time")
 
 
 @given(texts | times)

@@ -33,6 +33,28 @@ c.Course.cell_seconds = 0.5
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """
+# An attack ends in this line, and returns one tree of its list FORGED after the other.
+RETURN_FORGED = (
+    "# @RETURN FORGED@",
+    """
+import guest.wire as wire
+import guest.runner as runner
+
+calls = []
+
+
+def packed(value, *_rest):
+    calls.append(value)
+    return wire.pack({"value": FORGED[len(calls) % len(FORGED)], "changed": []})
+
+
+runner.pack_array = packed
+
+
+def softmax(x):
+    return x
+""",
+)
 # The work of honest students, and the points of each exercise.
 HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
 FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
@@ -95,11 +117,16 @@ def _below(top):
     return [Path(folder, name) for folder, folders, files in os.walk(top) for name in (*folders, *files)]
 
 
+def aimed(source, course, port):
+    """Return an attack's source with the addresses of its targets."""
+    return source.replace("@COURSE@", str(course)).replace("@PORT@", str(port)).replace(*RETURN_FORGED)
+
+
 def attack_of(name, world):
     """Return an attack's source for this course, as a definition of the exercise's function."""
     function = "mean_kelvin" if in_the_second(name) else "to_kelvin"
-    source = re.sub(r"\bsoftmax\b", function, ATTACKS[name].read_text("utf-8"))
-    source = source.replace("@COURSE@", str(world.course.root)).replace("@PORT@", str(world.port))
+    source = aimed(ATTACKS[name].read_text("utf-8"), world.course.root, world.port)
+    source = re.sub(r"\bsoftmax\b", function, source)
     source = source.replace("/ch1.py", f"/{CHAPTER}.py").replace("test_ch1.py", f"test_{CHAPTER}.py")
     if name == "right_the_first_time":
         source = source.replace("e = np.exp(x - x.max())\n    return e / e.sum()", "return x + 273.15")

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell, Limits
-from tests.framework.security.hostile_class import ATTACKS, listening
+from tests.framework.security.hostile_class import ATTACKS, aimed, listening
 
 LIMITS = Limits(
     call_seconds=0.5, cell_seconds=0.5, submission_seconds=8.0, memory_mb=256, disk_mb=4, output_kb=8, result_mb=4
@@ -41,7 +41,7 @@ class Outside:
 
     def aim(self, source):
         """Return an attack's source with the addresses of its targets."""
-        return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
+        return aimed(source, self.course, self.port)
 
     def attack(self, name):
         """Return the source of the attack ``name`` with the addresses of its targets."""

@@ -21,6 +21,7 @@ from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import CourseError, load_course
 from autograder.course.notebook import NotebookError, document_bytes, parse_notebook
+from autograder.grading.batch import grade_notebooks
 from autograder.grading.grader import NotebookGrader
 from autograder.grading.submission import Job
 from autograder.grading.task import GradingOptions, Task
@@ -123,6 +124,33 @@ def test_the_commands_enforce_the_limits(tmp_path):
     assert graded.returncode == 1
     assert limit in said(graded.stderr + graded.stdout)
     assert "b burns" in said(graded.stderr + graded.stdout).split("Needs a person:")[1]
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """The files that this process opens, as a list that a test may clear."""
+    files = []
+    sys.addaudithook(lambda event, details: files.append(str(details[0])) if event == "open" else None)
+    return files
+
+
+def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
+    """`check` reads notebooks only in the grading process, which has limits, in a course folder and elsewhere."""
+    course = copy_course(tmp_path / "mini")
+    paths = [hand_in(course, student, document(course, **RIGHT)) for student in ("a", "b")]
+    paths.append(tmp_path / "other.ipynb")
+    paths[2].write_bytes(document_bytes({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    opened.clear()
+    verdicts = grade_notebooks(course, [Job(path) for path in paths], workers=1)
+    assert not {str(path) for path in paths} & set(opened)
+    assert [(v.status, v.chapter) for v in verdicts] == [("graded", CHAPTER), ("graded", CHAPTER), ("ungradable", None)]
+    elsewhere = grade_notebooks(None, [Job(path) for path in paths], workers=2)
+    assert not {str(path) for path in paths} & set(opened)
+    assert ["There is no examples.json" in verdict.reason for verdict in elsewhere] == [True, True, False]
+    with pytest.raises(
+        CourseError, match=f"Chapter '{CHAPTER}' has no exercise nothing. Its exercises are: to_kelvin, "
+    ):
+        grade_notebooks(course, [Job(paths[0])], only={"nothing"}, workers=1)
 
 
 @pytest.mark.parametrize(

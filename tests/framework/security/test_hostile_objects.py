@@ -7,28 +7,12 @@ from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell, Limits
-from tests.framework.security.hostile_objects import INDEXES, SLOW, TESTS
+from autograder.sandbox.protocol import Limits
+from tests.framework.security.hostile_objects import INDEXES, SLOW, TESTS, Handed
 from tests.support import ROOT
 
 LIMITS = Limits(call_seconds=0.7, cell_seconds=1.0, submission_seconds=6.0, memory_mb=256, result_mb=4)
 COURSE = ROOT / "examples" / "plain_python"
-
-
-class Handed:
-    """A submission of one cell, in the jail."""
-
-    label, blank, notes = "a student", frozenset(), {}
-
-    def __init__(self, worker, name, source):
-        self.worker, self.cell = worker, CodeCell(0, name, source)
-
-    def open(self, *, memory_mb=None):
-        """Return a fresh session."""
-        return self.worker.open([self.cell], memory_mb=memory_mb)
-
-    def before_redefined(self, _exercise):
-        """Nothing is defined twice."""
 
 
 @pytest.fixture(scope="module")
