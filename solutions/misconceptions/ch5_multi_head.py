@@ -1230,7 +1230,7 @@ def shuffled_back_before(attend, X, perm):
 @wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
     """You shuffled the same way both times, but with the inverse of `perm`: row i should be the old row perm[i]. If a
-    function ignores the order, this makes no difference. For all others, the gap changes."""
+    function ignores the order, this makes no difference. Otherwise, you get a different gap."""
     back = np.argsort(perm)
     return np.abs(attend(X[back]) - attend(X)[back]).max()
 
@@ -1251,8 +1251,8 @@ def asks_for_invariance(attend, X, perm):
 
 @wrong
 def shuffles_the_output_only(attend, X, perm):
-    """You compared the output with the same output shuffled. `attend` never saw a shuffled X, so this cannot tell
-    whether it depends on the order. One of the two sides should start from X[perm]."""
+    """You compared the output with the same output shuffled. `attend` never saw a shuffled X, so this cannot show
+    whether `attend` depends on the order. One of the two sides should start from X[perm]."""
     return np.abs(attend(X) - attend(X)[perm]).max()
 
 

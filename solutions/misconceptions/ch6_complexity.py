@@ -662,9 +662,8 @@ def no_maximum_at_all(Q, K, V, block_size):
 
 @wrong
 def maximum_starts_at_zero(Q, K, V, block_size):
-    """Your running maximum starts at a number that scores can be far below (0, for example), and it never comes down.
-    If all scores of a query are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less
-    than every score?"""
+    """Your running maximum starts at a finite number (0, for example), and it never comes down. If all scores of a query
+    are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less than every score?"""
     top, total, mixed = np.zeros((*Q.shape[:-1], 1)), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)

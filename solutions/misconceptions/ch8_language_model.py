@@ -82,7 +82,7 @@ def root_mean_square(X, gain, bias, eps=1e-5):
 @wrong
 def mean_square_for_variance(X, gain, bias, eps=1e-5):
     """You subtract the mean from the row, but for the variance you take the mean square of the original numbers. The
-    variance uses the distances from the mean: for the row [1, 3] it is 1, and the mean square is 5."""
+    variance uses the distances from the mean. For the row [1, 3] it is 1, while the mean square is 5."""
     mean = X.mean(axis=-1, keepdims=True)
     return (X - mean) / np.sqrt((X**2).mean(axis=-1, keepdims=True) + eps) * gain + bias
 

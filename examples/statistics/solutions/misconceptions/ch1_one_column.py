@@ -23,8 +23,8 @@ def counts_every_row(pupils, column):
 
 @wrong
 def missing_taken_for_zero(pupils, column):
-    """Your mean treats a missing value as 0. A pupil of unknown height is not 0 cm tall. Leave unknown values out, both
-    of the sum and of the number that you divide by."""
+    """Your mean treats a missing value as 0. A pupil of unknown height is not 0 cm tall. Leave unknown values out of
+    both the sum and the number that you divide by."""
     return _described(pupils[column], mean=pupils[column].fillna(0).mean())
 
 

@@ -40,8 +40,8 @@ def class_as_a_column(pupils):
 
 @wrong
 def in_the_order_of_the_table(pupils):
-    """Your classes are in the order of their first rows in `pupils`. Readers expect alphabetical order, in which they
-    can find a class."""
+    """Your classes are in the order of their first rows in `pupils`. Sort them alphabetically, so that readers can find
+    a class."""
     return pupils.groupby("class", sort=False)["minutes"].agg(pupils="size", mean="mean", median="median")
 
 
