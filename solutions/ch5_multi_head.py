@@ -259,7 +259,7 @@ quiz_ch5 = quiz(
                 Question 4: the shape is right, but the contents are not. A reshape reads row by row: what are the first
                 n · d numbers of X in that order?""",
                 ("b", "q4_cards"): """
-                Question 4: a reshape never skips a number, it only cuts one long line of numbers into pieces. To give a
+                Question 4: a reshape never skips a number. It only cuts one long line of numbers into pieces. To give a
                 head every h-th column, you would reshape to (n, d, h) and move the last axis.""",
                 ("c", "q4_wrong_order"): """
                 Question 4: if only the order of the heads were wrong, each head would still have its own columns of

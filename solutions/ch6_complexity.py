@@ -258,8 +258,8 @@ quiz_ch6 = quiz(
             wrong={
                 ("a", "weight_is_importance"): """
                 Question 6: A key contributes its weight times its value. If that value is near zero, a weight of 0.6
-                moves next to nothing. The output then passes through W_O, other heads and other layers. The weight
-                alone says only where this head looked.""",
+                moves next to nothing. The output then goes through W_O, is added to that of other heads, and passes
+                through more layers. The weight alone says only where this head looked.""",
                 ("c", "small_weight_is_harmless"): """
                 Question 6: A small weight on a large value can move the output more than a large weight on a small
                 value. Other heads can also give "the" more weight. To find out, take the word away and look at the

@@ -219,7 +219,7 @@ quiz_ch8 = quiz(
             right="b",
             wrong={
                 ("a", "q1_zeros"): """
-                Question 1: the two results are added to the row, they do not replace it. What is a row, plus 0, plus
+                Question 1: the two results are added to the row and do not replace it. What is a row, plus 0, plus
                 0?""",
                 ("c", "q1_normed"): """
                 Question 1: only the attention and the mlp read the normed row. Their results are added to the row

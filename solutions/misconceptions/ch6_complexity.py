@@ -84,7 +84,7 @@ def weights_stored_too(n_q, n_k, d_k, d_v):
 @wrong
 def output_stored_too(n_q, n_k, d_k, d_v):
     """Your multiply-adds are right, but you add the output's n_q · d_v numbers to the stored scores. Count only the
-    table of scores, which is the part that grows with the square."""
+    table of scores, which is the part that grows quadratically."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k + n_q * d_v}
 
 
@@ -409,8 +409,8 @@ def divided_by_the_features_of_the_query(Q, K, V, feature_map):
 
 @wrong
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
-    """For the sum to divide by, you add up the features of the queries. A query's weights are added up over the keys,
-    so add up the keys' features instead."""
+    """The sum that you divide by uses the features of the queries. A query's weights are added up over the keys, so add
+    up the keys' features instead."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_Q.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)

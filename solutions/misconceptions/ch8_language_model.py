@@ -291,8 +291,8 @@ def no_residual_around_the_attention(X, weights, h):
 
 @wrong
 def no_residual_around_the_mlp(X, weights, h):
-    """You return the result of the mlp without adding it to its input. Like the attention's result, it is only an
-    addition."""
+    """You return the result of the mlp without adding it to its input. Add it, just like the result of the
+    attention."""
     return block(X, weights, h, residual=(1, 0))
 
 

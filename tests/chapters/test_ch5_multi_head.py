@@ -386,8 +386,8 @@ def score_matches(student, reference, name):
 
 @exercise("pattern_scores", points=4, takes=Contract({"weights": weights("n n")}, sizes={"n": (2, 330)}))
 class TestPatternScores:
-    """Take the four formulas one at a time, and let `check` tell you about each. A row is a query. Always compute one
-    number for each row first, and then the average of these numbers.
+    """Take the four formulas one at a time, and run `check` after each. A row is a query. Always compute one number for
+    each row first, and then the average of these numbers.
 
     For `uniform`, `np.minimum` compares every weight with 1 / n. For `local` and `previous`, you need to know how far
     apart query and key are. `np.indices` gives the row number i and the column number j of every entry.

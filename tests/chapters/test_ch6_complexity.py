@@ -576,7 +576,7 @@ class TestDecodeStep:
     `np.concatenate` make a new array and leave the old one unchanged.
 
     With the longer caches, the scores of one query are a vector of t + 1 numbers: each row of keys times q, divided by
-    the root of d_k. Their softmax averages the rows of values. This way, t = 0 needs no special case.
+    the root of d_k. Use their softmax as weights to average the rows of values. This way, t = 0 needs no special case.
     """
 
     @check(points=0.75, visible=True)

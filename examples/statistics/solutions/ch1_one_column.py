@@ -50,7 +50,7 @@ quiz_ch1 = quiz("quiz_ch1", points=2, hints=HINTS, questions={
         "c": "One of the two adds up all values, including the very large one. The other only looks for the value in the middle.",
     }),
     "q2": number("a mean of values with one missing", right=4.0, within=0.01, wrong={
-        12.0: "This is the sum. The mean is an equal share of it for each value: how many values are there?",
+        12.0: "This is the sum. To get the mean, divide it by the number of values. How many values are there?",
         3.0: "You divided by 4, as if the missing value were 0. But it is unknown, not 0.",
     }),
 })  # fmt: skip

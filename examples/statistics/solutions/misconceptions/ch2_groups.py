@@ -84,7 +84,7 @@ def shares_of_each_way(pupils):
 
 @wrong
 def nobody_is_missing_instead_of_0(pupils):
-    """If nobody in a class comes in some way, your table has a missing value. But the number is known: it is 0. A
+    """If nobody in a class uses a way to school, your table has a missing value. But the number is known: it is 0. A
     missing value would mean that nobody asked."""
     found = pupils.groupby("class")["travel"].value_counts(normalize=True).unstack()
     return found.reindex(columns=WAYS)
