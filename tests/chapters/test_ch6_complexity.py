@@ -307,10 +307,10 @@ class TestLinearAttention:
     The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but you can choose which two to
     multiply first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4.
 
-    The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with the same vector is
-    the dot product with the sum. So add up the keys' features first, along the axis of the keys. With `keepdims=True`
-    that sum has the shape (…, 1, m), with or without a batch, and fits φ(Q) entry by entry. Divide the numerator by an
-    array of shape (…, n_q, 1).
+    The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). If you add up dot products with the same vector,
+    you get the dot product with the sum. So add up the keys' features first, along the axis of the keys. With
+    `keepdims=True` that sum has the shape (…, 1, m), with or without a batch, and fits φ(Q) entry by entry. Divide the
+    numerator by an array of shape (…, n_q, 1).
     """
 
     @check(points=0.5, visible=True)
