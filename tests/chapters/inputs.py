@@ -256,7 +256,7 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
 
 
 def attention_contract(*, scaled=True, float32=True, **more):
-    """Return the contract of attention: Q, K and V with batch axes, and ``more`` arguments. Similar scores stay within 1e4."""
+    """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
     categories, constrain = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)

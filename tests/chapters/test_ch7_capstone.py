@@ -198,7 +198,7 @@ class TestDecoderAttention:
 
     @check(visible=True, after="test_small_example")
     def test_scores_near_a_thousand(self, agrees):
-        """scores near -1000 in the first attention and near 1000 in the second"""
+        """scores near -1000 in the first attention, near 1000 in the second"""
         first, eye, W_O = np.array([[1.0], [0.0]]), np.eye(2), np.array([[1.0, 2.0], [3.0, -1.0]])
         weights = {
             "self": {"W_Q": first, "W_K": np.array([[-998.0], [1.0]]), "W_V": eye, "W_O": np.diag([1.0, 2.0])},

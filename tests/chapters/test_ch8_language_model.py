@@ -47,7 +47,7 @@ def numbers(rng, *shape, high=1.5):
 
 
 def wide_enough(values, _rng):
-    """Return the same inputs, or None if float32 numbers are so close together that right solutions differ."""
+    """The same inputs; None where numbers of float32 lie so close together that right forms differ."""
     X = values["X"]
     if X.dtype == np.float32 and (X.std(axis=-1) < 0.02 * np.abs(X).max(axis=-1)).any():
         return None
@@ -116,7 +116,7 @@ class TestLayerNorm:
 
 
 def near_for_float32(values, _rng):
-    """Return the same inputs. With float32, positions stay within 1000, because right solutions differ beyond that."""
+    """The same inputs; with float32 no position is beyond 1000, where right forms differ."""
     if values["X"].dtype == np.float32:
         values = {**values, "positions": np.clip(values["positions"], -1000, 1000)}
     return values
