@@ -23,7 +23,7 @@ MINUTES = table({"class": CLASSES, "minutes": real(0, 300)}, rows=(1, 50), missi
     "by_class",
     points=5,
     takes=Contract({"pupils": MINUTES}),
-    equivalent={"with_two_tables: `0` → `1`": "the columns may be in any order"},
+    equivalent={"with_two_tables: `0` → `1`": "the columns may stand in any order"},
 )
 class TestByClass:
     """`pupils.groupby("class")["minutes"]` is one column of minutes for each class. Call its `mean()` and look at the
