@@ -500,7 +500,7 @@ CHANCE = float(np.log(2e7))
 
 
 def assert_drawn(draws, shares, call):
-    """Check that the tokens in ``draws`` come as often as their ``shares``, one row of shares for each draw. Raises CheckFailed."""
+    """Raise unless the tokens in ``draws`` come as often as their ``shares`` say, a row of shares for each draw."""
     draws, shares = np.asarray(draws), np.asarray(shares)
     n_vocab = shares.shape[1]
     if draws.shape != shares.shape[:1] or draws.dtype.kind not in "iuf" or (draws != np.round(draws)).any():
@@ -699,9 +699,9 @@ class TestSampleNext:
             0.2,
             40.0,
             700.0,
-        ):  # logits as far apart as the temperature is high, so that no limit passes
+        ):  # the logits as far apart as the temperature is hot: no limit passes
             draws_of(student, temperature * numbers(rng, 5), temperature, rng)
-        draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that rounding would remove
+        draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
 
     test_every_kind = all_categories(
         points=0.5,
