@@ -194,13 +194,13 @@ quiz_ch5 = quiz(
     points=3,
     hints="""
     Questions 1 and 2: write down the shapes of W_Q, W_K, W_V and W_O, and multiply. Question 3: draw the matrix, or
-    make it in a cell of your own and ask your `pattern_scores`.
+    make it in a cell of your own and call your `pattern_scores` on it.
 
-    Question 4: try it with 4 positions and 2 heads of 2 columns, X = `np.arange(16).reshape(4, 4)`, and look at which
-    rows of X are in head 0. Question 5: your `equivariance_gap` answers it.
+    Question 4: try it with 4 positions and 2 heads of 2 columns, X = `np.arange(16).reshape(4, 4)`. Which rows of X are
+    in head 0? Question 5: your `equivariance_gap` answers it.
 
-    Question 1: all the heads together have h · d_k columns, and there are four matrices. Question 6: think of who
-    decides how many heads a model has, and when.
+    Question 1: all the heads together have h · d_k columns, and there are four matrices. Question 6: who decides how
+    many heads a model has, and when?
     """,
     questions={
         "q1": number(
@@ -212,15 +212,16 @@ quiz_ch5 = quiz(
                 (2048, "q1_one_head"): """
                 Question 1: 2048 is 4 · 64 · 8, the numbers that belong to one head. There are 8 heads.""",
                 (131072, "q1_full_width_heads"): """
-                Question 1: 131072 would be right if each of the 8 heads were 64 wide. Here each is 8 wide: the heads share the width
-                among them.""",
+                Question 1: 131072 would be right if each of the 8 heads were 64 wide. Here each head is 8 wide, because
+                the heads share the width.""",
                 (4096, "q1_one_matrix"): """
                 Question 1: 4096 is 64 · 64, the numbers in one of the matrices. There are four.""",
                 (5632, "q1_three_small_and_w_o"): """
                 Question 1: 5632 is 3 · 64 · 8 + 64 · 64. You took W_Q, W_K and W_V for one head, and W_O for all of them. The first
                 three have h · d_k = 64 columns too.""",
                 (1536, "q1_without_w_o_one_head"): """
-                Question 1: 1536 is 3 · 64 · 8: W_Q, W_K and W_V of a single head. There are 8 heads, and W_O.""",
+                Question 1: 1536 is 3 · 64 · 8: W_Q, W_K and W_V of a single head. There are 8 heads, and W_O counts
+                too.""",
             },
         ),
         "q2": choice(
@@ -240,14 +241,14 @@ quiz_ch5 = quiz(
             right="a",
             wrong={
                 ("b", "q3_uniform"): """
-                Question 3: uniform means that each query spreads its weight evenly over the keys. Here all the queries agree, but each
-                of them puts everything on one key; its "uniform" is only 1/6.""",
+                Question 3: uniform means that each query spreads its weight evenly over the keys. Here all the queries
+                agree, but each of them puts everything on one key, so "uniform" is only 1/6.""",
                 ("c", "q3_local"): """
-                Question 3: position 0 is near to queries 0 and 1 only. For the other four the weight on their neighbourhood is 0, so
-                "local" is 2/6.""",
+                Question 3: position 0 is near queries 0 and 1 only. The other four queries have no weight in their
+                neighborhood, so "local" is 2/6.""",
                 ("d", "q3_previous"): """
-                Question 3: position 0 comes right before query 1 only, so "previous" is 1/5. The other queries look further back than
-                one step.""",
+                Question 3: position 0 comes right before query 1 only, so "previous" is 1/5. Queries 2 to 5 look back
+                further than one step.""",
             },
         ),
         "q4": choice(
@@ -255,14 +256,14 @@ quiz_ch5 = quiz(
             right="d",
             wrong={
                 ("a", "q4_right_after_all"): """
-                Question 4: the shape is right, the contents are not. A reshape reads row by row: what are the first n · d numbers of X
-                in that order?""",
+                Question 4: the shape is right, but the contents are not. A reshape reads row by row: what are the first
+                n · d numbers of X in that order?""",
                 ("b", "q4_cards"): """
-                Question 4: a reshape never skips a number: it cuts one long line of numbers into pieces. Columns dealt out like cards
-                come from a reshape to (n, d, h) and a move of its last axis.""",
+                Question 4: a reshape never skips a number. It only cuts one long line of numbers into pieces. To give a
+                head every h-th column, you would reshape to (n, d, h) and move the last axis.""",
                 ("c", "q4_wrong_order"): """
-                Question 4: if only the order of the heads were wrong, each head would still hold its own columns of every position.
-                Try it with the numbers 0 to 11 in 4 rows and h = 2: which rows of X are in head 0?""",
+                Question 4: if only the order of the heads were wrong, each head would still have its own columns of
+                every position. Try it with the numbers 0 to 11 in 4 rows and h = 2: which rows of X are in head 0?""",
             },
         ),
         "q5": choice(
@@ -270,11 +271,12 @@ quiz_ch5 = quiz(
             right="b",
             wrong={
                 ("a", "q5_invariant"): """
-                Question 5: each word's output moves with its word. If all the outputs stayed in place, the word that is now at position
-                0 would have the output of the word that was there before. It is equivariance, not invariance.""",
+                Question 5: each word's output moves with its word. If the outputs stayed in place, the word now at
+                position 0 would have the output of the word that was there before. So this is equivariance, not
+                invariance.""",
                 ("c", "q5_other_numbers"): """
-                Question 5: without positions and without a mask, a query sees a set of keys and values, and a weighted average does not
-                depend on the order in which it is added up. The numbers are the same; where do they stand?""",
+                Question 5: without positions and without a mask, a query sees a set of keys and values, and a weighted
+                average does not depend on their order. The numbers are the same. In which rows are they now?""",
                 ("d", "q5_all_alike"): """
                 Question 5: the outputs differ because the queries differ, and each word still has its own query.""",
             },
@@ -284,14 +286,14 @@ quiz_ch5 = quiz(
             right="c",
             wrong={
                 ("a", "q6_twelve_is_best"): """
-                Question 6: no number of heads is best for all models. The first Transformer had 8 in its base version and 16 in its big
-                one, and the models of the GPT-2 family have from 12 to 25.""",
+                Question 6: no number of heads is best for all models. The first Transformer had 8 in its base version
+                and 16 in its big version, and the GPT-2 models have from 12 to 25.""",
                 ("b", "q6_forced_by_the_width"): """
-                Question 6: the width restricts the number of heads only where the heads are to share it evenly, and 768 can be shared
-                evenly by 6, 8 or 16 heads just as well.""",
+                Question 6: the width restricts the number of heads only if the heads share it evenly. And 6, 8 or 16
+                heads can share 768 evenly too.""",
                 ("d", "q6_as_many_as_layers"): """
-                Question 6: that GPT-2 small has 12 layers as well is a coincidence. The largest GPT-2 has 48 layers and 25 heads in
-                each.""",
+                Question 6: it is a coincidence that GPT-2 small also has 12 layers. The largest GPT-2 has 48 layers,
+                with 25 heads in each.""",
             },
         ),
     },

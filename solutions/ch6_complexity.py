@@ -161,13 +161,14 @@ quiz_ch6 = quiz(
     "quiz_ch6",
     points=3,
     hints="""
-    Questions 1 and 2 can be worked out with your own `layer_flops`, in a cell of your own.
+    Use your own `layer_flops`, in a cell of your own, to work out questions 1 and 2.
 
-    For 1, set the two parts of a layer's cost equal and divide by what they share. For 3, ask of each method whether
-    its weights are those of the softmax. For 4, think of what `decode_step` takes and returns.
+    Question 1: set the two parts of a layer's cost equal, and divide by what they share. Question 3: does each method
+    use the weights of the softmax? Question 4: what does `decode_step` take and return?
 
-    For 2, write the cost at n = 512 as two numbers, then double one of them and take the other four times. For 5, the
-    years are in the text, and so is what a fixed number of keys costs. For 6, remember what a weight is multiplied by.
+    Question 2: write the cost at n = 512 as two numbers, then multiply one of them by two and the other by four.
+    Question 5: the text gives the years and the cost of a fixed number of keys. Question 6: remember what a weight is
+    multiplied by.
     """,
     questions={
         "q1": number(
@@ -175,11 +176,11 @@ quiz_ch6 = quiz(
             right=1536,
             wrong={
                 (768, "equal_where_n_is_d"): """
-                Question 1: At n = 768 = d_model the projections still cost twice as much: 8nd² is then 8d³, and 4n²d is 4d³.
-                Set the two equal and solve for n.""",
+                Question 1: At n = 768 = d_model, the projections still cost twice as much: 8nd² is then 8d³, and 4n²d
+                is 4d³. Set the two equal and solve for n.""",
                 (384, "equal_at_half_of_d"): """
-                Question 1: You have the factor upside down: at n = 384 the projections cost four times as much as the part with
-                n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
+                Question 1: You have the factor upside down. At n = 384, the projections cost four times as much as the
+                part with n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
                 (3072, "equal_at_four_times_d"): """
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
@@ -192,14 +193,14 @@ quiz_ch6 = quiz(
             right="b",
             wrong={
                 ("a", "doubling_doubles"): """
-                Question 2: It would be times 2 if nothing but the projections were there. The part with n² is a third of the
-                cost at n = 512, and that part grows fourfold.""",
+                Question 2: It would be times 2 if there were only projections. At n = 512, the part with n² is a third
+                of the cost, and that part grows fourfold.""",
                 ("c", "doubling_triples"): """
-                Question 2: Times 3 is right where both parts cost the same, at n = 1024 for this layer. At n = 512 the
-                projections are still two thirds of the cost.""",
+                Question 2: Times 3 is right when both parts cost the same, which for this layer is at n = 1024. At n =
+                512, the projections are still two thirds of the cost.""",
                 ("d", "doubling_quadruples"): """
-                Question 2: Only the part with n² grows fourfold. The projections treat every position by itself: twice as many
-                cost twice as much. At n = 512 they are two thirds of the whole.""",
+                Question 2: Only the part with n² grows fourfold. The projections treat every position by itself, so
+                twice as many positions cost twice as much. At n = 512, the projections are two thirds of the cost.""",
             },
         ),
         "q3": choice(
@@ -207,14 +208,15 @@ quiz_ch6 = quiz(
             right="c",
             wrong={
                 ("a", "a_window_is_exact"): """
-                Question 3: A sliding window gives weight 0 to what lies further back. Unless these weights were 0 anyway, the
-                output is another one.""",
+                Question 3: A sliding window gives weight 0 to keys that are further back. Unless these weights were 0
+                anyway, the output is different.""",
                 ("b", "linear_is_exact"): """
-                Question 3: Linear attention has other weights: dot products of features in place of exp(score). It is exact for
-                what it defines, but that is not softmax attention.""",
+                Question 3: Linear attention has different weights: dot products of features instead of exp(score). It
+                computes these exactly, but they are not those of softmax attention.""",
                 ("d", "nothing_is_exact"): """
-                Question 3: One of them is: it works with the same scores, the same exps and the same sums, in another order.
-                Your own `chunked_attention` gives the plain output to the last digits, with any block size.""",
+                Question 3: One of them is exact. It uses the same scores, the same exps and the same sums, in a
+                different order. Your own `chunked_attention` gives the plain output up to rounding, with any block
+                size.""",
             },
         ),
         "q4": choice(
@@ -222,14 +224,15 @@ quiz_ch6 = quiz(
             right="d",
             wrong={
                 ("a", "the_cache_makes_steps_constant"): """
-                Question 4: The new query still meets every key in the cache, and there is one more at each step. What is saved
-                is working the old keys and values out again.""",
+                Question 4: The new query still meets every key in the cache, and there is one more at each step. The
+                cache only saves computing the old keys and values again.""",
                 ("b", "the_cache_approximates"): """
-                Question 4: Nothing is approximated: keys and values of earlier positions are what they were, as under a causal
-                mask they do not depend on what comes later. Your own `decode_step` gave the very rows of the whole attention.""",
+                Question 4: Nothing is approximated. Under a causal mask, the keys and values of earlier positions do
+                not depend on later ones, so they stay the same. Your own `decode_step` gave exactly the rows of the
+                whole attention.""",
                 ("c", "the_cache_saves_memory"): """
-                Question 4: A cache is memory spent in order to save time: two rows more for each position, in each layer, for
-                as long as the text goes on.""",
+                Question 4: A cache uses memory to save time: two more rows for each position, in each layer, for as
+                long as the text goes on.""",
             },
         ),
         "q5": choice(
@@ -237,14 +240,16 @@ quiz_ch6 = quiz(
             right="a",
             wrong={
                 ("b", "attention_came_in_2017"): """
-                Question 5: 2017 is the year of the transformer, which does without recurrence. Attention for translation is
-                from 2014 (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it in 2015.""",
+                Question 5: 2017 is the year of the transformer, which does without recurrence. Attention for
+                translation dates from 2014 (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it
+                in 2015.""",
                 ("c", "attention_needs_words"): """
-                Question 5: Attention takes rows of numbers, wherever they come from. The Vision Transformer makes rows of the
-                patches of an image; speech, music and proteins have been treated alike.""",
+                Question 5: Attention works on rows of numbers, wherever they come from. The Vision Transformer makes
+                rows of the patches of an image. Speech, music and proteins work in the same way.""",
                 ("d", "longformer_is_n_root_n"): """
-                Question 5: Longformer and BigBird let each query see a fixed number of keys (a window, a few global tokens, in
-                BigBird some random ones), so their cost is linear in n. n√n belongs to the Sparse Transformer of 2019.""",
+                Question 5: Longformer and BigBird let each query see a fixed number of keys (a window, a few global
+                tokens, in BigBird some random ones). So their cost is linear in n. The cost n√n belongs to the Sparse
+                Transformer of 2019.""",
             },
         ),
         "q6": choice(
@@ -252,14 +257,15 @@ quiz_ch6 = quiz(
             right="b",
             wrong={
                 ("a", "weight_is_importance"): """
-                Question 6: What a key contributes is its weight times its value. If that value is near zero, a weight of 0.6
-                moves next to nothing; and the output then passes W_O, other heads and other layers. The weight alone says where
-                this head looked.""",
+                Question 6: A key contributes its weight times its value. If that value is near zero, a weight of 0.6
+                moves next to nothing. The output then goes through W_O, is added to that of other heads, and passes
+                through more layers. The weight alone says only where this head looked.""",
                 ("c", "small_weight_is_harmless"): """
-                Question 6: A small weight on a large value can move the output more than a large weight on a small one; and
-                other heads may give "the" more. Nobody knows before it has been taken away and the answer looked at.""",
+                Question 6: A small weight on a large value can move the output more than a large weight on a small
+                value. Other heads can also give "the" more weight. To find out, take the word away and look at the
+                answer.""",
                 ("d", "weights_explain_the_decision"): """
-                Question 6: That the weights add up to 1 makes them shares of this head's average, not of a decision. Quite
+                Question 6: The weights add up to 1, but they are shares of this head's average, not of a decision. Very
                 different weights can lead to the same answer (Jain and Wallace, 2019).""",
             },
         ),

@@ -205,13 +205,13 @@ quiz_ch8 = quiz(
     points=3,
     hints="""
     Question 1: read the two lines of a block as sums, and put 0 for one of the parts. Question 2: what did your
-    `rotate_positions` show of two rows that both move on by the same number of positions?
+    `rotate_positions` show about two rows that both move on by the same number of positions?
 
-    Question 5: go through it step by step. Which rows go through the first block before the first new token is drawn, and
-    which before the second? Does the last token that is drawn go through it at all?
+    Question 5: go through it step by step. Which rows go through the first block before the first new token is drawn,
+    and which before the second? Does the last new token go through it at all?
 
-    Question 6: divide both logits by 2, then compare exp of the one with exp of the other. Question 4: think of what the
-    other heads do while one is off.
+    Question 6: divide both logits by 2, then compare the exp of one with the exp of the other. Question 4: what do the
+    other heads do while one is off?
     """,
     questions={
         "q1": choice(
@@ -219,12 +219,13 @@ quiz_ch8 = quiz(
             right="b",
             wrong={
                 ("a", "q1_zeros"): """
-                Question 1: the two results are added to the row; they do not take its place. What is a row, plus 0, plus 0?""",
+                Question 1: the two results are added to the row and do not replace it. What is a row, plus 0, plus
+                0?""",
                 ("c", "q1_normed"): """
-                Question 1: the norm is only for the attention and the mlp to read. What is added to is the row itself, which no norm
-                has touched.""",
+                Question 1: only the attention and the mlp read the normed row. Their results are added to the row
+                itself, without a norm.""",
                 ("d", "q1_mean"): """
-                Question 1: a mean of other rows could only come from the attention, and that added 0 here.""",
+                Question 1: a mean of other rows could only come from the attention, and the attention added 0 here.""",
             },
         ),
         "q2": number(
@@ -232,13 +233,15 @@ quiz_ch8 = quiz(
             right=100,
             wrong={
                 (106, "q2_other_side"): """
-                Question 2: that key would stand three positions after its query. In the first pair it stands three before it.""",
+                Question 2: that key would be three positions after its query. In the first pair, it is three positions
+                before.""",
                 (94, "q2_sum"): """
-                Question 2: 94 is 103 - 9. What stays the same is the distance of the query and the key: 12 - 9.""",
+                Question 2: 94 is 103 - 9. The distance of the query and the key stays the same: 12 - 9.""",
                 (9, "q2_stays"): """
                 Question 2: the query has moved on by 91 positions. If the key stays where it is, they are 94 apart.""",
                 (91, "q2_shift"): """
-                Question 2: 91 is how far the query has moved on. The key moves on by as much, from 9.""",
+                Question 2: 91 is how far the query has moved on. The key moves on by the same distance, starting from
+                9.""",
             },
         ),
         "q3": choice(
@@ -246,12 +249,13 @@ quiz_ch8 = quiz(
             right="c",
             wrong={
                 ("a", "q3_cheaper"): """
-                Question 3: turning costs a little, it saves nothing. What a head learns is what changes.""",
+                Question 3: turning costs a little extra and saves nothing. The advantage is in what a head can
+                learn.""",
                 ("b", "q3_no_mask"): """
-                Question 3: a turn hides nothing: later keys have scores as well. The causal mask is still needed.""",
+                Question 3: turning hides nothing, so later keys still have scores. You still need the causal mask.""",
                 ("d", "q3_any_length"): """
-                Question 3: distances that never came up in training are new to the model, and it may write nonsense there. Nothing in the
-                turn promises anything about them.""",
+                Question 3: distances that never came up in training are new to the model, and it may write nonsense
+                there. Turning promises nothing about them.""",
             },
         ),
         "q4": choice(
@@ -259,12 +263,13 @@ quiz_ch8 = quiz(
             right="d",
             wrong={
                 ("a", "q4_only_this_head"): """
-                Question 4: the other heads and the mlps were there too, and may be needed just as much. Switch those off one by one, and the
-                loss may rise as well.""",
+                Question 4: the other heads and the mlps were there too, and may be just as necessary. If you switch
+                those off one by one, the loss may rise as well.""",
                 ("b", "q4_for_this_alone"): """
-                Question 4: you looked at one kind of text. On another the same head may do something else.""",
+                Question 4: you looked at one kind of text. On other texts, the same head may do something else.""",
                 ("c", "q4_nothing"): """
-                Question 4: something was shown: everything else stayed as it was, and the loss rose. How far does that go?""",
+                Question 4: something was shown: the loss rose, and everything else stayed the same. What can you
+                conclude from that?""",
             },
         ),
         "q5": number(
@@ -272,14 +277,15 @@ quiz_ch8 = quiz(
             right=14,
             wrong={
                 (15, "q5_last_too"): """
-                Question 5: the last token is drawn and nothing comes after it, so it need not go through any block.""",
+                Question 5: nothing comes after the last token that is drawn, so it need not go through any block.""",
                 (60, "q5_no_cache"): """
-                Question 5: 60 = 10 + 11 + 12 + 13 + 14 is what it takes without a cache, when the whole text goes through the block each
-                time.""",
+                Question 5: 60 = 10 + 11 + 12 + 13 + 14 is the count without a cache, when the whole text goes through
+                the block each time.""",
                 (5, "q5_new_only"): """
-                Question 5: the given tokens have to go through the block too, once: their keys and values are needed.""",
+                Question 5: the given tokens also have to go through the block once, because you need their keys and
+                values.""",
                 (4, "q5_four"): """
-                Question 5: 4 of the new tokens go through it, that is right. And the given ones?""",
+                Question 5: you are right that 4 of the new tokens go through it. What about the given tokens?""",
                 (50, "q5_every_time"): """
                 Question 5: 50 is 5 times the given tokens. With a cache they go through the block once.""",
             },
@@ -290,14 +296,15 @@ quiz_ch8 = quiz(
             within=0.01,
             wrong={
                 (7.39, "q6_temperature_one"): """
-                Question 6: 7.39 is exp(2), which is right at temperature 1. At temperature 2 the logits are 0.5 and 1.5.""",
+                Question 6: 7.39 is exp(2), which is right at temperature 1. At temperature 2, the logits become 0.5 and
+                1.5.""",
                 (54.6, "q6_times_two"): """
-                Question 6: 54.6 is exp(4): you multiplied by the temperature. The logits are divided by it.""",
+                Question 6: 54.6 is exp(4): you multiplied by the temperature. Divide the logits by it.""",
                 (3, "q6_ratio_of_logits"): """
-                Question 6: 3 is the ratio of the logits. The shares are those of their exps: what counts is how far apart the logits are,
-                not how many times as large one is.""",
+                Question 6: 3 is the ratio of the logits. The shares depend on their exps, so on the difference of the
+                logits and not on their ratio.""",
                 (0.37, "q6_upside_down"): """
-                Question 6: you have it upside down: 0.37 is 1 / e, how often token 0 comes for every token 1.""",
+                Question 6: you have it upside down. 0.37 is 1 / e, how often token 0 is drawn for every token 1.""",
             },
         ),
     },

@@ -1,4 +1,4 @@
-"""A small course about tables: describing data with pandas, with a picture, a quiz and an essay that a person reads."""
+"""A small course about tables: describing data with pandas, with a picture, a quiz and an essay that is graded manually."""
 
 c = get_config()
 

@@ -1,7 +1,7 @@
-"""Makes pupils.csv, which lies beside both notebooks: 60 pupils whom nobody ever met.
+"""Make pupils.csv, the table of both notebooks: 60 invented pupils.
 
-Heights are drawn around a mean for each class, and ways to school from what such ways take. Run it in this folder to
-make the files again; the seed makes them the same.
+Heights are drawn around a mean for each class, and minutes from the usual range of each way to school. Run it in this
+folder to make the files again. The seed keeps them the same.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ MINUTES = {"walk": (4, 20), "bike": (6, 25), "bus": (15, 50), "car": (8, 30)}
 
 
 def pupils(seed: int = 5) -> pd.DataFrame:
-    """A table of 60 pupils; some heights and minutes are missing, as in any survey."""
+    """Return a table of 60 pupils. Some heights and minutes are missing, as in any survey."""
     rng = np.random.default_rng(seed)
     names = list(dict.fromkeys(a + b for b in ENDINGS for a in SYLLABLES))
     rows = []
@@ -49,7 +49,7 @@ def pupils(seed: int = 5) -> pd.DataFrame:
     table["minutes"] = table["minutes"].astype("Int64")
     table.loc[rng.choice(60, 4, replace=False), "height"] = np.nan
     table.loc[rng.choice(60, 3, replace=False), "minutes"] = pd.NA
-    table.loc[17, "minutes"] = 240  # somebody wrote hours where minutes were asked for, or lives far away
+    table.loc[17, "minutes"] = 240  # somebody lives far away, or made a mistake
     return table
 
 

@@ -1,4 +1,4 @@
-"""Right solutions of chapter 5, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 5, written in other ways. The checks must accept all of them."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,7 @@ def split_with_loops(X, h):
 
 @right.worth_reading
 def split_with_moveaxis(X, h):
-    """The heads' axis picked up and put down one place further left, with no list of axes to count."""
+    """`np.moveaxis` moves the axis of the heads one place to the left, with no list of axes to count."""
     return np.moveaxis(X.reshape((*X.shape[:-1], h, -1)), -2, -3)
 
 
@@ -76,7 +76,7 @@ right = alternatives_of("merge_heads")
 
 @right.worth_reading
 def merge_with_concatenate(O):
-    """The heads one by one, concatenated along the columns: what the reshape does, said in words."""
+    """The heads one by one, concatenated along the columns. The reshape does the same."""
     return np.concatenate([O[..., head, :, :] for head in range(O.shape[-3])], axis=-1)
 
 
@@ -135,7 +135,7 @@ right = alternatives_of("multi_head_attention")
 
 @right.worth_reading
 def one_head_after_another(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """A loop over heads, each with its own slices of the matrices; the outputs are concatenated."""
+    """A loop over heads, each with its own slices of the matrices. The outputs are concatenated."""
     d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
     if mask is not None:
         mask = np.broadcast_to(mask, (*X_q.shape[:-2], h, X_q.shape[-2], X_kv.shape[-2]))
@@ -252,7 +252,7 @@ def contributions_with_split(O, W_O):
 
 @right.worth_reading
 def contributions_with_einsum(O, W_O):
-    """One einsum: W_O cut into a block of rows for each head, and `d` summed away within each."""
+    """One einsum: W_O is cut into a block of rows for each head, and `d` is summed within each block."""
     return np.einsum("hnd,hdm->hnm", O, W_O.reshape(*O.shape[::2], W_O.shape[1]))
 
 
@@ -307,7 +307,7 @@ def patterns_with_loops(weights):
 
 @right.worth_reading
 def patterns_with_traces(weights):
-    """Traces of shifted diagonals: the weight on the position before is what stands one below the diagonal."""
+    """Traces of shifted diagonals: the weights on the previous position are one step below the diagonal."""
     n = len(weights)
     return {
         "previous": np.trace(weights, -1) / (n - 1),
@@ -347,7 +347,7 @@ def patterns_with_indices(weights):
 
 @right
 def patterns_with_padding(weights):
-    """A border of zeros, so that every query has both neighbours; 0-d arrays as scores."""
+    """A border of zeros, so that every query has both neighbors, and 0-d arrays as scores."""
     n = len(weights)
     wide = np.pad(weights, ((0, 0), (1, 1)))
     beside = np.array([[wide[i, i], wide[i, i + 1], wide[i, i + 2]] for i in range(n)])
@@ -364,7 +364,7 @@ right = alternatives_of("plot_attention")
 
 @right
 def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
-    """matshow, which puts the keys' labels above, and a colour bar."""
+    """matshow, which puts the keys' labels at the top, and a color bar."""
     if ax is None:
         ax = plt.figure().add_subplot()
     image = ax.matshow(weights)
@@ -378,7 +378,7 @@ def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
 
 @right.worth_reading
 def plot_with_pcolormesh(weights, query_tokens, key_tokens, ax=None):
-    """pcolormesh, ticks in the middle of the places, the axis turned over, numbers written in."""
+    """pcolormesh, with ticks in the middle of rows and columns, a flipped axis, and numbers as text."""
     if ax is None:
         ax = plt.gca()
     ax.pcolormesh(weights, cmap="Greys", edgecolors="white")
@@ -448,7 +448,7 @@ def plot_with_bubbles(weights, query_tokens, key_tokens, ax=None):
 
 @right
 def plot_with_squares(weights, query_tokens, key_tokens, ax=None):
-    """scatter with coloured squares, the rows at negative heights."""
+    """scatter with colored squares, and the rows at negative heights."""
     if ax is None:
         _, ax = plt.subplots()
     i, j = np.indices(weights.shape)
@@ -477,7 +477,7 @@ def plot_with_rectangles(weights, query_tokens, key_tokens, ax=None):
 
 @right
 def plot_with_coloured_pixels(weights, query_tokens, key_tokens, ax=None):
-    """imshow of colours made by hand, and the tokens written beside the picture with `text`."""
+    """imshow of colors made by hand, and the tokens next to the picture as `text`."""
     if ax is None:
         _, ax = plt.subplots()
     blue = np.stack([1 - weights, 1 - weights, np.ones_like(weights)], axis=-1)
@@ -521,7 +521,7 @@ def plot_with_a_secondary_axis(weights, query_tokens, key_tokens, ax=None):
 
 @right
 def plot_with_edges(weights, query_tokens, key_tokens, ax=None):
-    """pcolormesh with edges of its own, so that the middles are whole numbers, and a logarithmic colour scale."""
+    """pcolormesh with its own edges, so that the middles are whole numbers, and a logarithmic color scale."""
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     down, across = (np.arange(size + 1) - 0.5 for size in weights.shape)
@@ -551,7 +551,7 @@ def gap_with_take(attend, X, perm):
 
 @right.worth_reading
 def gap_with_a_permutation_matrix(attend, X, perm):
-    """A permutation matrix on both sides: equivariance is the sentence f(P X) = P f(X), written down."""
+    """A permutation matrix on both sides: this is the equation f(P X) = P f(X), written as code."""
     P = np.eye(len(X))[perm]
     return float(np.max(np.abs(attend(P @ X) - P @ attend(X))))
 

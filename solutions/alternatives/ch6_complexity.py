@@ -15,7 +15,7 @@ right = alternatives_of("attention_cost")
 
 @right.worth_reading
 def product_by_product(n_q, n_k, d_k, d_v):
-    """One matrix product after the other, then their sum: each costs the product of the three sizes that meet in it."""
+    """Each matrix product by itself, then their sum: each product costs its three sizes multiplied."""
     scores = n_q * d_k * n_k
     mixing = n_q * n_k * d_v
     return {"stored_scores": n_q * n_k, "multiply_adds": scores + mixing}
@@ -75,7 +75,7 @@ def product_after_product(n, d_model):
 
 @right.worth_reading
 def factored_flops(n, d_model):
-    """What all terms share, taken out: it shows at which length the scores cost as much as the projections."""
+    """The common factor is taken out, which shows at which length the scores cost as much as the projections."""
     return 4 * n * d_model * (2 * d_model + n)
 
 
@@ -146,7 +146,7 @@ def window_of_diagonals(n, window):
 
 @right.worth_reading
 def window_with_tril_and_triu(n, window):
-    """Ones, cut off above and below: a band is the meeting of two triangles."""
+    """Ones, cut off above and below: a band is the intersection of two triangles."""
     return np.triu(np.tril(np.ones((n, n))), k=1 - window) > 0
 
 
@@ -179,7 +179,7 @@ def linear_with_einsum(Q, K, V, feature_map):
 
 @right.worth_reading
 def linear_with_a_column_of_ones(Q, K, V, feature_map):
-    """The sum is carried as one more value: a column of ones, mixed by the weights, is their sum."""
+    """A column of ones is added to the values: mixed by the weights, it gives their sum."""
     V_and_one = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
     both = feature_map(Q) @ (np.moveaxis(feature_map(K), -1, -2) @ V_and_one)
     return both[..., :-1] / both[..., -1:]
@@ -383,7 +383,7 @@ right = alternatives_of("decode_step")
 
 @right.worth_reading
 def step_by_plain_attention(q, k, v, cache_K, cache_V):
-    """One query makes a matrix of one row; chapter 3 does the rest: decoding is attention, with the past kept."""
+    """One query makes a matrix with one row, and chapter 3 does the rest: decoding is attention with a stored past."""
     K = np.concatenate([cache_K, k[None, :]], axis=0)
     V = np.concatenate([cache_V, v[None, :]], axis=0)
     return attention(q[None, :], K, V)[0][0], K, V

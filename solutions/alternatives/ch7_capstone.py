@@ -26,7 +26,7 @@ def padding_cut_off(target, memory, weights, h, memory_lengths):
 
 @right.worth_reading
 def one_position_at_a_time(target, memory, weights, h, memory_lengths):
-    """As in generation: each position is a single query over what is there so far, with no mask at all."""
+    """As in generation: each position is a single query over the positions so far, with no mask at all."""
 
     def attend(asks, asked, W_Q, W_K, W_V, W_O):
         d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
@@ -163,7 +163,7 @@ def shift_in_the_keys(n, d_model):
 
 @right
 def round_the_corner(n, d_model):
-    """np.roll: the first position looks at the last one, which is nobody's business."""
+    """np.roll: the first position looks at the last one, which does not matter."""
     tokens = d_model - n
     W_Q, W_K = np.zeros((d_model, n)), np.zeros((d_model, n))
     W_Q[tokens:] = np.roll(np.eye(n), -1, axis=1) * 20 * n
@@ -185,7 +185,7 @@ def a_parabola_of_positions(n, d_model):
 
 @right.worth_reading
 def hands_of_a_clock(n, d_model):
-    """Two columns: positions as angles on a circle, the query turned back by one step, as rotary embeddings do it."""
+    """Two columns: positions as angles on a circle, and the query turned back by one step, as in rotary embeddings."""
     angle = 2 * np.pi * np.arange(n) / (n + 1)
     step = 2 * np.pi / (n + 1)
     none = np.zeros((d_model - n, 2))

@@ -17,7 +17,8 @@ right = alternatives_of("layer_norm")
 
 @right.worth_reading
 def centred_first(X, gain, bias, eps=1e-5):
-    """The distances from the mean, and the mean of their squares: what `var` does, with the distances kept for later."""
+    """First the distances from the mean, then the mean of their squares, as in `var`. The distances are used again
+    later."""
     centred = X - np.mean(X, axis=-1, keepdims=True)
     return centred * (np.mean(centred**2, axis=-1, keepdims=True) + eps) ** -0.5 * gain + bias
 
@@ -69,7 +70,7 @@ right = alternatives_of("rotate_positions")
 
 @right.worth_reading
 def as_complex_numbers(X, positions, base=10000.0):
-    """A pair is a complex number, and to turn it is one multiplication: angles add up where such numbers multiply."""
+    """A pair is a complex number, and one multiplication turns it: multiplying such numbers adds their angles."""
     d = X.shape[-1]
     turn = np.exp(1j * np.outer(positions, base ** (-2 * np.arange(d // 2) / d)))
     Z = (X[..., 0::2] + 1j * X[..., 1::2]) * turn
@@ -149,7 +150,7 @@ right = alternatives_of("transformer_block")
 
 @right.worth_reading
 def in_small_functions(X, weights, h):
-    """Attention and mlp as functions of their own, and two sums: the shape of every transformer in two lines."""
+    """Attention and mlp as separate functions, and two sums: the shape of every transformer in two lines."""
     n = X.shape[-2]
 
     def attend(Z, W_Q, W_K, W_V, W_O):
@@ -228,7 +229,7 @@ right = alternatives_of("next_token_logits")
 
 @right.worth_reading
 def one_hots_for_an_index(tokens, model):
-    """Rows of an identity pick the rows of the embedding: to look up is to multiply by a one-hot."""
+    """Rows of an identity pick the rows of the embedding: a lookup is a product with a one-hot."""
     X = np.eye(len(model["embedding"]))[list(tokens)] @ model["embedding"]
     for weights in model["blocks"]:
         X = transformer_block(X, weights, model["h"])
@@ -281,7 +282,7 @@ def by_the_running_sum(logits, temperature, rng):
 
 @right.worth_reading
 def by_gumbel_noise(logits, temperature, rng):
-    """Noise is added and the largest taken; at temperature 0 the noise is nothing. No softmax is needed."""
+    """Add noise and take the largest. At temperature 0 there is no noise. You need no softmax."""
     return int(np.argmax(logits + temperature * rng.gumbel(size=len(logits))))
 
 

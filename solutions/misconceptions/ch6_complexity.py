@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 6, one mistake each, with what a student who made it should hear."""
+"""Wrong solutions of chapter 6, one mistake each, with a message for students who make it."""
 
 import numpy as np
 
@@ -13,29 +13,29 @@ wrong = misconceptions_of("attention_cost")
 @wrong
 def every_multiply_add_twice(n_q, n_k, d_k, d_v):
     """Your count of multiply-adds is twice too large. A multiplication together with the addition that follows it is
-    one multiply-add here; counted one by one they would be FLOPs. The first product of the example takes 2 · 3 · 4 =
+    one multiply-add here. Counted separately, they would be FLOPs. The first product of the example takes 2 · 3 · 4 =
     24."""
     return {"multiply_adds": 2 * n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k}
 
 
 @wrong
 def as_many_keys_as_queries(n_q, n_k, d_k, d_v):
-    """You count n_q times n_q pairs. Each query meets each key, and there may be more of these or fewer: with 2
-    queries and 3 keys there are 6 pairs."""
+    """You count n_q times n_q pairs. Each query meets each key, and there can be more keys than queries, or fewer. For
+    example, 2 queries and 3 keys make 6 pairs."""
     return {"multiply_adds": n_q * n_q * (d_k + d_v), "stored_scores": n_q * n_q}
 
 
 @wrong
 def as_many_queries_as_keys(n_q, n_k, d_k, d_v):
-    """You count n_k times n_k pairs. Each key is met by each query, and there may be fewer of these: with 2 queries
-    and 3 keys there are 6 pairs."""
+    """You count n_k times n_k pairs. Each key meets each query, and there can be more queries than keys, or fewer. For
+    example, 2 queries and 3 keys make 6 pairs."""
     return {"multiply_adds": n_k * n_k * (d_k + d_v), "stored_scores": n_k * n_k}
 
 
 @wrong
 def both_products_as_wide_as_the_values(n_q, n_k, d_k, d_v):
     """You use d_v for both products. A score is the dot product of a query with a key, and these have d_k entries. Only
-    the mixing of the values has to do with d_v."""
+    the mixing of the values depends on d_v."""
     return {"multiply_adds": n_q * n_k * (d_v + d_v), "stored_scores": n_q * n_k}
 
 
@@ -48,63 +48,63 @@ def both_products_as_wide_as_the_keys(n_q, n_k, d_k, d_v):
 
 @wrong
 def only_the_scores(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights, and it costs
-    about as much: in the example 30 more."""
+    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights, and it
+    costs about as much: in the example 30 more."""
     return {"multiply_adds": n_q * n_k * d_k, "stored_scores": n_q * n_k}
 
 
 @wrong
 def only_the_mixing(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are those of the mixing alone. Before values can be mixed there must be scores, and Q K^T costs
-    n_q · n_k dot products: in the example 24 multiply-adds more."""
+    """Your multiply-adds are those of the mixing alone. Before that, Q K^T computes the scores with n_q · n_k dot
+    products. In the example, these are 24 more multiply-adds."""
     return {"multiply_adds": n_q * n_k * d_v, "stored_scores": n_q * n_k}
 
 
 @wrong
 def widths_multiplied(n_q, n_k, d_k, d_v):
-    """You multiply d_k by d_v. The two products come one after the other, so their costs are added: for each pair d_k
-    steps for its score, and then d_v steps to put its value into the mix."""
+    """You multiply d_k by d_v. The two products are separate steps, so add their costs. Each pair takes d_k steps for
+    its score, and then d_v steps to add its value to the mix."""
     return {"multiply_adds": n_q * n_k * d_k * d_v, "stored_scores": n_q * n_k}
 
 
 @wrong
 def positions_added(n_q, n_k, d_k, d_v):
-    """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys, for example, there are 10 *
-    10 = 100 meetings, not 20: that is why attention is called quadratic."""
+    """You add n_q and n_k, but every query meets every key. For example, 10 queries and 10 keys make 10 * 10 = 100
+    pairs, not 20. That is why attention is called quadratic."""
     return {"multiply_adds": (n_q + n_k) * (d_k + d_v), "stored_scores": n_q + n_k}
 
 
 @wrong
 def weights_stored_too(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are right, but your stored scores are twice too many. The weights can take the scores' place;
-    the question is how many numbers one such table holds."""
+    """Your multiply-adds are right, but your count of stored scores is twice too large. The weights can overwrite the
+    scores, so count the numbers in one table only."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": 2 * n_q * n_k}
 
 
 @wrong
 def output_stored_too(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are right, but to the stored scores you add the output's n_q · d_v numbers. Only the table of
-    scores is asked for. It is the one that grows with the square."""
+    """Your multiply-adds are right, but you add the output's n_q · d_v numbers to the stored scores. Count only the
+    table of scores, which is the part that grows quadratically."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k + n_q * d_v}
 
 
 @wrong
 def stored_for_every_feature(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are right, but you store d_k numbers for each pair. The products inside a dot product are added
-    up as they come; what stays is one score for each pair."""
+    """Your multiply-adds are right, but you store d_k numbers for each pair. The products inside a dot product are
+    added up as they come, so only one score remains for each pair."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k * d_k}
 
 
 @wrong
 def scores_of_one_query(n_q, n_k, d_k, d_v):
-    """Your stored scores are those of a single query, n_k numbers. The table has a row for each query."""
+    """Your stored scores are those of a single query, n_k numbers. The table has one row for each query."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_k}
 
 
 @wrong
 def two_numbers_instead_of_a_dictionary(n_q, n_k, d_k, d_v):
-    """Your two numbers are right, but they come as a pair. Return a dictionary with the keys "multiply_adds" and
-    "stored_scores", so that nobody has to remember which comes first."""
+    """Your two numbers are right, but you return them as a pair. Return a dictionary with the keys "multiply_adds" and
+    "stored_scores", so that nobody has to remember the order."""
     return n_q * n_k * (d_k + d_v), n_q * n_k
 
 
@@ -120,91 +120,92 @@ def no_output_projection(n, d_model):
 
 @wrong
 def multiply_adds_for_flops(n, d_model):
-    """Your count is just half of what it should be: it is in multiply-adds. Each of these is two floating-point
-    operations, a multiplication and an addition."""
+    """Your count is exactly half of the right one, because it is in multiply-adds. Each multiply-add is two
+    floating-point operations, a multiplication and an addition."""
     return 4 * n * d_model**2 + 2 * n**2 * d_model
 
 
 @wrong
 def one_product_inside_attention(n, d_model):
-    """Your projections are right, but the part that grows with n² is only half of what it should be. Attention takes two
-    products with all pairs: one makes the scores, one mixes the values, and each multiply-add is 2 FLOPs."""
+    """Your projections are right, but the part that grows with n² is only half as large as it should be. Attention has
+    two products over all pairs: one for the scores, one for the mixing. Each multiply-add is 2 FLOPs."""
     return 8 * n * d_model**2 + 2 * n**2 * d_model
 
 
 @wrong
 def projections_in_multiply_adds(n, d_model):
-    """Your part with n² is right, but your projections are only half of what they should be. There are four of them,
-    each takes n · d_model · d_model multiply-adds, and each multiply-add is 2 FLOPs."""
+    """Your part with n² is right, but your projections are only half as large as they should be. Each of the four takes
+    n · d_model · d_model multiply-adds, and each multiply-add is 2 FLOPs."""
     return 4 * n * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def projections_only(n, d_model):
-    """You count the four projections and stop there. Between W_V and W_O the positions look at each other: the scores
-    and the mixing are two more products, and theirs is the part that grows with n²."""
+    """You count the four projections and stop there. Between W_V and W_O, the positions look at each other. The scores
+    and the mixing are two more products, and these grow with n²."""
     return 8 * n * d_model**2
 
 
 @wrong
 def attention_only(n, d_model):
-    """You count the scores and the mixing and nothing else. The projections W_Q, W_K, W_V and W_O belong to the layer,
-    and while n is small they are most of it."""
+    """You count only the scores and the mixing. The projections W_Q, W_K, W_V and W_O belong to the layer too, and
+    while n is small they are most of its cost."""
     return 4 * n**2 * d_model
 
 
 @wrong
 def n_and_d_swapped(n, d_model):
-    """Your squares are on the wrong letters. A projection multiplies each of n rows by a d_model × d_model matrix, so
-    there d_model is squared. The scores compare each of n positions with each of n, so there n is squared."""
+    """You squared the wrong letters. A projection multiplies each of n rows by a d_model × d_model matrix, so there
+    d_model is squared. The scores compare each of n positions with each of n, so there n is squared."""
     return 8 * n**2 * d_model + 4 * n * d_model**2
 
 
 @wrong
 def a_single_projection(n, d_model):
-    """You count one projection, 2nd². Queries, keys and values are three different ones, and W_O is a fourth."""
+    """You count one projection, 2nd². Queries, keys and values need three different projections, and W_O is a
+    fourth."""
     return 2 * n * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def one_dot_product_a_row(n, d_model):
-    """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of these is a dot
-    product of d_model entries."""
+    """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of them is a dot
+    product over d_model entries."""
     return 8 * n * d_model + 4 * n**2 * d_model
 
 
 @wrong
 def everything_quadratic(n, d_model):
-    """Your projections grow with n². A projection treats each position by itself, so twice as many positions cost twice
-    as much there. Only the scores and the mixing deal with pairs."""
+    """Your projections grow with n². But a projection treats each position by itself, so twice as many positions cost
+    only twice as much there. Only the scores and the mixing work on pairs."""
     return 8 * n**2 * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def everything_linear(n, d_model):
-    """The attention part of your count grows with n only. Each of n queries meets each of n keys, so there n is
+    """The attention part of your count grows only with n. Each of n queries meets each of n keys, so there n is
     squared."""
     return 8 * n * d_model**2 + 4 * n * d_model
 
 
 @wrong
 def squared_the_whole_product(n, d_model):
-    """In the attention part you square d_model along with n. There are n² pairs, and each costs d_model multiply-adds
-    for the score and d_model for the mix, all heads together: d_model is not squared."""
+    """In the attention part you square d_model along with n. There are n² pairs. Over all heads together, each pair
+    costs d_model multiply-adds for the score and d_model for the mix, so d_model is not squared."""
     return 8 * n * d_model**2 + 4 * (n * d_model) ** 2
 
 
 @wrong
 def with_the_feed_forward_part(n, d_model):
-    """Your 24nd² has the feed-forward part of a transformer block in it, with its two matrices of 4 · d_model² entries
-    each. The question is about the attention layer alone, and that has four matrices of d_model² entries."""
+    """Your 24nd² includes the feed-forward part of a transformer block, which has two matrices of 4 · d_model² entries
+    each. Count the attention layer alone: its four matrices have d_model² entries each."""
     return 24 * n * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def with_the_softmax(n, d_model):
-    """Your count has n² more than it should: one for each score, for softmax or scaling, perhaps. These are real work,
-    but they are left out here: beside the 4 · n² · d_model of the two products they hardly show."""
+    """Your count has n² more than it should: one for each score, perhaps for the softmax or the scaling. This is real
+    work, but the exercise leaves it out. Next to the 4 · n² · d_model of the two products it hardly matters."""
     return 8 * n * d_model**2 + 4 * n**2 * d_model + n**2
 
 
@@ -213,96 +214,96 @@ wrong = misconceptions_of("sliding_window_mask")
 
 @wrong
 def looks_both_ways(n, window):
-    """Your window is open on both sides: queries see what comes after them. This one is causal: in
-    sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign; look at it
-    before you take it away."""
+    """Your window is open on both sides, so queries see later positions. This window is causal: in
+    sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign, so check it
+    before you drop it."""
     i, j = np.indices((n, n))
     return np.abs(i - j) < window
 
 
 @wrong
 def one_key_more(n, window):
-    """Your window has one key too many: itself and `window` keys before it. The position itself is one of the
-    `window`: with a window of 1, a query sees nothing but itself."""
+    """Your window has one key too many: the query's own position and `window` keys before it. Its own position counts
+    as one of the `window` keys. With a window of 1, a query sees only itself."""
     i, j = np.indices((n, n))
     return (i - j >= 0) & (i - j <= window)
 
 
 @wrong
 def one_key_too_few(n, window):
-    """Your window has one key too few. The position itself is one of the `window` keys, and window - 1 more come before it: how
-    far back is the last of these, and does your comparison let it in?"""
+    """Your window has one key too few. The query's own position is one of the `window` keys, and window - 1 more come
+    before it. How far back is the last of these, and does your comparison include it?"""
     back = np.arange(n)[:, None] - np.arange(n)
     return (back >= 0) & (back < window - 1)
 
 
 @wrong
 def looks_ahead(n, window):
-    """Your window opens the wrong way: each query sees itself and what comes after it. Rows are queries, columns are
-    keys, so what came before lies to the left of the diagonal."""
+    """Your window opens the wrong way: each query sees itself and later positions. Rows are queries and columns are
+    keys, so earlier positions are to the left of the diagonal."""
     i, j = np.indices((n, n))
     return (j - i >= 0) & (j - i < window)
 
 
 @wrong
 def never_itself(n, window):
-    """Your window begins one step before the query, and leaves the query's own position out. With a window of 1 the
-    diagonal should be True and nothing else; and the first query has nothing but itself to look at."""
+    """Your window starts one step before the query and leaves out the query's own position. With a window of 1, only
+    the diagonal should be True. Besides, the first query has nothing but itself to look at."""
     i, j = np.indices((n, n))
     return (i - j >= 1) & (i - j <= window)
 
 
 @wrong
 def blocked_instead_of_allowed(n, window):
-    """Your mask is True exactly where it should be False. In this course True means "may attend", so the diagonal is
-    True all along."""
+    """Your mask is True exactly where it should be False. In this course, True means "may attend", so the whole
+    diagonal is True."""
     i, j = np.indices((n, n))
     return ~((i - j >= 0) & (i - j < window))
 
 
 @wrong
 def the_future_is_open(n, window):
-    """Your mask forbids what lies too far back, but lets every query see all that comes after it. The window has two
-    ends: one at the query itself, one window - 1 steps before."""
+    """Your mask forbids keys that are too far back, but lets every query see all later positions. The window has two
+    ends: one at the query itself, one window - 1 steps before it."""
     i, j = np.indices((n, n))
     return i - j < window
 
 
 @wrong
 def the_whole_past(n, window):
-    """This is the causal mask of chapter 4: each query sees everything before it. Where does `window` come into your
-    code? In a large table no row should have more than `window` True."""
+    """This is the causal mask of chapter 4: each query sees everything before it. Where does your code use `window`? In
+    a large table, no row should have more than `window` entries that are True."""
     return np.tri(n, dtype=bool)
 
 
 @wrong
 def separate_blocks(n, window):
-    """You cut the positions into blocks of `window`, and let each query see its own block only. Then the first query of
-    a block sees none of those before it. A sliding window moves along by one with each query."""
+    """You cut the positions into blocks of `window`, and each query sees only its own block. So the first query of a
+    block sees none of the positions before it. A sliding window moves along by one position with each query."""
     i, j = np.indices((n, n))
     return (i // window == j // window) & (j <= i)
 
 
 @wrong
 def numbers_for_truth(n, window):
-    """Your window is right, but it holds the numbers 1 and 0 and not True and False. To NumPy they differ: `~` makes
-    False of True, but -2 of 1. What turns numbers into booleans?"""
+    """Your window is right, but it contains the numbers 1 and 0 instead of True and False. NumPy treats them
+    differently: `~` turns True into False, but 1 into -2. How can you turn numbers into booleans?"""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
 
 @wrong
 def minus_infinity_outside(n, window):
-    """Your window is right, but it holds 0 and -inf, ready to be added to scores. A mask says only who may look: True
-    or False."""
+    """Your window is right, but it contains 0 and -inf, ready to be added to scores. A mask only says who may look:
+    True or False."""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 0.0, -np.inf)
 
 
 @wrong
 def centred_on_the_query(n, window):
-    """Your window is centred on the query, half of it before and half after. All of it lies before, up to the query
-    itself: what comes later must not be seen."""
+    """Your window is centered on the query, half before it and half after. It should end at the query instead: a query
+    must not see later positions."""
     i, j = np.indices((n, n))
     return np.abs(i - j) <= window // 2
 
@@ -317,8 +318,8 @@ def the_first_keys_only(n, window):
 
 @wrong
 def negative_starts(n, window):
-    """Your first rows are wrong, and the later ones are right. Near the start of the sequence i - window + 1 is
-    negative, and a negative index counts from the end. Where should the window begin then?"""
+    """Your first rows are wrong, and the later ones are right. Near the start of the sequence, i - window + 1 is
+    negative, and Python counts a negative index from the end. Where should the window begin then?"""
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         mask[i, i - window + 1 : i + 1] = True
@@ -327,7 +328,7 @@ def negative_starts(n, window):
 
 @wrong
 def a_window_of_columns(n, window):
-    """Your mask has `window` columns. It has to lie on the scores entry by entry, so it needs a column for each of the n
+    """Your mask has `window` columns. It must match the scores entry by entry, so it needs a column for each of the n
     keys, most of them False."""
     i, j = np.indices((n, window))
     return i - j >= 0
@@ -338,15 +339,15 @@ wrong = misconceptions_of("linear_attention")
 
 @wrong
 def no_normaliser(Q, K, V, feature_map):
-    """Your weights do not add up to 1: you mix the values by the dot products of features, and never divide. If all the
-    values are 1, the output has to be 1. Which number must each row be divided by?"""
+    """Your weights do not add up to 1: you mix the values by the dot products of features and never divide. If all the
+    values are 1, the output should be 1. Which number should you divide each row by?"""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V)
 
 
 @wrong
 def features_of_the_queries_only(Q, K, V, feature_map):
-    """You turn the queries into features and take the keys as they are. Both sides of the dot product must be features;
-    otherwise weights can be negative, and the sum you divide by can be near 0."""
+    """You turn the queries into features, but use the keys as they are. Both sides of the dot product should be
+    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(Q)
     mixed = features @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (features * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -354,8 +355,8 @@ def features_of_the_queries_only(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_keys_only(Q, K, V, feature_map):
-    """You turn the keys into features and take the queries as they are. Both sides of the dot product must be features;
-    otherwise weights can be negative, and the sum you divide by can be near 0."""
+    """You turn the keys into features, but use the queries as they are. Both sides of the dot product should be
+    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(K)
     mixed = Q @ (np.swapaxes(features, -1, -2) @ V)
     return mixed / (Q * features.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -363,54 +364,53 @@ def features_of_the_keys_only(Q, K, V, feature_map):
 
 @wrong
 def no_features_at_all(Q, K, V, feature_map):
-    """You never use feature_map. Without it the "weights" are bare dot products divided by their sum: some may be
-    negative, and the sum may be near 0. What has to happen to Q and to K first?"""
+    """You never use feature_map. Without it, the "weights" are plain dot products divided by their sum. Some can be
+    negative, and the sum can be near 0. What should happen to Q and to K first?"""
     mixed = Q @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (Q * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
 @wrong
 def softmax_of_the_features(Q, K, V, feature_map):
-    """You take a softmax of the dot products of features. The features are positive so that no softmax is needed: the
-    weights are the dot products themselves, divided by their sum. And a softmax needs the whole table, which is what
-    linear attention is there to avoid."""
+    """You take a softmax of the dot products of features. Features are positive, so no softmax is needed: the weights
+    are the dot products divided by their sum. A softmax also needs the whole table, which linear attention avoids."""
     return softmax(feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)) @ V
 
 
 @wrong
 def plain_softmax_attention(Q, K, V, feature_map):
-    """This is the softmax attention of chapter 3; feature_map has no part in it. Linear attention is another attention,
-    with other weights: the dot products of features, divided by their sum."""
+    """This is the softmax attention of chapter 3, and it does not use feature_map. Linear attention has different
+    weights: the dot products of features, divided by their sum."""
     return attention(Q, K, V)[0]
 
 
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
-    """Your numbers are right, but you make the table of all n_q · n_k weights, and with it you save nothing. A matrix
-    product may be done in any order: (A B) C = A (B C). Which two of the three matrices give something small?"""
+    """Your numbers are right, but you make the table of all n_q · n_k weights, so you save nothing. A matrix product
+    can be done in any order: (A B) C = A (B C). Which two of the three matrices give a small result?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
 
 @wrong
 def divided_by_the_number_of_keys(Q, K, V, feature_map):
-    """You divide by the number of keys. That would be right if all the dot products were 1. The weights of a query add
-    up to 1 only when they are divided by their sum, which is another one for each query."""
+    """You divide by the number of keys. That would be right if all the dot products were 1. The weights of a query only
+    add up to 1 if you divide them by their sum, which differs from query to query."""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V) / K.shape[-2]
 
 
 @wrong
 def divided_by_the_features_of_the_query(Q, K, V, feature_map):
     """You divide by the sum of the query's features. The weights of a query are dot products with the features of all
-    keys; it is these dot products whose sum you need."""
+    the keys. Divide by the sum of these dot products."""
     features = feature_map(Q)
     return features @ (np.swapaxes(feature_map(K), -1, -2) @ V) / features.sum(axis=-1, keepdims=True)
 
 
 @wrong
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
-    """For the sum to divide by, you add up the features of the queries. A query's weights are added up over the keys,
-    so it is the keys' features that go into that sum."""
+    """The sum that you divide by uses the features of the queries. A query's weights are added up over the keys, so add
+    up the keys' features instead."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_Q.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -418,8 +418,8 @@ def queries_summed_for_the_normaliser(Q, K, V, feature_map):
 
 @wrong
 def one_sum_for_all_queries(Q, K, V, feature_map):
-    """You divide the outputs of all queries by one and the same number. Every query has weights of its own, and each row
-    of them must add up to 1."""
+    """You divide the outputs of all queries by the same number. Every query has its own weights, and each row of them
+    should add up to 1."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=(-1, -2), keepdims=True)
@@ -427,8 +427,8 @@ def one_sum_for_all_queries(Q, K, V, feature_map):
 
 @wrong
 def one_sum_for_everything(Q, K, V, feature_map):
-    """You divide everything by one single number, a sum over all the queries (and over a batch, where there is one). Every query
-    has weights of its own, and each row of them must add up to 1."""
+    """You divide everything by a single number, a sum over all the queries (and over the batch, if there is one). Every
+    query has its own weights, and each row of them should add up to 1."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum()
@@ -436,15 +436,15 @@ def one_sum_for_everything(Q, K, V, feature_map):
 
 @wrong
 def features_into_the_softmax(Q, K, V, feature_map):
-    """You handed the features to softmax attention. The features are positive so that no softmax is needed, and no division by
-    a root: the weights are the dot products themselves, divided by their sum. And softmax attention makes the whole table."""
+    """You passed the features to softmax attention. Features are positive, so no softmax and no division by a root are
+    needed: the weights are the dot products divided by their sum. Softmax attention also makes the whole table."""
     return attention(feature_map(Q), feature_map(K), V)[0]
 
 
 @wrong
 def exp_whatever_is_asked(Q, K, V, feature_map):
-    """Your features are always exp of the numbers, whatever `feature_map` is. It is an argument so that it can be another
-    function each time: use the one that is handed in."""
+    """Your features are always exp of the numbers, whatever `feature_map` is. It is an argument so that each call can
+    use a different function. Call the function that you are given."""
     phi_Q, phi_K = np.exp(Q), np.exp(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -452,9 +452,9 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
 
 @wrong
 def each_factor_by_itself(Q, K, V, feature_map):
-    """You make the features of each query add up to 1, and each feature add up to 1 over the keys. Then the weights do
-    add up to 1, but they are other weights: a key with large features no longer counts for more. Divide once, by the sum
-    of the dot products."""
+    """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
+    to 1, but they are wrong: a key with large features no longer counts for more. Divide once, by the sum of the dot
+    products."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     shares = phi_K / phi_K.sum(axis=-2, keepdims=True)
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)
@@ -462,8 +462,8 @@ def each_factor_by_itself(Q, K, V, feature_map):
 
 @wrong
 def scaled_before_the_features(Q, K, V, feature_map):
-    """You divide by sqrt(d_k) before you take the features. In this exercise there is no scaling: whatever is to be done
-    to queries and keys is the business of feature_map."""
+    """You divide by sqrt(d_k) before you take the features. This exercise has no scaling: only feature_map changes the
+    queries and keys."""
     phi_Q, phi_K = feature_map(Q / np.sqrt(Q.shape[-1])), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -471,8 +471,7 @@ def scaled_before_the_features(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_values(Q, K, V, feature_map):
-    """You turn the values into features too. Features serve to make weights; what is averaged are the values as they
-    are."""
+    """You turn the values into features too. Features are only for making weights. Average the values as they are."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ feature_map(V))
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -480,8 +479,8 @@ def features_of_the_values(Q, K, V, feature_map):
 
 @wrong
 def only_what_came_before(Q, K, V, feature_map):
-    """Your queries see only the keys up to their own position. A running sum makes linear attention causal, and that is
-    how it writes text; but here every query sees all the keys."""
+    """Your queries see only the keys up to their own position. A running sum makes linear attention causal, which is
+    useful for writing text. In this exercise, every query sees all the keys."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     state = np.cumsum(phi_K[..., :, :, None] * V[..., :, None, :], axis=-3)
     mixed = (phi_Q[..., :, None, :] @ state)[..., 0, :]
@@ -490,8 +489,8 @@ def only_what_came_before(Q, K, V, feature_map):
 
 @wrong
 def turned_all_the_axes(Q, K, V, feature_map):
-    """`.T` turns all the axes round, the batch axes too. It works for two axes and fails as soon as there is a batch.
-    Which function swaps just the last two?"""
+    """`.T` reverses all the axes, including the batch axes. That works for two axes and fails as soon as there is a
+    batch. Which function swaps just the last two?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.T @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -499,8 +498,8 @@ def turned_all_the_axes(Q, K, V, feature_map):
 
 @wrong
 def exactly_one_batch_axis(Q, K, V, feature_map):
-    """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of them.
-    Which function swaps the last two, however many come before?"""
+    """Your code only works with exactly one batch axis, because `transpose` with a fixed list of three axes fits no
+    other number. Which function swaps the last two axes, however many come before?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.transpose(0, 2, 1) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -508,8 +507,8 @@ def exactly_one_batch_axis(Q, K, V, feature_map):
 
 @wrong
 def output_and_sums(Q, K, V, feature_map):
-    """Your output is right, but you return something beside it. There is no table of weights to hand out here: return
-    the output alone."""
+    """Your output is right, but you return something else along with it. Linear attention has no table of weights to
+    return, so return the output alone."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     total = (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
     return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V) / total, total
@@ -528,17 +527,16 @@ wrong = misconceptions_of("chunked_attention")
 
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
-    """Your output is right, but you make the table of all n_q · n_k scores on the way: this is plain attention, and
-    block_size makes no difference to it. Where in your code is an array with a row for each query and a column for
-    each key?"""
+    """Your output is right, but you make the table of all n_q · n_k scores on the way. This is plain attention, and
+    block_size has no effect. Which array in your code has a row for each query and a column for each key?"""
     return attention(Q, K, V)[0]
 
 
 @wrong
 def never_rescaled(Q, K, V, block_size):
-    """When a later block brings a larger score, you go on with the new maximum and leave the sums as they are. They were
-    made with exp(score - old maximum), so old and new parts are measured on different scales. By which factor must the
-    old sums shrink when the maximum grows from 1 to 3?"""
+    """When a later block brings a larger score, you use the new maximum but leave the sums as they are. They were made
+    with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
+    when the maximum grows from 1 to 3?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -550,9 +548,9 @@ def never_rescaled(Q, K, V, block_size):
 
 @wrong
 def each_block_its_own_maximum(Q, K, V, block_size):
-    """You shift each block by its own maximum and then add the blocks' sums as if they were on one scale. The best score
-    of a poor block counts as much as the best of all then. Sums made with different maxima must be brought to the same
-    one before they are added."""
+    """You shift each block by its own maximum, then add the blocks' sums as if they had the same scale. Then the best
+    score of a poor block counts as much as the best score of all. Bring sums with different maxima to the same maximum
+    before you add them."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -563,33 +561,33 @@ def each_block_its_own_maximum(Q, K, V, block_size):
 
 @wrong
 def mean_of_the_blocks(Q, K, V, block_size):
-    """You run attention on each block and take the mean of the outputs. Then every block counts the same, even one whose
-    scores are all poor: with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the weight, and
-    gets half."""
+    """You run attention on each block and take the mean of the outputs. Then every block counts the same, even if all
+    its scores are poor. For example, with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the
+    weight, but gets half."""
     outputs = [attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)]
     return np.mean(outputs, axis=0)
 
 
 @wrong
 def sum_of_the_blocks(Q, K, V, block_size):
-    """You run attention on each block and add up the outputs. In each block the weights add up to 1, so with ten blocks
-    they add up to 10. They must add up to 1 over all keys."""
+    """You run attention on each block and add up the outputs. The weights add up to 1 in each block, so with ten blocks
+    they add up to 10. They should add up to 1 over all the keys."""
     return np.sum([attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)], axis=0)
 
 
 @wrong
 def last_block_dropped(Q, K, V, block_size):
-    """You leave out what remains at the end when block_size does not divide the number of keys. Of 3 keys in blocks of
-    2, the third one is never looked at. How many blocks are there when the last one is smaller?"""
+    """You leave out the remaining keys if block_size does not divide the number of keys. For example, with 3 keys in
+    blocks of 2, you never look at the third key. How many blocks are there when the last one is smaller?"""
     whole = max(K.shape[-2] // block_size, 1) * block_size
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 
 
 @wrong
 def whole_blocks_of_keys_only(Q, K, V, block_size):
-    """You go through whole blocks of keys only and leave out the rest: of 3 keys in blocks of 2 the third is never looked at,
-    and with a block larger than all the keys there is nothing to go through (0 / 0 is nan). How many blocks are there when
-    the last one is smaller?"""
+    """You use only whole blocks of keys and leave out the rest. For example, with 3 keys in blocks of 2, you never look
+    at the third key. If a block is larger than all the keys, nothing is left to use (0 / 0 is nan). How many blocks are
+    there when the last one is smaller?"""
     whole = K.shape[-2] // block_size * block_size
     if not whole:
         return np.full((*Q.shape[:-1], V.shape[-1]), np.nan)
@@ -598,8 +596,8 @@ def whole_blocks_of_keys_only(Q, K, V, block_size):
 
 @wrong
 def whole_blocks_of_queries_only(Q, K, V, block_size):
-    """Some rows at the end of your output are still zeros: you go through whole blocks of queries only and leave out the rest.
-    How many blocks are there when the last one is smaller, or when one block is larger than everything?"""
+    """Some rows at the end of your output are still zeros, because you use only whole blocks of queries and leave out
+    the rest. How many blocks are there when the last one is smaller, or when one block is larger than everything?"""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
     whole = Q.shape[-2] // block_size * block_size
     output[..., :whole, :] = attention(Q[..., :whole, :], K, V)[0]
@@ -608,16 +606,17 @@ def whole_blocks_of_queries_only(Q, K, V, block_size):
 
 @wrong
 def one_sequence_only(Q, K, V, block_size):
-    """Right for single matrices, but not with a batch: `.T` turns all the axes round, and a slice with nothing in front of it
-    cuts the first axis, which is then the batch. Count axes from the right: `[..., start:stop, :]` cuts the second-last."""
+    """Your code is right for single matrices, but not for a batch. `.T` reverses all the axes, and a plain slice cuts
+    the first axis, which is then the batch. Count axes from the right: `[..., start:stop, :]` cuts the second-last
+    axis."""
     starts = range(0, len(Q), block_size)
     return np.concatenate([softmax(Q[i : i + block_size] @ K.T / np.sqrt(Q.shape[1])) @ V for i in starts])
 
 
 @wrong
 def only_the_last_block(Q, K, V, block_size):
-    """Your output is that of the last block alone: each block's result takes the place of the one before. What the
-    earlier blocks brought has to be kept, and the new part added to it."""
+    """Your output comes from the last block alone, because each block's result replaces the one before. Keep the
+    earlier blocks' results and add the new part to them."""
     for K_block, V_block in _blocks(K, V, block_size):
         output = attention(Q, K_block, V_block)[0]
     return output
@@ -625,35 +624,35 @@ def only_the_last_block(Q, K, V, block_size):
 
 @wrong
 def only_the_first_block(Q, K, V, block_size):
-    """Your output is that of the first block alone. Does your function return inside its loop?"""
+    """Your output comes from the first block alone. Does your function return inside its loop?"""
     K_block, V_block = _blocks(K, V, block_size)[0]
     return attention(Q, K_block, V_block)[0]
 
 
 @wrong
 def scores_not_scaled(Q, K, V, block_size):
-    """Your scores are not divided by sqrt(d_k). The output has to be that of scaled dot-product attention, so each
-    block's scores are scaled as well."""
+    """Your scores are not divided by sqrt(d_k). The output should be that of scaled dot-product attention, so scale the
+    scores of each block too."""
     return attention(Q * np.sqrt(Q.shape[-1]), K, V)[0]
 
 
 @wrong
 def scaled_by_the_values_width(Q, K, V, block_size):
-    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts."""
+    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so divide by sqrt(d_k)."""
     return attention(Q * np.sqrt(Q.shape[-1] / V.shape[-1]), K, V)[0]
 
 
 @wrong
 def scaled_by_the_block(Q, K, V, block_size):
-    """You divide the scores by sqrt(block_size). How the keys are cut into blocks must make no difference to the scores:
-    each is a sum of d_k products, so it is d_k that counts."""
+    """You divide the scores by sqrt(block_size). Cutting the keys into blocks should not change the scores. Each score
+    is a sum of d_k products, so divide by sqrt(d_k)."""
     return attention(Q * np.sqrt(Q.shape[-1] / block_size), K, V)[0]
 
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """You take exp of the scores as they are. Without a maximum nothing has to be rescaled, that is true; but exp(710)
-    is inf already, and inf / inf is nan. And when all the scores are far below 0 every exp is 0."""
+    """You take exp of the scores as they are. Without a maximum nothing has to be rescaled, but exp(710) is inf
+    already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         e = np.exp(_scores(Q, K_block))
@@ -663,9 +662,8 @@ def no_maximum_at_all(Q, K, V, block_size):
 
 @wrong
 def maximum_starts_at_zero(Q, K, V, block_size):
-    """Your running maximum starts at a number that scores can lie far below (0, for example), and it never comes down.
-    For a query whose scores are all down there, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less
-    than every score?"""
+    """Your running maximum starts at a finite number (0, for example), and it never comes down. If all scores of a query
+    are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less than every score?"""
     top, total, mixed = np.zeros((*Q.shape[:-1], 1)), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -677,8 +675,8 @@ def maximum_starts_at_zero(Q, K, V, block_size):
 
 @wrong
 def sum_not_rescaled(Q, K, V, block_size):
-    """When the maximum grows you rescale the mixed values, but not the sum you divide by in the end. Both were made with
-    the old maximum, so both must shrink by the same factor."""
+    """When the maximum grows, you rescale the mixed values but not the sum that you divide by at the end. Both were
+    made with the old maximum, so both must shrink by the same factor."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -690,7 +688,7 @@ def sum_not_rescaled(Q, K, V, block_size):
 
 @wrong
 def values_not_rescaled(Q, K, V, block_size):
-    """When the maximum grows you rescale the sum that you divide by, but not the mixed values. Both were made with the
+    """When the maximum grows, you rescale the sum that you divide by but not the mixed values. Both were made with the
     old maximum, so both must shrink by the same factor."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
@@ -703,8 +701,8 @@ def values_not_rescaled(Q, K, V, block_size):
 
 @wrong
 def rescaled_the_wrong_way(Q, K, V, block_size):
-    """When the maximum grows your old sums grow with it; they should shrink. What was exp(s - old) must become exp(s -
-    new), and new is the larger one: which of the two differences is negative?"""
+    """When the maximum grows, your old sums grow too, but they should shrink. An old exp(s - old) must become exp(s -
+    new), and new is the larger maximum. Which of the two differences is negative: old - new or new - old?"""
     top, total, mixed = np.full((*Q.shape[:-1], 1), -np.inf), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -716,8 +714,8 @@ def rescaled_the_wrong_way(Q, K, V, block_size):
 
 @wrong
 def one_maximum_for_all_queries(Q, K, V, block_size):
-    """You keep one maximum for all the queries. It keeps exp from overflowing, but a query whose scores are far below
-    the best of all gets only zeros, and 0 / 0 is nan. Each query needs a running maximum of its own."""
+    """You keep one maximum for all the queries. It keeps exp from overflowing. But a query whose scores are far below
+    this maximum gets only zeros, and 0 / 0 is nan. Each query needs its own running maximum."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -729,8 +727,8 @@ def one_maximum_for_all_queries(Q, K, V, block_size):
 
 @wrong
 def divided_after_every_block(Q, K, V, block_size):
-    """You divide by the sum after every block. What has been divided once is divided again in the next round, so early
-    blocks count for too little. Divide once, after the last block (or undo the division before you add)."""
+    """You divide by the sum after every block. Earlier results are then divided again in the next round, so early
+    blocks count too little. Divide once, after the last block (or undo the division before you add)."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -744,7 +742,7 @@ def divided_after_every_block(Q, K, V, block_size):
 @wrong
 def never_divided(Q, K, V, block_size):
     """You never divide by the sum of the exps, so your weights do not add up to 1. If all the values are 1, the output
-    has to be 1, however many blocks there are."""
+    should be 1, however many blocks there are."""
     top, mixed = -np.inf, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -755,8 +753,8 @@ def never_divided(Q, K, V, block_size):
 
 @wrong
 def each_block_of_queries_its_own_keys(Q, K, V, block_size):
-    """You cut queries and keys into blocks and let each block of queries see only the block of keys at the same place.
-    That is another attention, a local one. Here every query sees every key; only the work is cut into pieces."""
+    """You cut both queries and keys into blocks, and each block of queries sees only its own block of keys. That is
+    local attention. Here every query should see every key, and only the work is cut into pieces."""
     pieces = [
         attention(Q[..., i : i + block_size, :], *block)[0]
         for i, block in zip(range(0, Q.shape[-2], block_size), _blocks(K, V, block_size), strict=True)
@@ -766,8 +764,8 @@ def each_block_of_queries_its_own_keys(Q, K, V, block_size):
 
 @wrong
 def output_and_something_else(Q, K, V, block_size):
-    """Your output is right, but you return something beside it. There is no table of weights here, and there must not
-    be one: return the output alone."""
+    """Your output is right, but you return something else along with it. There is no table of weights here, and there
+    must not be one, so return the output alone."""
     e_sum = np.ones((*Q.shape[:-1], 1))
     pieces = [attention(Q[..., i : i + 1, :], K, V)[0] for i in range(Q.shape[-2])]
     return np.concatenate(pieces, axis=-2), e_sum
@@ -778,17 +776,17 @@ wrong = misconceptions_of("decode_step")
 
 @wrong
 def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, and the new key and value are put away after that. A position
-    sees itself too: it is the last of the t + 1 it attends to. And at the very first step there is nothing else to look
-    at."""
+    """Your query looks only at the positions before it, because you store the new key and value after that. A position
+    also sees itself: it is the last of the t + 1 positions it attends to. At the very first step, there is nothing else
+    to look at."""
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
 @wrong
 def last_entry_overwritten(q, k, v, cache_K, cache_V):
-    """You put the new key and value in the place of the last ones, so the caches do not grow and one position is lost.
-    After the step they have one row more than before."""
+    """You put the new key and value in the place of the last ones. So the caches do not grow, and one position is lost.
+    After the step, they should have one row more than before."""
     K, V = cache_K.copy(), cache_V.copy()
     K[-1], V[-1] = k, v
     weights = softmax(K @ q / np.sqrt(len(q)))
@@ -797,8 +795,9 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 
 @wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, and the new key and value are put away after that. A position
-    sees itself too: it is the last of the t + 1 it attends to. Only at the very first step, where you return v, does yours."""
+    """Your query looks only at the positions before it, because you store the new key and value after that. A position
+    also sees itself: it is the last of the t + 1 positions it attends to. Your code only does this at the very first
+    step, by returning v."""
     if len(cache_K):
         return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
@@ -806,8 +805,8 @@ def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
 
 @wrong
 def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
-    """You write the new key and value over the last ones, in the very caches you were given. The caches grow by one row at each
-    step and nothing in them is lost; and the arrays that came in must stay as they were."""
+    """You overwrite the last key and value, in the very caches that you were given. The caches should grow by one row
+    at each step and lose nothing. The arrays that came in should stay as they were."""
     cache_K[-1], cache_V[-1] = k, v
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, cache_K, cache_V
@@ -815,8 +814,8 @@ def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
 
 @wrong
 def rolled_in_place(q, k, v, cache_K, cache_V):
-    """You push the oldest entry out and write the new one into the caches you were given. The caches grow by one row at
-    each step, nothing is forgotten; and the arrays that came in must stay as they were."""
+    """You push the oldest entry out and write the new one into the caches that you were given. The caches should grow
+    by one row at each step and lose nothing. The arrays that came in should stay as they were."""
     cache_K[:-1], cache_V[:-1] = cache_K[1:].copy(), cache_V[1:].copy()
     cache_K[-1:], cache_V[-1:] = k, v
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
@@ -825,47 +824,47 @@ def rolled_in_place(q, k, v, cache_K, cache_V):
 
 @wrong
 def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
-    """You do not divide the scores by sqrt(d_k). A step with a cache must give just what the whole attention gives in
-    its last row, and there the scores are scaled."""
+    """You do not divide the scores by sqrt(d_k). A step with a cache should give exactly the last row of the whole
+    attention, and there the scores are scaled."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
 
 
 @wrong
 def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
-    """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum
-    of d_k products, so it is d_k that counts: the number of entries of the query."""
+    """You divide the scores by the root of the number of keys, which grows from step to step. A score is a sum of d_k
+    products, so divide by sqrt(d_k), with d_k the number of entries of the query."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(K))) @ V, K, V
 
 
 @wrong
 def scaled_by_the_value(q, k, v, cache_K, cache_V):
-    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the number of
-    entries of the query, not of the value."""
+    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so divide by sqrt(d_k), with d_k the number
+    of entries of the query, not of the value."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(v))) @ V, K, V
 
 
 @wrong
 def newest_put_first(q, k, v, cache_K, cache_V):
-    """Your output is right, but in your caches the newest entry comes first. They keep the order of the text: the newest
-    key and value are the last row."""
+    """Your output is right, but the newest entry comes first in your caches. They should keep the order of the text,
+    with the newest key and value in the last row."""
     K, V = np.vstack([k, cache_K]), np.vstack([v, cache_V])
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
 @wrong
 def query_kept_instead_of_key(q, k, v, cache_K, cache_V):
-    """You put the query into the cache of keys. A query is needed once, at its own step; what later positions compare
-    themselves with is the key. That is why one speaks of a KV cache."""
+    """You put the query into the cache of keys. A query is only needed once, at its own step. Later positions compare
+    themselves with the key, which is why it is called a KV cache."""
     K, V = np.vstack([cache_K, q]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
 @wrong
 def old_caches_handed_back(q, k, v, cache_K, cache_V):
-    """Your output is right, but you hand back the caches as they came in. Then the next step does not know of this one.
+    """Your output is right, but you return the caches as they came in. So the next step knows nothing of this one.
     Return the longer arrays."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, cache_K, cache_V
@@ -873,46 +872,48 @@ def old_caches_handed_back(q, k, v, cache_K, cache_V):
 
 @wrong
 def only_itself(q, k, v, cache_K, cache_V):
-    """Your output is the newest value alone: the newest position looks at itself and at nothing before it. What is the
-    cache for, if no one reads it?"""
+    """Your output is the newest value alone: the newest position looks at itself and at nothing before it. When should
+    your code read the cache?"""
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
 @wrong
 def a_matrix_of_one_row(q, k, v, cache_K, cache_V):
-    """Your output is a matrix of one row. One query comes in, of shape (d_k,), and one vector comes out, of shape
-    (d_v,)."""
+    """Your output is a matrix with one row. One query of shape (d_k,) comes in, so one vector of shape (d_v,) should
+    come out."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return attention(q[None], K, V)[0], K, V
 
 
 @wrong
 def the_output_alone(q, k, v, cache_K, cache_V):
-    """You return the output alone. The next step needs the longer caches: return all three, the output first."""
+    """You return the output alone. The next step needs the longer caches, so return all three, with the output
+    first."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V
 
 
 @wrong
 def caches_exchanged(q, k, v, cache_K, cache_V):
-    """Your output is right, and both caches are; but they come back in the wrong order. The keys come first, then the values."""
+    """Your output and both caches are right, but you return the caches in the wrong order. The keys come first, then
+    the values."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, V, K
 
 
 @wrong
 def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
-    """You return the weights, one for each position. They still have to mix the values: the output is one vector of shape
-    (d_v,)."""
+    """You return the weights, one for each position. One step is missing: use them to mix the values into one vector of
+    shape (d_v,)."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))), K, V
 
 
 @wrong
 def subtracts_the_mean(q, k, v, cache_K, cache_V):
-    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: for
-    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no
-    exponent is positive. The given `softmax` does it."""
+    """Your results match scores shifted so that their mean is 0. But a score can still be far above the mean: for
+    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest score, so that no
+    exponent is positive. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     scores = K @ q / np.sqrt(len(q))
     e = np.exp(scores - scores.mean())
@@ -921,8 +922,8 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score first: it
-    changes no weight. The given `softmax` does it."""
+    """You take exp of the scores as they are. From 710 on the result is inf, and inf / inf is nan. Subtract the largest
+    score first, which changes no weight. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V
@@ -930,23 +931,23 @@ def exp_with_no_shift(q, k, v, cache_K, cache_V):
 
 @wrong
 def caches_first(q, k, v, cache_K, cache_V):
-    """You return the caches first and the output last. The output comes first: (output, new_cache_K, new_cache_V)."""
+    """You return the caches first and the output last. Return the output first: (output, new_cache_K, new_cache_V)."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return K, V, softmax(K @ q / np.sqrt(len(q))) @ V
 
 
 @wrong
 def the_best_match_only(q, k, v, cache_K, cache_V):
-    """You return the value of the best key. That is the hard lookup of chapter 1; attention averages all the values, by
-    the softmax of the scores."""
+    """You return the value of the best key. That is the hard lookup of chapter 1. Attention averages all the values,
+    weighted by the softmax of the scores."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return V[np.argmax(K @ q)], K, V
 
 
 @wrong
 def zeros_at_the_first_step(q, k, v, cache_K, cache_V):
-    """With empty caches you return zeros. At the very first step there is still the newest position itself: all the
-    weight is on it, and the output is its value."""
+    """You return zeros if the caches are empty. But the very first step still has the newest position itself: it gets
+    all the weight, so the output is its value."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     if not len(cache_K):
         return np.zeros_like(v), K, V
@@ -955,8 +956,8 @@ def zeros_at_the_first_step(q, k, v, cache_K, cache_V):
 
 @wrong
 def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
-    """Your caches are right, but the softmax is over the older keys only, and the newest value is added on top with
-    weight 1. The newest key has a score like the others: all t + 1 scores go into one softmax."""
+    """Your caches are right, but your softmax covers only the older keys, and you add the newest value with weight 1.
+    The newest key has a score too: put all t + 1 scores into one softmax."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     if not len(cache_K):
         return v, K, V
@@ -965,7 +966,7 @@ def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
 
 @wrong
 def the_newest_is_hidden(q, k, v, cache_K, cache_V):
-    """You keep the newest position and then mask it out, and an output of zeros is what is left at the first step. A
-    causal mask hides what comes later; a position may always see itself."""
+    """You store the newest position and then mask it out, so at the first step the output is all zeros. A causal mask
+    hides later positions, but a position can always see itself."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return masked_softmax(K @ q / np.sqrt(len(q)), np.arange(len(K)) < len(cache_K)) @ V, K, V

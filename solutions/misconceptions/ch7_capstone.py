@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 7, one mistake each, with what a student who made it should hear."""
+"""Wrong solutions of chapter 7, one mistake each, with a message for students who make it."""
 
 import numpy as np
 
@@ -12,8 +12,9 @@ wrong = misconceptions_of("decoder_attention")
 
 @wrong
 def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
-    """Your self-attention has no causal mask: every position of the target reads the ones after it. When a translation is
-    written word by word, these are not there yet. Change the last row of the target, and your first row changes with it."""
+    """Your self-attention has no causal mask, so every position of the target reads the later ones. When a translation
+    is written word by word, these do not exist yet. Change the last row of the target, and your first row changes with
+    it."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h)
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -22,8 +23,8 @@ def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
 
 @wrong
 def causal_mask_on_the_memory_too(target, memory, weights, h, memory_lengths):
-    """You put a causal mask on the cross-attention as well, so the first query sees one row of the memory only. The memory
-    is complete before the first word is written: nothing in it is the future. There, only padding is hidden."""
+    """You use a causal mask in the cross-attention too, so the first query sees only one row of the memory. The memory
+    is complete before the first word is written, so nothing in it is the future. Hide only the padding there."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     real = real & np.tri(target.shape[1], memory.shape[1], dtype=bool)
@@ -33,8 +34,9 @@ def causal_mask_on_the_memory_too(target, memory, weights, h, memory_lengths):
 
 @wrong
 def causal_mask_in_place_of_padding(target, memory, weights, h, memory_lengths):
-    """Your cross-attention has the causal mask, and padding is not hidden at all. It is the other way round: the memory is
-    complete, so every query may read all of it, except for the rows that are only padding. `memory_lengths` says which."""
+    """Your cross-attention uses the causal mask and does not hide the padding. It should be the other way round. The
+    memory is complete, so every query can read all of it except the padding rows. `memory_lengths` tells you which rows
+    these are."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = np.tri(target.shape[1], memory.shape[1], dtype=bool)
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -43,8 +45,8 @@ def causal_mask_in_place_of_padding(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_is_read(target, memory, weights, h, memory_lengths):
-    """Your cross-attention reads the padding: `memory_lengths` makes no difference. What stands in the padding rows is an
-    accident of how the batch was packed, and another batch would give the same sentence another output."""
+    """Your cross-attention reads the padding: `memory_lengths` makes no difference. The numbers in padding rows depend
+    on how the batch was packed. In another batch, the same sentence would get a different output."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h)
     return output
@@ -52,8 +54,8 @@ def padding_is_read(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_set_to_zero(target, memory, weights, h, memory_lengths):
-    """You filled the padding rows of the memory with zeros and let the attention read them. A row of zeros has score 0, and
-    exp(0) is 1: it still takes its share of the weight from the real rows. Hidden rows need a mask on the scores."""
+    """You filled the padding rows of the memory with zeros, but the attention still reads them. A row of zeros has
+    score 0, and exp(0) is 1, so it takes a share of the weight from the real rows. To hide rows, mask their scores."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, 0, :, None]
     output, _ = multi_head_attention(seen, memory * real, **weights["cross"], h=h)
@@ -62,7 +64,7 @@ def padding_set_to_zero(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_mask_turned_over(target, memory, weights, h, memory_lengths):
-    """Your cross-attention reads the padding, and only that. In this course True means "may attend": the first
+    """Your cross-attention reads the padding and nothing else. In this course, True means "may attend": the first
     memory_lengths[b] rows."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -72,8 +74,8 @@ def padding_mask_turned_over(target, memory, weights, h, memory_lengths):
 
 @wrong
 def one_row_of_padding_too_many(target, memory, weights, h, memory_lengths):
-    """Your queries see one row too many, the first padding row of each memory. With a length of 3 the real rows have the
-    indices 0, 1 and 2: is index 3 smaller than 3?"""
+    """Your queries see one row too many: the first padding row of each memory. With a length of 3, the real rows have
+    the indices 0, 1 and 2. Is index 3 smaller than 3?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths + 1, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -82,8 +84,8 @@ def one_row_of_padding_too_many(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_on_the_target_too(target, memory, weights, h, memory_lengths):
-    """You hid rows of the target as well, by the lengths of the memory. These lengths say nothing about the target, which
-    has no padding here; in self-attention only the future is hidden."""
+    """You also hid rows of the target, using the lengths of the memory. These lengths say nothing about the target,
+    which has no padding here. In self-attention, hide only the future."""
     hidden = causal_mask(target.shape[1]) & padding_mask(memory_lengths, target.shape[1])[:, None]
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=hidden)
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -93,8 +95,8 @@ def padding_on_the_target_too(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_on_the_target_instead(target, memory, weights, h, memory_lengths):
-    """The padding mask is on the wrong attention: it hides rows of the target, and the padding of the memory is read. It is
-    the memory that was padded, so the mask belongs where the memory's rows are the keys."""
+    """The padding mask is in the wrong attention: it hides rows of the target, while the padding of the memory is read.
+    The memory is the padded array, so use the mask in the attention whose keys come from the memory."""
     hidden = causal_mask(target.shape[1]) & padding_mask(memory_lengths, target.shape[1])[:, None]
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=hidden)
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h)
@@ -103,9 +105,9 @@ def padding_on_the_target_instead(target, memory, weights, h, memory_lengths):
 
 @wrong
 def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
-    """Your padding mask has the shape (B, 1, n_k), and the weights have (B, h, n_q, n_k). Lined up from the right, the batch
-    axis of your mask meets the heads: with B = h each head gets the lengths of another sequence, with other sizes NumPy
-    stops. Where does the mask need an axis of size 1?"""
+    """Your padding mask has the shape (B, 1, n_k), and the weights have (B, h, n_q, n_k). Lined up from the right, your
+    mask's batch axis meets the heads. If B = h, each head gets the lengths of a different sequence. Otherwise NumPy
+    stops with an error. Where does the mask need an axis of size 1?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -114,8 +116,8 @@ def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
 
 @wrong
 def one_length_for_the_batch(target, memory, weights, h, memory_lengths):
-    """You used one length for the whole batch, that of the first memory. Every sequence has a length of its own:
-    memory_lengths[b] belongs to memory[b]."""
+    """You used the length of the first memory for the whole batch. Every sequence has its own length: memory_lengths[b]
+    belongs to memory[b]."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths[:1], memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -124,8 +126,8 @@ def one_length_for_the_batch(target, memory, weights, h, memory_lengths):
 
 @wrong
 def cut_to_the_shortest_memory(target, memory, weights, h, memory_lengths):
-    """You cut all the memories to the length of the shortest one. No padding is read that way, but the longer ones lose rows that
-    are real. Each sequence has a length of its own: a mask can say so row by row."""
+    """You cut all the memories to the length of the shortest one. This way no padding is read, but the longer memories
+    lose real rows. Each sequence has its own length, and a mask can hide rows for each sequence separately."""
     mask = causal_mask(target.shape[1])
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
     return multi_head_attention(seen, memory[:, : memory_lengths.min()], **weights["cross"], h=h)[0]
@@ -133,8 +135,9 @@ def cut_to_the_shortest_memory(target, memory, weights, h, memory_lengths):
 
 @wrong
 def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
-    """You cut all the memories to the length of the longest one. The shorter ones still have padding within that length, and
-    your queries read it. Each sequence has a length of its own: a mask can say so row by row."""
+    """You cut all the memories to the length of the longest one. The shorter memories still have padding within that
+    length, and your queries read it. Each sequence has its own length, and a mask can hide rows for each sequence
+    separately."""
     mask = causal_mask(target.shape[1])
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
     return multi_head_attention(seen, memory[:, : memory_lengths.max()], **weights["cross"], h=h)[0]
@@ -142,9 +145,9 @@ def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
 
 @wrong
 def keys_from_the_target(target, memory, weights, h, memory_lengths):
-    """The keys of your cross-attention come from the target, and only its values from the memory. A key says what its value
-    can be found by, so the two come from the same rows: those of the memory. With as many rows in both, NumPy does not
-    complain."""
+    """The keys of your cross-attention come from the target, and only its values from the memory. A key tells a query
+    what its value is about, so both should come from the same rows: the rows of the memory. If both arrays have as many
+    rows, NumPy does not complain."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     W = weights["cross"]
@@ -155,8 +158,8 @@ def keys_from_the_target(target, memory, weights, h, memory_lengths):
 
 @wrong
 def values_from_the_target(target, memory, weights, h, memory_lengths):
-    """The keys of your cross-attention come from the memory, but its values from the target: it finds the right place, and
-    then reads another book. Keys and values come from the same rows, those of the memory."""
+    """The keys of your cross-attention come from the memory, but its values from the target. So it finds the right
+    place and then reads from the wrong text. Keys and values should come from the same rows: the rows of the memory."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     W = weights["cross"]
@@ -167,8 +170,8 @@ def values_from_the_target(target, memory, weights, h, memory_lengths):
 
 @wrong
 def queries_from_the_bare_target(target, memory, weights, h, memory_lengths):
-    """Your cross-attention asks with the target as it came in, so the self-attention before it has no effect at all. The
-    two stand one behind the other: what comes out of the first is what asks in the second."""
+    """Your cross-attention computes its queries from the original target, so the self-attention before it has no
+    effect. The two run in sequence: which array should these queries come from?"""
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(target, memory, **weights["cross"], h=h, mask=real)
     return output
@@ -176,16 +179,17 @@ def queries_from_the_bare_target(target, memory, weights, h, memory_lengths):
 
 @wrong
 def self_attention_alone(target, memory, weights, h, memory_lengths):
-    """You stopped after the self-attention: nothing of the memory is in your output. A second attention follows, in which
-    the result of the first asks the memory."""
+    """You stopped after the self-attention, so nothing from the memory is in your output. A second attention follows.
+    It makes its queries from the result of the first, and its keys and values from the memory."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     return seen
 
 
 @wrong
 def side_by_side(target, memory, weights, h, memory_lengths):
-    """You let the target read itself and the memory side by side, and added the two. They stand one behind the other: what
-    comes out of the self-attention asks the memory, and what the memory answers is the output."""
+    """You let the target read itself and the memory separately, then added the two results. They should run in
+    sequence. The result of the self-attention gives the queries for the memory, and the result of the cross-attention
+    is the output."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(target, memory, **weights["cross"], h=h, mask=real)
@@ -194,8 +198,8 @@ def side_by_side(target, memory, weights, h, memory_lengths):
 
 @wrong
 def memory_first(target, memory, weights, h, memory_lengths):
-    """You asked the memory first and let the target read itself afterwards. In a decoder block the self-attention comes
-    first: a position gathers what has been written so far, and then knows what to look for in the memory."""
+    """You ran the cross-attention first and the self-attention after it. In a decoder block, the self-attention comes
+    first. A position gathers the words written so far, and then knows what to look for in the memory."""
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     seen, _ = multi_head_attention(target, memory, **weights["cross"], h=h, mask=real)
     output, _ = multi_head_attention(seen, seen, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
@@ -204,8 +208,8 @@ def memory_first(target, memory, weights, h, memory_lengths):
 
 @wrong
 def target_added_before_the_cross_attention(target, memory, weights, h, memory_lengths):
-    """You added the target to what the self-attention returned. A whole decoder block has such residual connections, but
-    here they are left out, so that each of the two attentions can be seen by itself."""
+    """You added the target to the result of the self-attention. A whole decoder block has such residual connections.
+    This exercise leaves them out, so that you can see each of the two attentions by itself."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(target + seen, memory, **weights["cross"], h=h, mask=real)
@@ -214,8 +218,8 @@ def target_added_before_the_cross_attention(target, memory, weights, h, memory_l
 
 @wrong
 def added_to_what_the_memory_gave(target, memory, weights, h, memory_lengths):
-    """You added the result of the self-attention to what the memory answered. A whole decoder block has such residual
-    connections, but here they are left out: return what the cross-attention returns."""
+    """You added the result of the self-attention to that of the cross-attention. A whole decoder block has such
+    residual connections, but this exercise leaves them out. Return the result of the cross-attention as it is."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -224,8 +228,8 @@ def added_to_what_the_memory_gave(target, memory, weights, h, memory_lengths):
 
 @wrong
 def residual_connections_everywhere(target, memory, weights, h, memory_lengths):
-    """You put in the residual connections that a whole decoder block has: the target is added after the first attention,
-    and the sum again after the second. The task leaves them out, so that each attention can be seen by itself."""
+    """You added the residual connections of a whole decoder block: the target after the first attention, and that sum
+    again after the second. This exercise leaves them out, so that you can see each attention by itself."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     seen = target + seen
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -235,8 +239,8 @@ def residual_connections_everywhere(target, memory, weights, h, memory_lengths):
 
 @wrong
 def the_same_weights_twice(target, memory, weights, h, memory_lengths):
-    """Both of your attentions use weights["self"]. The cross-attention has learned weights of its own, weights["cross"]:
-    what to look for in one's own words and what to look for in the memory are two different questions."""
+    """Both of your attentions use weights["self"]. The cross-attention has its own learned weights, weights["cross"].
+    Looking for something in your own words and in the memory are two different questions."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["self"], h=h, mask=real)
@@ -245,7 +249,8 @@ def the_same_weights_twice(target, memory, weights, h, memory_lengths):
 
 @wrong
 def the_two_sets_of_weights_exchanged(target, memory, weights, h, memory_lengths):
-    """Your self-attention uses weights["cross"], your cross-attention weights["self"]: they have changed places."""
+    """You swapped the weights: your self-attention uses weights["cross"], and your cross-attention uses
+    weights["self"]."""
     seen, _ = multi_head_attention(target, target, **weights["cross"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["self"], h=h, mask=real)
@@ -254,8 +259,8 @@ def the_two_sets_of_weights_exchanged(target, memory, weights, h, memory_lengths
 
 @wrong
 def one_head_in_the_cross_attention(target, memory, weights, h, memory_lengths):
-    """Your cross-attention runs with a single head, whatever h is. Both attentions have h heads; with one alone, all
-    queries of a position have to agree on what to look at."""
+    """Your cross-attention runs with a single head, whatever h is. Both attentions should have h heads. With only one,
+    a position has a single query and must decide on one thing to look for."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=1, mask=real)
@@ -264,7 +269,7 @@ def one_head_in_the_cross_attention(target, memory, weights, h, memory_lengths):
 
 @wrong
 def one_head_in_the_self_attention(target, memory, weights, h, memory_lengths):
-    """Your self-attention runs with a single head, whatever h is. Both attentions have h heads."""
+    """Your self-attention runs with a single head, whatever h is. Both attentions should have h heads."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=1, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -273,8 +278,8 @@ def one_head_in_the_self_attention(target, memory, weights, h, memory_lengths):
 
 @wrong
 def cannot_see_itself(target, memory, weights, h, memory_lengths):
-    """Your causal mask hides a position from itself, so the first row of the target has nothing to look at. Each position
-    may see itself and what came before."""
+    """Your causal mask hides a position from itself, so the first row of the target has nothing to look at. Each
+    position should see itself and the positions before it."""
     before = np.tri(target.shape[1], k=-1, dtype=bool)
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=before)
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -284,8 +289,8 @@ def cannot_see_itself(target, memory, weights, h, memory_lengths):
 
 @wrong
 def only_the_future(target, memory, weights, h, memory_lengths):
-    """Your causal mask is upside down: each position sees itself and what comes after, and nothing before. True means
-    "may attend", so the first row of the mask has a single True."""
+    """Your causal mask is upside down: each position sees itself and the later positions, but nothing before it. True
+    means "may attend", so the first row of the mask should have a single True."""
     after = causal_mask(target.shape[1]).T
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=after)
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -295,8 +300,8 @@ def only_the_future(target, memory, weights, h, memory_lengths):
 
 @wrong
 def scaled_by_d_model_over_h(target, memory, weights, h, memory_lengths):
-    """You took d_k to be d_model / h. Many models choose it so, but here W_Q may have any number of columns, and d_k is that
-    number divided by h: the scores are divided by its square root. Read it off W_Q, or off Q after `split_heads`."""
+    """You took d_k to be d_model / h. Many models choose it so, but here W_Q can have any number of columns, and d_k is
+    that number divided by h. Divide the scores by its square root. Read d_k off W_Q, or off Q after `split_heads`."""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -309,9 +314,9 @@ def scaled_by_d_model_over_h(target, memory, weights, h, memory_lengths):
 
 @wrong
 def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
-    """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
-    allowed scores are themselves far below zero, the forbidden rows win, or get their share. Scores may go down to -1000:
-    take a number that no score comes near."""
+    """The number that you use for a forbidden score is not far enough below the others. If a query's allowed scores are
+    far below zero themselves, the forbidden rows win or get a share. Scores can go down to -1000, so take a number that
+    no score comes near."""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -324,8 +329,9 @@ def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
 
 @wrong
 def exps_with_no_shift(target, memory, weights, h, memory_lengths):
-    """Your attention takes exp of the scores as they are. From 710 on that is inf, and far below zero it is 0 for a whole
-    row: either way the weights become nan. Subtract the largest score of each row first: it changes no weight."""
+    """Your attention takes exp of the scores as they are. From 710 on that is inf, and far below zero it is 0 for a
+    whole row. Either way, the weights become nan. Subtract the largest score of each row first, which changes no
+    weight."""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -338,8 +344,9 @@ def exps_with_no_shift(target, memory, weights, h, memory_lengths):
 
 @wrong
 def the_memory_asks(target, memory, weights, h, memory_lengths):
-    """In your cross-attention the memory asks and the target is asked, so there is one row for each row of the memory. What
-    is being written asks, what is being read is asked: the output has n_q rows."""
+    """In your cross-attention the memory gives the queries and the target the keys, so there is one output row for each
+    row of the memory. Make the queries from the target and the keys from the memory. The output should have n_q
+    rows."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     output, _ = multi_head_attention(memory, seen, **weights["cross"], h=h)
     return output
@@ -347,8 +354,8 @@ def the_memory_asks(target, memory, weights, h, memory_lengths):
 
 @wrong
 def the_target_twice(target, memory, weights, h, memory_lengths):
-    """Your second attention reads the result of the first, not the memory: nothing of the memory is in your output. Its keys
-    and values come from the memory."""
+    """Your second attention reads the result of the first instead of the memory, so nothing from the memory is in your
+    output. Its keys and values should come from the memory."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     output, _ = multi_head_attention(seen, seen, **weights["cross"], h=h, mask=causal_mask(target.shape[1]))
     return output
@@ -356,8 +363,8 @@ def the_target_twice(target, memory, weights, h, memory_lengths):
 
 @wrong
 def a_pair_returned(target, memory, weights, h, memory_lengths):
-    """You return the pair that `multi_head_attention` gave. Here only the output is asked for, one array of shape
-    (B, n_q, d_model)."""
+    """You return the whole pair that `multi_head_attention` gave you. Return only the output, an array of shape (B,
+    n_q, d_model)."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     return multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -365,7 +372,7 @@ def a_pair_returned(target, memory, weights, h, memory_lengths):
 
 @wrong
 def the_pair_asks(target, memory, weights, h, memory_lengths):
-    """You handed on the weights of the self-attention where its output belongs. `multi_head_attention` returns the pair
+    """You passed on the weights of the self-attention instead of its output. `multi_head_attention` returns the pair
     (output, weights), and the output comes first."""
     _, seen = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -378,9 +385,9 @@ wrong = misconceptions_of("previous_token_head")
 
 @wrong
 def looks_at_itself(n, d_model):
-    """Row i of your head's output is token i, its own. In your weights a query agrees with the key of the same position, or
-    of the same token. Queries and keys should read positions only, and the query of position i has to agree with the key of
-    position i - 1: one of the two needs a shift by one step."""
+    """Row i of your head's output is token i, its own. With your weights, a query matches the key of the same position
+    or of the same token. Queries and keys should read only positions, and the query of position i should match the key
+    of position i - 1. So shift one of the two by one step."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * np.sqrt(n) * position, "W_K": position, "W_V": token, "W_O": token.T}
@@ -388,8 +395,8 @@ def looks_at_itself(n, d_model):
 
 @wrong
 def looks_at_the_next_one(n, d_model):
-    """Your head looks one step ahead: without a mask, row i of the output is token i + 1. The shift goes the wrong way. Which
-    row of the shift matrix belongs to position 3, and in which column must its 1 stand?"""
+    """Your head looks one step ahead: without a mask, row i of the output is token i + 1. The shift goes the wrong way.
+    Which row of the shift matrix belongs to position 3, and which column of it should contain the 1?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=1)
@@ -398,7 +405,7 @@ def looks_at_the_next_one(n, d_model):
 
 @wrong
 def looks_two_back(n, d_model):
-    """Your head looks two steps back: row 2 of the output is token 0. One step is asked for."""
+    """Your head looks two steps back: row 2 of the output is token 0. It should look one step back."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-2)
@@ -407,8 +414,9 @@ def looks_two_back(n, d_model):
 
 @wrong
 def looks_to_both_sides(n, d_model):
-    """Your head looks at both neighbours, with half the weight on each. Under a causal mask the next token is out of sight
-    and you get the right answer; without the mask it mixes in. The head has to choose the token before it by itself."""
+    """Your head looks at both neighbors, with half the weight on each. Under a causal mask the next token is hidden,
+    and you get the right answer. Without the mask, the next token mixes in. Make the head itself choose the token
+    before it."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1) + np.eye(n, k=1)
@@ -417,8 +425,8 @@ def looks_to_both_sides(n, d_model):
 
 @wrong
 def looks_at_all_before(n, d_model):
-    """Your head looks at everything that came before, in equal parts. Row 1 is right, since only one token came before it;
-    row 2 is a mixture of two. The score must be high for one key, that of position i - 1, and low for all the others."""
+    """Your head looks at all earlier positions equally. Row 1 is right, because only one token comes before it, but row
+    2 is a mixture of two. The score should be high for one key, at position i - 1, and low for all the others."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.tri(n, k=-1)
@@ -427,8 +435,8 @@ def looks_at_all_before(n, d_model):
 
 @wrong
 def looks_at_the_first(n, d_model):
-    """Your head always looks at position 0. For row 1 that is the token before, for the others it is not: each position
-    needs a query of its own."""
+    """Your head always looks at position 0. That is right for row 1, but not for the later rows. Each position needs
+    its own query."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(1, n) * np.ones((n, 1))
@@ -437,8 +445,8 @@ def looks_at_the_first(n, d_model):
 
 @wrong
 def everything_but_the_previous(n, d_model):
-    """Your head looks everywhere except at the previous token: the score of position i - 1 is the lowest. A high score
-    attracts, a low one repels. Check the sign."""
+    """Your head looks everywhere except at the previous token, because the score of position i - 1 is the lowest. A
+    high score attracts, and a low score repels. Check the sign."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -447,9 +455,9 @@ def everything_but_the_previous(n, d_model):
 
 @wrong
 def scores_of_one(n, d_model):
-    """Your head prefers the right position, but hardly: the matching score is 1 (before the division by sqrt(d_k)), all
-    others are 0, and exp(1) is less than three times exp(0). With one-hot vectors alone a softmax stays soft. What makes it
-    sharp?"""
+    """Your head barely prefers the right position. The matching score is 1 (before the division by sqrt(d_k)), all
+    others are 0, and exp(1) is less than three times exp(0). With one-hot vectors alone, a softmax stays soft. How can
+    you make it sharper?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -459,8 +467,8 @@ def scores_of_one(n, d_model):
 @wrong
 def scores_of_ten(n, d_model):
     """The right position gets most of the weight, but not enough: your matching score is 10 before the division by
-    sqrt(d_k). With d_k = 9, for example, only 10 / 3 is left of it, exp(10 / 3) is about 28, and every other position
-    still gets 1 part in about 40. Within 0.001 needs far sharper weights."""
+    sqrt(d_k). With d_k = 9, for example, only 10 / 3 is left, and exp(10 / 3) is about 28. In this example, every other
+    position still gets 1 part in about 40. To be within 0.001, the weights must be far sharper."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -475,25 +483,25 @@ def _of_size(size, n, d_model):
 
 @wrong
 def scores_of_twenty(n, d_model):
-    """The right position gets nearly all the weight in short sequences, but not in longer ones: your matching score is
-    20 before the division by sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 6, for example, about 8 is
-    left, and exp(8) is only some 3000 times as much as exp(0). How large must it be for any n?"""
+    """Your weights are sharp enough in short sequences, but not in longer ones. The matching score is 20 before the
+    division by sqrt(d_k), and if d_k grows with n, it shrinks. With d_k = 6, for example, about 8 is left, and exp(8)
+    is only some 3000 times exp(0). How large must the score be for any n?"""
     return _of_size(20, n, d_model)
 
 
 @wrong
 def scores_of_fifty(n, d_model):
-    """Sharp enough for short sequences, but not for long ones: your matching score is 50 before the division by
-    sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 40, for example, about 8 is left, and 39 other
-    positions take their share. How large must it be for any n?"""
+    """Your weights are sharp enough in short sequences, but not in long ones. The matching score is 50 before the
+    division by sqrt(d_k), and if d_k grows with n, it shrinks. With d_k = 40, for example, about 8 is left, and 39
+    other positions take their share. How large must the score be for any n?"""
     return _of_size(50, n, d_model)
 
 
 @wrong
 def sharpness_in_the_values(n, d_model):
-    """Your head finds the right position, but its output is many times too large: you made the values large. How sharp the
-    weights are is decided by the scores, so by W_Q and W_K alone; W_V and W_O decide how large the answer is, and a one-hot
-    holds a 1."""
+    """Your head finds the right position, but its output is many times too large because your values are large. Only
+    the scores make weights sharp, so use W_Q and W_K for that. W_V and W_O decide how large the output is, and a
+    one-hot vector contains a 1."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -502,8 +510,8 @@ def sharpness_in_the_values(n, d_model):
 
 @wrong
 def copies_position_and_token(n, d_model):
-    """Your head brings along the whole row of the previous position, its token and also its position one-hot. The position
-    columns of the output must be zeros: W_V reads too much, or W_O writes too much."""
+    """Your head copies the whole row of the previous position: its token, but also its position one-hot. The position
+    columns of the output should be zeros. Does W_V read too much, or does W_O write too much?"""
     n_tokens = d_model - n
     whole, position = np.eye(d_model), np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -512,8 +520,9 @@ def copies_position_and_token(n, d_model):
 
 @wrong
 def copies_the_position(n, d_model):
-    """Your head tells where the previous token stands, not which one it is: the output has the position one-hot, and the
-    token columns are empty. The position is for finding; W_V has to read the first d_model - n columns."""
+    """Your head outputs the position of the previous token instead of the token: it copies the position one-hot and
+    leaves the token columns empty. Positions are only for finding the token. W_V should read the first d_model - n
+    columns."""
     n_tokens = d_model - n
     position = np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -522,8 +531,8 @@ def copies_the_position(n, d_model):
 
 @wrong
 def writes_into_the_last_columns(n, d_model):
-    """Your head reads the right token, but W_O writes it at the right end of the row, into the columns that belong to the
-    positions. Token t goes back into column t, where it came from."""
+    """Your head reads the right token, but W_O writes it into the last columns of the row, which belong to the
+    positions. Token t should go back into column t, where it came from."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -533,8 +542,8 @@ def writes_into_the_last_columns(n, d_model):
 
 @wrong
 def positions_in_front(n, d_model):
-    """You took the first n columns for the positions and the rest for the tokens. It is the other way round: the token's
-    one-hot comes first, d_model - n columns wide, and the position's one-hot fills the last n."""
+    """You took the first n columns for the positions and the rest for the tokens. It is the other way round: the token
+    one-hot comes first and is d_model - n columns wide. The position one-hot fills the last n columns."""
     position, token = np.eye(d_model)[:, :n], np.eye(d_model)[:, n:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}
@@ -542,8 +551,8 @@ def positions_in_front(n, d_model):
 
 @wrong
 def queries_of_zero(n, d_model):
-    """All of your scores are equal, so every position takes the plain average of all the positions it may see. Without a
-    query that says what it is looking for, attention is an average. Which columns of X tell where a position is?"""
+    """All your scores are equal, so every position takes the plain average of all the positions that it may see. To
+    pick a position, a query must say what it is looking for. Which columns of X contain the position?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": np.zeros((d_model, n)), "W_K": position, "W_V": token, "W_O": token.T}
@@ -551,8 +560,8 @@ def queries_of_zero(n, d_model):
 
 @wrong
 def tokens_turned_round(n, d_model):
-    """Your head finds the right token and then says another one: the order of the token columns is turned round between W_V
-    and W_O. Token t was read from column t and has to be written into column t."""
+    """Your head finds the right token, but outputs a different one: the order of the token columns is reversed between
+    W_V and W_O. Token t was read from column t, so write it into column t."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)

@@ -1,8 +1,7 @@
-"""Reads a heatmap back from matplotlib's Axes: what is drawn where, and which label stands beside it.
+"""Read a heatmap back from matplotlib's Axes: the values and their labels.
 
-A probe, for `plot_attention` of chapter 5: the text of this file goes to where a student's function draws, into the jail
-or into the student's notebook. So it stands by itself and imports nothing but NumPy and matplotlib. A check sends
-``inspect.getsource`` of it.
+A probe for `plot_attention` of chapter 5. A check sends ``inspect.getsource`` of this file to the process in which the
+student's function draws, in the sandbox or in the student's notebook. So it imports only NumPy and matplotlib.
 """
 
 import re
@@ -13,12 +12,12 @@ import numpy as np
 
 __all__ = ["probe", "probe_with_axes", "read"]
 
-_NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # what matplotlib itself writes at ticks
-_NEAR = 0.15  # of the distance between two labels: a label has to stand well inside its place, not on a border
+_NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # text that matplotlib itself writes at ticks
+_NEAR = 0.15  # of the distance between two labels: a label must be well inside its place, not on a border
 
 
 def probe(function, weights, rows, columns):
-    """What ``function(weights, rows, columns)`` draws, as ``read`` tells it; ``"returned"`` is the type of what it returns."""
+    """Return what ``function(weights, rows, columns)`` draws, as ``read`` describes it. ``"returned"`` is the type of its result."""
     from matplotlib.axes import Axes  # noqa: PLC0415 - only where something is drawn
 
     with _closing_figures():
@@ -27,9 +26,9 @@ def probe(function, weights, rows, columns):
 
 
 def probe_with_axes(function, weights, rows, columns):
-    """The same for ``function(weights, rows, columns, ax=ax)``, with Axes that are not pyplot's current ones.
+    """Do the same for ``function(weights, rows, columns, ax=ax)``, with Axes that are not pyplot's current Axes.
 
-    ``"returned"`` is "ax" when these came back; what is told is what they hold.
+    ``"returned"`` is "ax" if the function returned these Axes. The other entries describe their contents.
     """
     import matplotlib.pyplot as plt  # noqa: PLC0415
     from matplotlib.axes import Axes  # noqa: PLC0415
@@ -43,12 +42,12 @@ def probe_with_axes(function, weights, rows, columns):
 
 
 def read(ax, weights):
-    """What a reader of the picture sees, as plain data.
+    """Return the contents of the picture as built-in data.
 
-    ``"drawn"``: whether there is "something" or "nothing" but the Axes themselves. ``"down"`` and ``"across"``: the
-    labels from the top and from the left, with " | " between them. ``"shown"``, one number for each pair of
-    them: what is drawn where the two meet, NaN where nothing is or where it is a border. Any scale is as good as another:
-    a picture whose numbers, sizes or colours rise (or fall) with ``weights`` shows these.
+    ``"drawn"``: "something" if the Axes contain anything, otherwise "nothing". ``"down"`` and ``"across"``: the labels
+    from the top and from the left, with " | " between them. ``"shown"``: one number for each pair of labels, which is the
+    value where the two meet. NaN means an empty place or a border. The scale does not matter: a picture whose numbers,
+    sizes or colors rise (or fall) with ``weights`` shows the weights.
     """
     from matplotlib.axes import Axes  # noqa: PLC0415
 
@@ -68,7 +67,7 @@ def read(ax, weights):
 
 
 def _settle(ax):
-    """Have everything stand where it will be seen: annotations and secondary axes get their places when they are drawn."""
+    """Put everything where it will be seen: annotations and secondary axes get their places when they are drawn."""
     from matplotlib.text import Annotation  # noqa: PLC0415
 
     if ax.child_axes or any(isinstance(text, Annotation) for text in ax.texts):
@@ -78,7 +77,7 @@ def _settle(ax):
 
 @contextmanager
 def _closing_figures():
-    """Leaves the figures open that were open before, and no others."""
+    """Close the figures that were opened meanwhile, and no others."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     before = set(plt.get_fignums())
@@ -90,7 +89,7 @@ def _closing_figures():
 
 
 def _labels(ax, which):
-    """The labels along x (0) or y (1) as (place in pixels, text), in rising order: at ticks, or written beside the Axes."""
+    """Return the labels along x (0) or y (1) as (place in pixels, text), in rising order: at ticks, or as text next to the Axes."""
     found = set()
     for one in (ax, *(child for child in ax.child_axes if type(child).__name__ == "SecondaryAxis")):
         axis = (one.xaxis, one.yaxis)[which]
@@ -110,14 +109,14 @@ def _labels(ax, which):
 
 
 def _spacing(labels, whole):
-    """The smallest distance between two labels that do not stand in one place; the whole width where there is none."""
+    """Return the smallest distance between two labels in different places, or the whole width if there is none."""
     gaps = np.abs(np.diff([place for place, _ in labels]))
     gaps = gaps[gaps > 1]
     return float(gaps.min()) if gaps.size else float(whole)
 
 
 def _pieces(ax):
-    """What was drawn, uppermost first: each tells what it shows at a place (in pixels), ``None`` where it is not."""
+    """Return the drawn artists, uppermost first, as functions of a place in pixels that return its value, or ``None`` outside."""
     from matplotlib.collections import Collection, LineCollection, PathCollection  # noqa: PLC0415
 
     artists = [a for a in (*ax.patches, *ax.collections, *ax.images) if a.get_visible()]
@@ -173,7 +172,7 @@ def _areas(paths, values, colours):
 
 
 def _plain(value):
-    """A number as a tuple of one; a colour, laid over white, as its red, green and blue between 0 and 1."""
+    """Return a number as a tuple of one. Return a color, laid over white, as its red, green and blue between 0 and 1."""
     value = np.ma.filled(np.ma.asarray(value), np.nan) if np.ma.is_masked(value) else np.asarray(value)
     if value.ndim == 0:
         return (float(value),)
@@ -183,11 +182,11 @@ def _plain(value):
 
 
 def _seen(ax, pieces, place, near):
-    """What is shown around a place; ``None`` where that is nothing, or not the same on both sides of it."""
+    """Return the value shown around a place, or ``None`` if there is none or it differs on both sides of the place."""
     if not ax.bbox.padded(1).contains(*place):
         return None
     found = set()
-    for side in (-1, 1):  # two opposite corners: whatever border runs through the place lies between them
+    for side in (-1, 1):  # two opposite corners: any border through the place is between them
         point = place[0] + side * near[0], place[1] + side * near[1]
         values = (piece(point, near) for piece in pieces)
         found.add(next((v for v in values if v is not None), None))
@@ -195,14 +194,14 @@ def _seen(ax, pieces, place, near):
 
 
 def _as_weights(found, weights):
-    """The numbers that a picture shows: the weights themselves where all that is shown goes with them, on any scale."""
+    """Return the numbers that a picture shows. These are the weights themselves if everything shown follows them, on any scale."""
     shape = (len(found), len(found[0]) if found else 0)
     kinds = {len(value) for row in found for value in row if value is not None}
     shown = np.full((*shape, max(kinds, default=1)), np.nan)
     if len(kinds) == 1:
         for i, j in np.ndindex(shape):
             shown[i, j] = np.nan if found[i][j] is None else found[i][j]
-    # Colours come in 256 steps; brightness is what rises in most scales, one of its parts in many of the others.
+    # Colors have 256 steps. In most scales the brightness rises, in many others one of its parts.
     scales = [shown[..., 0]] if shown.shape[-1] == 1 else [shown @ [0.299, 0.587, 0.114], *np.moveaxis(shown, -1, 0)]
     smallest = 1e-9 if shown.shape[-1] == 1 else 0.02 * float(np.ptp(weights)) + 1e-9
     if shape == weights.shape and any(_goes_with(scale, weights, smallest) for scale in scales):
@@ -211,7 +210,7 @@ def _as_weights(found, weights):
 
 
 def _goes_with(scale, weights, smallest):
-    """Whether ``scale`` rises wherever ``weights`` rise by more than ``smallest``, or falls wherever they do."""
+    """Return whether ``scale`` always rises if ``weights`` rise by more than ``smallest``, or always falls."""
     if not np.isfinite(scale).all():
         return False
     more = np.subtract.outer(weights.ravel(), weights.ravel())

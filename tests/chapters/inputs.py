@@ -1,4 +1,4 @@
-"""What the checks of several chapters hand to a student's function."""
+"""Inputs that the checks of several chapters pass to a student's function."""
 
 from functools import partial
 
@@ -8,22 +8,22 @@ from autograder.checking import Contract, InputCategory, Source, array
 
 
 def arrays_of(*numbers):
-    """Each of these (nested) lists of numbers as an array of float64."""
+    """Return each of these (nested) lists of numbers as an array of float64."""
     return [np.array(these, dtype=np.float64) for these in numbers]
 
 
 def never_empty(mask):
-    """The mask, with the first key allowed in each row that would have nothing."""
+    """Return the mask, with the first key allowed in each row that would otherwise have none."""
     mask = mask.copy()
     mask[..., 0] |= ~mask.any(axis=-1)
     return mask
 
 
 def moved_weights(weights, h, level, out=1.0):
-    """The four matrices for a feature more, always 1, that adds ``level`` to every score and ``out`` to the output."""
+    """Return the four matrices for one more feature, always 1, that adds ``level`` to every score and ``out`` to the output."""
 
     def wider(W, value):
-        # A row more and, for each head, a column more; where these meet stands the value, else 0.
+        # One more row and, for each head, one more column. They contain the value where they meet, and 0 elsewhere.
         padded = np.pad(W.reshape(len(W), h, -1), ((0, 1), (0, 0), (0, 1)))
         padded[-1, :, -1] = value
         return padded.reshape(len(W) + 1, -1)
@@ -38,25 +38,26 @@ def moved_weights(weights, h, level, out=1.0):
 
 
 def function(head, *body):
-    """The function ``def head:`` with these lines as its body, to be handed over as source."""
+    """Return the function ``def head:`` with these lines as its body, as source."""
     return Source("\n    ".join([f"def {head}:", *body]) + "\n", head.partition("(")[0])
 
 
-attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
+attend = partial(function, "attend(X)")  # a function of one array, in place of an attention
 
 
 def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=dict, back=dict):
-    """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
+    """Return the input categories that depend on the scores.
 
-    ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
-    it. ``names`` are the arguments that hold queries and keys, or what ``plain(values)`` makes the queries and keys. Where
-    they are not arguments themselves, ``seen(values)`` puts them beside the arguments, and ``back`` takes them away again.
+    ``scores(values)`` computes the scores, and ``move(values, level)`` adds ``level`` to them. ``level`` has a number for each
+    row of scores, and with ``rows`` there are several rows. A row's weights do not depend on it. ``names`` are the arguments
+    with the queries and keys, or ``plain(values)`` turns these into queries and keys. If they are not arguments themselves,
+    ``seen(values)`` adds them to the arguments, and ``back`` removes them again.
     """
     query, key = names
 
     def kind(name, phrase, holds, make):
         def made(values, rng):
-            # Under a mask scores stay within 1000, and these do not.
+            # With a mask, scores stay within 1000, but these do not.
             found = make(seen({key: value for key, value in values.items() if key != "mask"}), rng)
             return None if found is None else back(found)
 
@@ -122,18 +123,18 @@ ONE_QUERY = ("q", "K")  # the names of a single query and its keys
 
 
 def by_root(values, query):
-    """What scaled scores are divided by: the square root of the number of entries of a query."""
+    """Return the divisor of scaled scores: the square root of the number of entries of a query."""
     return np.sqrt(values[query].shape[-1])
 
 
 def scores_of(divisor=by_root, names=("Q", "K")):
-    """What works out the scores of queries and keys, divided by ``divisor(values, query)``."""
+    """Return a function that computes the scores of queries and keys, divided by ``divisor(values, query)``."""
     query, key = names
     return lambda values: values[query] @ np.swapaxes(values[key], -1, -2) / divisor(values, query)
 
 
 def moved_scores(divisor=by_root, names=("Q", "K")):
-    """What adds a level to each row of these scores, by the last entry of each query and key."""
+    """Return a function that adds a level to each row of these scores, by the last entry of each query and key."""
     query, key = names
 
     def move(values, level):
@@ -148,7 +149,7 @@ def moved_scores(divisor=by_root, names=("Q", "K")):
 
 
 def rules_of_one_query(divisor=by_root):
-    """What a contract says of the scores of a single query q: their kinds, and how drawn ones are kept within bounds."""
+    """Return the contract's rules for the scores of a single query q: their categories, and how drawn scores stay within bounds."""
     scores = scores_of(divisor, ONE_QUERY)
     return {
         "categories": score_kinds(scores, moved_scores(divisor, ONE_QUERY), ONE_QUERY, rows=False),
@@ -158,9 +159,9 @@ def rules_of_one_query(divisor=by_root):
 
 
 def settled(scores, limit=1e4, names=("Q", "K")):
-    """What brings scores between 0.3 and ``limit`` in size, by the one of two arrays that is the plainer in size.
+    """Return a function that brings scores between 0.3 and ``limit`` in size, by scaling one of the two arrays.
 
-    Where all scores are as good as 0, no query says anything; where they lie beyond ``limit``, the contract promises nothing.
+    If all scores are almost 0, the queries make no difference. Beyond ``limit``, the contract promises nothing.
     """
 
     def constrain(values, _rng):
@@ -176,9 +177,9 @@ def settled(scores, limit=1e4, names=("Q", "K")):
 
 
 def tamed(scores, names=("Q", "K"), spread=6.0):
-    """What brings the scores of each row to within ``spread`` of one another, by the array that is the plainer in size.
+    """Return a function that brings the scores of each row to within ``spread`` of one another, by scaling one array.
 
-    Where one score is far ahead, one key has all the weight, and most of what the inputs hold makes no difference.
+    If one score is far ahead, one key has all the weight, and most of the inputs make no difference.
     """
 
     def sharpen(values, _rng):
@@ -193,16 +194,16 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
 
 
 def room_above(mask):
-    """How far a forbidden score is drawn above the largest allowed one of its row, at most.
+    """Return how far a drawn forbidden score may be above the largest allowed score of its row.
 
-    It may be 5 above. Where hundreds are forbidden it is less: the allowed ones have to keep a share of the row's exps that
-    a 1e-9 in a denominator does not change.
+    It may be 5 above. With hundreds of forbidden scores it is less, because the allowed scores have to keep a share of the
+    row's exps that a 1e-9 in a denominator does not change.
     """
     return np.clip(np.log(100 / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))), 0.05, 4.5)
 
 
 def settled_with_a_mask(scores, names=("Q", "K")):
-    """``settled``; under a mask scores stay within 1000, and forbidden ones little above the allowed ones of their row."""
+    """Do the same as ``settled``. With a mask, scores stay within 1000, and forbidden scores little above a row's allowed ones."""
 
     def constrain(values, rng):
         if values.get("mask") is None:
@@ -222,7 +223,7 @@ def settled_with_a_mask(scores, names=("Q", "K")):
 
 
 def masked_score_kinds(scores, move, names=("Q", "K"), **more):
-    """The kinds of ``score_kinds``, without a mask, and, within 1000, with one."""
+    """Return the categories of ``score_kinds``, without a mask, and, within 1000, with a mask."""
     query = names[0]
 
     def levelled(*signs):
@@ -230,7 +231,7 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
             values = move(values, 0.0) if "mask" in values else None
             if values is None:
                 return None
-            found = scores(values)  # only what is left of them beside the level
+            found = scores(values)  # only the part of the scores besides the level
             values = {**values, query: values[query] * min(1.0, 2.0 / np.abs(found).max(initial=1.0))}
             rows = found.shape[:-1]
             return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(800, 980, size=rows))

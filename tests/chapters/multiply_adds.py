@@ -1,23 +1,23 @@
-"""Counting the multiply-adds of a function: its arrays are of a kind that counts what is multiplied with them.
+"""Count the multiply-adds of a function by giving it arrays that count every multiplication.
 
-The text of this file is what a check runs beside the student's function, so it needs nothing but NumPy. Every product that
-one of the counting arrays takes part in is counted, whatever way it is written: ``@``, ``matmul``, ``dot``, ``einsum``,
-``tensordot``, or ``*`` and a sum; and what comes of counting arrays counts in turn. Numbers that are taken out of the arrays
-(by ``tolist``, say) are lost to it. So there is a least count, too, below which nothing can be said.
+A check runs the source of this file next to the student's function, so it needs only NumPy. Every product with a counting
+array is counted, in any form: ``@``, ``matmul``, ``dot``, ``einsum``, ``tensordot``, or ``*`` and a sum. The results are
+counting arrays too. Numbers taken out of the arrays, for example by ``tolist``, are not counted. So a count below a
+minimum proves nothing.
 """
 
 import numpy as np
 
-FEW = "a third of those without a cache, or less"
+FEW = "at most a third of those without a cache"
 MANY = "more than a third of those without a cache"
-LOST = "so few that most cannot have been seen: work with the arrays of the model themselves"
+LOST = "so few that most were not counted: use the model's arrays themselves"
 
 ONE_BY_ONE = {"multiply", "divide", "true_divide", "square", "power", "float_power"}
 MADE_OF_OTHERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 
 
 def counting():
-    """A class of arrays that count, and the list whose only entry is the count."""
+    """Return a class of arrays that count, and a list with the count as its only entry."""
     count = [0]
 
     class Counting(np.ndarray):
@@ -75,18 +75,18 @@ def counting():
 
 
 def among_contracted(result, a, b, *_more, **_named):
-    """Multiply-adds of a product of two arrays that sums over some axes of both."""
+    """Return the multiply-adds of a product of two arrays that sums over some axes of both."""
     sizes = np.size(a) * np.size(b)
     return np.sqrt(sizes * np.size(result)) if sizes else 0
 
 
 def of_dot(result, a, b, *_more, **_named):
-    """Those of a product that sums over the last axis of the first array."""
+    """Return the multiply-adds of a product that sums over the last axis of the first array."""
     return np.size(result) * (np.shape(a)[-1] if np.ndim(a) and np.ndim(b) else 1)
 
 
 def of_einsum(_result, *args, **_named):
-    """The number of all combinations of the letters, as einsum goes through them."""
+    """Return the number of all combinations of the letters, as einsum goes through them."""
     if isinstance(args[0], str):
         terms, operands = args[0].replace(" ", "").split("->")[0].split(","), args[1:]
     else:
@@ -112,7 +112,7 @@ def of_einsum(_result, *args, **_named):
 
 
 def of_all_pairs(_result, a, b, *_more, **_named):
-    """One for each pair of entries."""
+    """Return one multiply-add for each pair of entries."""
     return np.size(a) * np.size(b)
 
 
@@ -130,7 +130,7 @@ PRODUCTS = {
 
 
 def counted(Counting, x):
-    """The same, with counting arrays for arrays of floats."""
+    """Return the same object, with counting arrays instead of arrays of floats."""
     if isinstance(x, dict):
         return {name: counted(Counting, part) for name, part in x.items()}
     if isinstance(x, list):
@@ -139,9 +139,9 @@ def counted(Counting, x):
 
 
 def probe(generate, tokens, n_new, model, temperature, rng, least, most):
-    """The text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds."""
+    """Return the text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds."""
     Counting, count = counting()
-    # An array made of counting ones, or a copy of one, counts as well.
+    # An array made of counting arrays counts too, and so does a copy.
     usual = {name: getattr(np, name) for name in MADE_OF_OTHERS}
 
     def holds(x):

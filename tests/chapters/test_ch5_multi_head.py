@@ -27,14 +27,14 @@ from autograder.checking import (
 )
 from solutions.ch5_multi_head import quiz_ch5
 
-mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
+mpl.use("Agg")  # the references draw on the machine that runs the checks, which may have no screen
 
 LOOK = inspect.getsource(heatmap)
 LOOK_WITH_AXES = f"{LOOK}\n\nprobe = probe_with_axes\n"
 
 
 def softened(rng, *shape):
-    """Random weights of this shape: positive, every row adding up to 1, no two alike."""
+    """Return random weights of this shape: positive, with rows that add up to 1, and no two alike."""
     weights = rng.gamma(0.8, size=shape) + 0.01
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -44,11 +44,11 @@ class TestSplitHeads:
     """Take the example's 3 rows of 4 numbers and write down by hand what each head gets. Which numbers of a row stay
     together, and how many are there?
 
-    Two steps. First cut each row into h pieces of d numbers: the last axis becomes two, and a reshape does that. The
+    There are two steps. First cut each row into h pieces of d numbers: a reshape can split the last axis into two. The
     shape is then (…, n, h, d). What is still in the wrong order?
 
-    `*batch, n, width = X.shape` finds the sizes, however many batch axes there are. After the reshape, exchange the
-    axes of positions and heads with `np.swapaxes`, and count both from the right: -2 and -3.
+    `*batch, n, width = X.shape` gives you the sizes, however many batch axes there are. After the reshape, swap the
+    axes of positions and heads with `np.swapaxes`. Count both from the right: -2 and -3.
     """
 
     @check(points=0.5, visible=True)
@@ -69,14 +69,14 @@ class TestSplitHeads:
 
     @check(points=0.25, after="test_three_heads")
     def test_every_size_the_same(self, agrees, rng):
-        """as many heads as positions as columns in a head, with and without a batch"""
+        """equal numbers of heads, positions and columns per head, with and without a batch"""
         for shape in ((3, 9), (3, 3, 9), (3, 3, 3, 9)):
             agrees.split_heads(rng.normal(size=shape), 3)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=8)
     def test_any_sizes(self, student, reference, heads):
-        """any sizes, any batch axes"""
+        """any sizes and any batch axes"""
         X, h = reference.merge_heads(heads), heads.shape[-3]
         assert_matches(student.split_heads(X, h), heads)
 
@@ -87,13 +87,12 @@ class TestSplitHeads:
 
 @exercise("merge_heads", points=3, takes=Contract({"O": array("... h n d")}))
 class TestMergeHeads:
-    """Run `split_heads` backwards in your mind. What did it do last? That is what has to be undone first.
+    """Run `split_heads` backwards in your mind. What did it do last? Undo that first.
 
-    In (…, h, n, d) the heads stand before the positions. A row of the result belongs to one position, so positions have
-    to come first; only then may heads and columns become one axis.
+    In (…, h, n, d) the heads come before the positions. A row of the result belongs to one position, so positions
+    should come first. Only then can heads and columns become one axis.
 
-    `np.swapaxes(O, -2, -3)` has the shape (…, n, h, d). A reshape to `(*batch, n, h * d)` makes one axis of the last
-    two.
+    `np.swapaxes(O, -2, -3)` has the shape (…, n, h, d). A reshape to `(*batch, n, h * d)` combines the last two axes.
     """
 
     @check(points=0.5, visible=True)
@@ -104,7 +103,7 @@ class TestMergeHeads:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_back_to_where_it_was(self, student, reference):
-        """what was taken apart becomes what it was"""
+        """merging undoes the split"""
         X = np.arange(24.0).reshape(2, 12)
         heads = reference.split_heads(X, 3)
         assert_matches(student.merge_heads(heads), X)
@@ -117,14 +116,14 @@ class TestMergeHeads:
 
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, rng):
-        """as many heads as positions as columns in a head, with and without a batch"""
+        """equal numbers of heads, positions and columns per head, with and without a batch"""
         for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
             agrees.merge_heads(rng.normal(size=shape))
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=8)
     def test_any_sizes(self, agrees, heads):
-        """any sizes, any batch axes"""
+        """any sizes and any batch axes"""
         agrees.merge_heads(heads)
 
     test_every_kind = all_categories(points=0.5, after="test_batch_axes")
@@ -133,26 +132,26 @@ class TestMergeHeads:
 
 
 def layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch=(), dtype=np.float64):
-    """Two random sequences and the four matrices; scores stay between -4 and 4, as a mask's contract asks."""
+    """Return two random sequences and the four matrices. Scores stay between -4 and 4, as the contract of a mask requires."""
     sequences = {"X_q": (*batch, n_q, d_model), "X_kv": (*batch, n_k, d_model)}
     matrices = {"W_Q": (d_model, h * d_k), "W_K": (d_model, h * d_k), "W_V": (d_model, h * d_v)}
     shapes = {**sequences, **matrices, "W_O": (h * d_v, d_model)}
     inputs = {name: rng.uniform(-1, 1, size=shape).astype(dtype) for name, shape in shapes.items()}
     Q, K = inputs["X_q"] @ inputs["W_Q"], inputs["X_kv"] @ inputs["W_K"]
-    # |score| <= |q| |k| / sqrt(d_k), and each head has at most as much of a row as the whole row.
+    # |score| <= |q| |k| / sqrt(d_k), and a head's part of a row is at most as long as the whole row.
     longest = np.linalg.norm(Q, axis=-1).max() * np.linalg.norm(K, axis=-1).max() / np.sqrt(d_k)
     inputs["W_Q"] *= dtype(min(1.0, 2.4 / longest))
     return inputs
 
 
 def moved(inputs, h, level):
-    """The same with ``level`` added to every score: X has a feature more, always 1, and each head a column for it."""
+    """Return the same inputs with ``level`` added to every score. X gets one more feature, always 1, and each head a column for it."""
     wider = {name: np.pad(inputs[name], ((0, 0), (0, 1)), constant_values=1.0) for name in ("X_q", "X_kv")}
     return wider | moved_weights(inputs, h, level)
 
 
 def allowed(rng, *shape):
-    """A random mask in which every row has a key."""
+    """Return a random mask with at least one allowed key in every row."""
     return never_empty(rng.random(shape) < 0.5)
 
 
@@ -167,7 +166,7 @@ SMALL = arrays_of(  # X_q, X_kv, W_Q, W_K, W_V, W_O
 
 
 def head_scores(values):
-    """The scaled scores of every head."""
+    """Return the scaled scores of every head."""
     h = values["h"]
     Q, K = (
         np.swapaxes((values[X] @ values[W]).reshape(*values[X].shape[:-1], h, -1), -2, -3)
@@ -177,7 +176,7 @@ def head_scores(values):
 
 
 def moved_head_scores(values, level):
-    """The same inputs with ``level`` added to each row of scores, the same in every head."""
+    """Return the same inputs with ``level`` added to each row of scores, the same in every head."""
     matrices = {name: values[name].copy() for name in ("W_Q", "W_K")}
     width = matrices["W_Q"].shape[1] // values["h"]
     if width == 1 or len(matrices["W_Q"]) == 1:
@@ -193,13 +192,13 @@ def moved_head_scores(values, level):
 
 
 def first_two_features(values):
-    """The same inputs, with the first two features as the queries and keys of every head."""
+    """Return the same inputs, with the first two features as the queries and keys of every head."""
     found = {name: values[name].copy() for name in ("X_q", "W_Q", "W_K")}
     width = found["W_Q"].shape[1] // values["h"]
     if width == 1:
         return None
     found["W_Q"][:] = found["W_K"][:] = 0.0
-    for feature, share in enumerate((1 / 3, 0.7)):  # of which float32 makes another ratio
+    for feature, share in enumerate((1 / 3, 0.7)):  # float32 rounds these to another ratio
         found["W_Q"][feature, feature::width] = share
         found["W_K"][feature, feature::width] = 1.0
         found["X_q"][..., feature] /= share
@@ -227,14 +226,14 @@ def first_two_features(values):
 )
 class TestMultiHeadAttention:
     """You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix.
-    Put them in the order of the five steps above, and write the shape beside each line.
+    Put them in the order of the five steps above, and write the shape next to each line.
 
-    `masked_attention` takes any number of axes in front of the last two, and each place along them gets an attention of
-    its own. After `split_heads` the heads are such an axis: all of them run in one call, mask and all.
+    `masked_attention` takes any number of axes in front of the last two, and each place along them gets its own
+    attention. After `split_heads` the heads are such an axis, so all of them run in one call, mask included.
 
-    Q comes from X_q, K and V from X_kv; split each of the three into heads right after its projection. What
-    `masked_attention` hands back is a pair: merge the first part and multiply it with W_O from the right, and hand on
-    the second as it is.
+    Q comes from X_q, K and V from X_kv. Split each of the three into heads right after its projection.
+    `masked_attention` returns a pair. Merge the first part and multiply it by W_O from the right, and return the second
+    part as it is.
     """
 
     @check(points=0.5, visible=True)
@@ -246,7 +245,7 @@ class TestMultiHeadAttention:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
-        """two sequences, two heads, d_k of 2 and d_v of 3"""
+        """two sequences, two heads, d_k = 2 and d_v = 3"""
         agrees.multi_head_attention(*SMALL, 2)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
@@ -272,7 +271,7 @@ class TestMultiHeadAttention:
 
     @check(visible=True, after="test_a_mask_for_all_heads")
     def test_scores_near_a_thousand(self, agrees):
-        """one head with scores near 1000 and one with scores near -1000, forbidden ones among them"""
+        """one head with scores near 1000, one with scores near -1000, and some of them forbidden"""
         X_q, X_kv, W_Q, W_K = arrays_of(
             [[1, 0], [1, 2]], [[1, 0], [1, 1], [1, 2]], [[1, 1], [0, 0]], [[998, -998], [-1, 1]]
         )
@@ -282,20 +281,20 @@ class TestMultiHeadAttention:
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
-        """three heads or more, every size another one, with and without a batch"""
+        """three or more heads, all sizes different, with and without a batch"""
         cases = (4, 5, 7, 3, 2, 6, ()), (5, 3, 10, 4, 6, 2, (2,)), (2, 6, 5, 3, 4, 1, (2, 3))
         for n_q, n_k, d_model, h, d_k, d_v, batch in cases:
             agrees.multi_head_attention(*layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch).values(), h)
 
     @check(points=0.5, after="test_heads_of_several_columns")
     def test_equal_sizes(self, agrees, rng):
-        """every size the same, so that nothing stops a mistake with an error"""
+        """all sizes equal, so that no mistake stops with an error"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
             agrees.multi_head_attention(*layer(rng, n, n, d_model, 3, 3, 3, batch).values(), 3)
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
-        """one mask for all, one a head, one a sequence, one a key"""
+        """one mask for everything, for each head, for each sequence or for each key"""
         for n_q, n_k, h, batch in ((4, 4, 3, ()), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
             inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
@@ -306,7 +305,7 @@ class TestMultiHeadAttention:
 
     @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
     def test_large_scores(self, reference, agrees, rng):
-        """scores above 709, where exp is too large for any float, and masked ones near 1000 and near -1000"""
+        """scores above 709, whose exp is too large for any float, and masked scores near 1000 and -1000"""
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
         Q, K = (reference.split_heads(inputs[X] @ inputs[W], 3) for X, W in (("X_q", "W_Q"), ("X_kv", "W_K")))
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
@@ -328,14 +327,14 @@ class TestMultiHeadAttention:
     takes=Contract({"O": array("h n_q d_v"), "W_O": array("h*d_v d_model")}),
 )
 class TestHeadContributions:
-    """Merged, a row is [head 0's numbers, head 1's numbers, …]. Multiplying a row with W_O means: each number times the
-    row of W_O in the same place, all added up. Which rows of W_O do head 0's numbers meet?
+    """A merged row is [head 0's numbers, head 1's numbers, …]. To multiply it by W_O, multiply each number by the row
+    of W_O at the same place, and add everything up. Which rows of W_O do head 0's numbers meet?
 
-    Head i stands at the places i · d_v to (i + 1) · d_v - 1 of the merged row, so it meets just these rows of W_O. Its
+    Head i takes the places i · d_v to (i + 1) · d_v - 1 of the merged row. So it meets exactly these rows of W_O. Its
     part is its own matrix times that block of rows.
 
     A reshape of W_O to (h, d_v, d_model) cuts it into the blocks, in order, and `@` then multiplies head by head. A
-    loop over heads with slices is just as right.
+    loop over heads with slices works just as well.
     """
 
     @check(points=0.5, visible=True)
@@ -345,14 +344,14 @@ class TestHeadContributions:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
-        """three heads of two columns, four positions, one head silent"""
+        """three heads of two columns, four positions, one head with only zeros"""
         first, last = arrays_of([[1, 2], [0, -1], [3, 0], [0.5, 0.5]], [[-2, 1], [4, 0], [0, 1], [1, -3]])
         W_O = [1, 0, 2, 0, -1], [0, 1, 0, 3, 0], [5, 0, 0, 1, 1], [0, -2, 1, 0, 0], [2, 0, 0, -1, 4], [0, 1, 1, 0, 2]
         agrees.head_contributions(np.array([first, np.zeros((4, 2)), last]), np.array(W_O, dtype=float))
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
-        """any sizes, all of them the same among them"""
+        """any sizes, also all of them equal"""
         for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
@@ -363,7 +362,7 @@ class TestHeadContributions:
         heads, W_O = rng.normal(size=(4, 3, 2)), rng.normal(size=(8, 6))
         found = np.asarray(student.head_contributions(heads, W_O))
         if found.shape != (4, 3, 6):
-            raise CheckFailed(f"The result should have shape (4, 3, 6); it has shape {found.shape}.")
+            raise CheckFailed(f"The result should have shape (4, 3, 6), but it has shape {found.shape}.")
         right = reference.merge_heads(heads) @ W_O
         assert_matches(found.sum(axis=0), right, call="head_contributions(O, W_O).sum(axis=0)", O=heads, W_O=W_O)
 
@@ -379,7 +378,7 @@ THREE, FOUR = arrays_of(
 
 
 def score_matches(student, reference, name):
-    """The score of this name against the reference's."""
+    """Compare the score of this name with the reference's."""
     for rows in (THREE, FOUR):
         found, right = student.pattern_scores(rows), reference.pattern_scores(rows)
         assert_matches(found, {name: right[name]}, extra_keys=True)
@@ -387,40 +386,40 @@ def score_matches(student, reference, name):
 
 @exercise("pattern_scores", points=4, takes=Contract({"weights": weights("n n")}, sizes={"n": (2, 330)}))
 class TestPatternScores:
-    """Take the four formulas one at a time, and let `check` tell you about each. A row is a query: what is asked for is
-    always one number for each row first, and then the average of these.
+    """Take the four formulas one at a time, and run `check` after each. A row is a query. Always compute one number for
+    each row first, and then the average of these numbers.
 
-    For `uniform`, `np.minimum` compares every weight with 1 / n. For `local` and `previous` you need to know how far
-    apart query and key are: `np.indices` gives the row number i and the column number j of every entry.
+    For `uniform`, `np.minimum` compares every weight with 1 / n. For `local` and `previous`, you need to know how far
+    apart query and key are. `np.indices` gives the row number i and the column number j of every entry.
 
-    `abs(i - j) <= 1` marks the neighbourhood; multiply the weights by it and add up each row. The weights of query i on
-    key i - 1 are a diagonal, one step below the main one: `np.diagonal` takes an offset, and below the main diagonal it
-    is negative.
+    `abs(i - j) <= 1` marks the neighborhood: multiply the weights by it and add up each row. The weights of query i on
+    key i - 1 form a diagonal, one step below the main one. `np.diagonal` takes an offset, which is negative below the
+    main diagonal.
     """
 
     @check(points=0.5, visible=True)
     def test_copying(self, student, reference):
-        """how much the largest weight takes"""
+        """copying: the largest weight of each query"""
         score_matches(student, reference, "copying")
 
     @check(points=0.5, visible=True)
     def test_uniform(self, student, reference):
-        """how much lies as an even spread would have it"""
+        """uniform: how much is spread evenly"""
         score_matches(student, reference, "uniform")
 
     @check(points=0.5, visible=True)
     def test_local(self, student, reference):
-        """how much stays next door"""
+        """local: the weight at most one step away"""
         score_matches(student, reference, "local")
 
     @check(points=0.5, visible=True)
     def test_previous(self, student, reference):
-        """how much goes one step back"""
+        """previous: the weight one step back"""
         score_matches(student, reference, "previous")
 
     @check(points=0.5, visible=True, after=("test_copying", "test_uniform", "test_local", "test_previous"))
     def test_pure_patterns(self, agrees):
-        """heads that do one thing only"""
+        """heads that follow a single pattern"""
         own, even, all_on_one = np.eye(5), np.full((4, 4), 0.25), np.outer(np.ones(5), np.eye(5)[3])
         before = np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0])
         after = np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4])
@@ -444,7 +443,7 @@ ECHO = ["no", "no", "yes", "no"]
 
 
 def look(student, reference, weights, queries, keys, probe=LOOK):
-    """What the student's picture shows, piece by piece, against what the reference's shows."""
+    """Compare each part of the student's picture with the reference's."""
     right = reference.probe(probe, "plot_attention", weights, queries, keys)
     found = student.probe(probe, "plot_attention", weights, queries, keys)
     draw, where = "plot_attention(weights, query_tokens, key_tokens", "in these Axes"
@@ -463,12 +462,12 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
 
 
 def with_tokens(values, _rng):
-    """The same weights, with as many tokens as they have rows and columns."""
+    """Return the same weights, with one token for each row and column."""
     n_q, n_k = values["weights"].shape
     return {**values, "query_tokens": [f"q{i}" for i in range(n_q)], "key_tokens": [f"k{j}" for j in range(n_k)]}
 
 
-# Each check of pictures is dear, so the kinds of weights share a few.
+# Checks of pictures are slow, so the input categories of the weights share a few.
 
 
 @exercise(
@@ -486,14 +485,14 @@ def with_tokens(values, _rng):
     ),
 )
 class TestPlotAttention:
-    """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 on top, column 0 on the left. Draw the weights
-    first, look at the picture, then see to the labels.
+    """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 at the top, column 0 on the left. Draw the
+    weights first, look at the picture, then add the labels.
 
-    A label needs a place and a text. Row i has its middle at height i, column j at j: so the places are 0, 1, 2, … and
-    do not depend on the words. x runs across, y runs down.
+    A label needs a place and a text. Row i has its middle at height i, and column j at j. So the places are 0, 1, 2, …
+    and do not depend on the words. x runs across, y runs down.
 
-    `ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. When `ax` is None,
-    `plt.subplots()` makes a figure and Axes; in the end return the Axes.
+    `ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. If `ax` is None, `plt.subplots()`
+    makes a figure and Axes. At the end, return the Axes.
     """
 
     @check(points=0.5, visible=True)
@@ -510,13 +509,13 @@ class TestPlotAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_given_axes(self, student, reference):
-        """Axes that are handed in are drawn into, and handed back"""
+        """given Axes are drawn into and returned"""
         weights = np.array([[0.7, 0.05, 0.25], [0.35, 0.5, 0.15]])
         look(student, reference, weights, ["sat", "on"], ["the", "cat", "mat"], LOOK_WITH_AXES)
 
     @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
-        """a sentence with its translation, with weights of every kind"""
+        """a sentence with its translation, and many kinds of weights"""
         rows = softened(rng, 12, 7)[::2]  # not contiguous in memory
         rows[0] = np.eye(7)[3]
         rows[1] = 1 / 7
@@ -526,7 +525,7 @@ class TestPlotAttention:
 
     @check(points=0.25, after="test_given_axes")
     def test_given_axes_with_a_sentence(self, student, reference, rng):
-        """more queries than keys, in Axes that are handed in"""
+        """more queries than keys, in given Axes"""
         look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
 
     @check(points=0.25, after="test_small_example")
@@ -552,11 +551,11 @@ ONE_FEATURE = attend("Y = 2 * X", "Y[:, -1] = np.cumsum(Y[:, -1])", "return Y")
 SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)")
 
 FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5, 2.0, 0.0], [0.5, -0.5, 4.0]])
-ROUND = np.array([2, 0, 3, 4, 1])  # no two rows simply change places, so that undoing it is another shuffle
+ROUND = np.array([2, 0, 3, 4, 1])  # no two rows just swap places, so the inverse is a different shuffle
 
 
 def last_of_many(values, _rng):
-    """Rows of many features, of which the last one has the largest numbers, and an order that no row keeps its place in."""
+    """Return rows of many features, with the largest numbers in the last feature, and an order that moves every row."""
     X = values["X"].copy()
     X[:, -1] *= 100 / np.abs(X[:, -1]).max()
     return {"attend": RUNNING_SUM, "X": X, "perm": np.roll(np.arange(len(X)), 1)}
@@ -583,11 +582,11 @@ def last_of_many(values, _rng):
     ),
 )
 class TestEquivarianceGap:
-    """There are two ways from X to a shuffled output: shuffle and then attend, or attend and then shuffle. Work out
-    both, and look at what is between them.
+    """There are two ways from X to a shuffled output: shuffle and then attend, or attend and then shuffle. Compute
+    both, and compare them.
 
-    `X[perm]` is X with its rows shuffled: row i of it is row perm[i] of X. An output can be shuffled in the same way.
-    The difference of the two results is an array: which single number is asked for?
+    `X[perm]` is X with its rows shuffled: its row i is row perm[i] of X. You can shuffle an output in the same way. The
+    difference of the two results is an array. Which single number should you return?
 
     Drop the signs with `np.abs` before you take the largest entry with `.max()`, without an axis. Call `attend` once
     with the shuffled rows and once with X as it is.
@@ -600,7 +599,7 @@ class TestEquivarianceGap:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_nothing_to_find(self, agrees):
-        """attention does not care about the order, and neither does a function of each row alone"""
+        """attention does not depend on the order, and neither does a function of each row alone"""
         for function in (ATTENTION, OWN_ROW, MEAN_TAKEN_AWAY):
             agrees.equivariance_gap(function, FIVE_ROWS, ROUND)
 
@@ -614,7 +613,7 @@ class TestEquivarianceGap:
 
     @check(points=0.75, after="test_something_to_find")
     def test_many_functions(self, agrees, rng):
-        """functions that care a lot, a little, in one feature only, or not at all"""
+        """functions that depend on the order a lot, a little, in one feature only, or not at all"""
         care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))

@@ -36,9 +36,9 @@ from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 
-# The memory limit. One table of N_Q x N_K takes 45 MiB, 23 in float32; the plain form holds three at a time. What works
-# in blocks of BLOCK takes 4 MiB or so, and pictures drawn by a notebook's own cells may have left some 14 behind. The
-# inputs are the same for every course: there is nothing in an output of this size to be known by heart.
+# The memory limit. One table of N_Q x N_K takes 45 MiB, or 23 MiB in float32, and plain attention holds three at a time.
+# Solutions with blocks of BLOCK take about 4 MiB, and pictures drawn by a notebook's own cells may add some 14 MiB. The
+# inputs are the same for every course, because nobody can hard-code an output of this size.
 N_Q, N_K, BLOCK, LIMIT_MB = 2200, 2700, 64, 20
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
@@ -56,17 +56,17 @@ THREE_SUMS = function(
 
 
 def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
-    """Q, K and V with numbers of one digit after the point."""
+    """Return Q, K and V with numbers of one digit after the point."""
     rng = np.random.default_rng(seed)
     shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v))
     return [rng.uniform(-2, 2, size=(*batch, *shape)).round(1) for shape in shapes]
 
 
 def the_same_few(n_q, n_k):
-    """Q, K and V of one column, in which the same few numbers come again and again: a long example, and short to write.
+    """Return Q, K and V of one column with a few repeated numbers: a long example that is short to write.
 
-    Scores are equal or 500 apart, or more, and the other numbers are whole: right answers come out without rounding, and
-    the same for the same query.
+    Scores are equal or at least 500 apart, and the other numbers are whole. So right answers need no rounding, and equal
+    queries give equal answers.
     """
     few = ([500, -500, 0], n_q), ([3, 1, 2, 1, 3], n_k), ([3, -1, 4, 1, -5], n_k)
     return [np.resize(np.array(numbers, dtype=float), (n, 1)) for numbers, n in few]
@@ -81,14 +81,14 @@ POSITIONS, WIDTH = whole(1, 100_000), whole(1, 20_000)  # up to those of the lar
     takes=Contract({"n_q": POSITIONS, "n_k": POSITIONS, "d_k": WIDTH, "d_v": WIDTH}, corrupt=0.02),
 )
 class TestAttentionCost:
-    """How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin with
+    """How many numbers are in the table of scores? How many multiply-adds does each of these numbers take? Begin with
     the example: 2 queries, 3 keys.
 
     A product of an (a, b) matrix and a (b, c) matrix has a · c entries, and each is a dot product of length b. Write
     down a, b and c for Q Kᵀ, then for the weights times V.
 
-    For every pair of a query and a key there are d_k multiply-adds in the first product. In the second, each pair's
-    weight is multiplied by a whole value. How long is a value?
+    For every pair of a query and a key, the first product takes d_k multiply-adds. The second multiplies each pair's
+    weight by a whole value. How long is a value?
     """
 
     @check(points=0.5, visible=True)
@@ -110,7 +110,7 @@ class TestAttentionCost:
 
     @check(points=0.5, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """sizes from small to those of real models"""
+        """small sizes, and sizes of real models"""
         drawn = rng.integers(1, 60, size=(4, 4)).tolist()
         for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn):
             agrees(extra_keys=True).attention_cost(*sizes)
@@ -127,13 +127,13 @@ class TestAttentionCost:
     takes=Contract({"n": POSITIONS, "d_model": WIDTH}, corrupt=0.02),
 )
 class TestLayerFlops:
-    """Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if all
-    heads are taken together.
+    """List the layer's matrix products with their shapes, beginning with X times W_Q. There are six of them, if you
+    take all heads together.
 
     An (a, b) matrix times a (b, c) matrix takes a · b · c multiply-adds, each of them 2 FLOPs. Four of the six products
-    are the same in size. For the two others, think of a single head as wide as the whole layer.
+    have the same size. For the two others, think of a single head as wide as the whole layer.
 
-    h heads of width d_model / h cost together as much as one of width d_model. So the scores take n · n · d_model
+    Together, h heads of width d_model / h cost as much as one head of width d_model. So the scores take n · n · d_model
     multiply-adds, and so does the mixing. Check yourself on the example: 144 and 48.
     """
 
@@ -156,7 +156,7 @@ class TestLayerFlops:
 
     @check(points=0.75, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """sizes from small to those of real models"""
+        """small sizes, and sizes of real models"""
         for sizes in ((1024, 512), (2048, 512), (64, 64), (7, 1), *rng.integers(2, 100, size=(4, 2)).tolist()):
             agrees.layer_flops(*sizes)
 
@@ -166,7 +166,7 @@ class TestLayerFlops:
 
 
 def a_window_of(low, high):
-    """What draws a window from ``low`` to ``high`` times the number of positions."""
+    """Return a function that draws a window from ``low`` to ``high`` times the number of positions."""
 
     def make(values, rng):
         n = values["n"]
@@ -205,14 +205,14 @@ def a_window_of(low, high):
     ),
 )
 class TestSlidingWindowMask:
-    """Write down, for sliding_window_mask(4, 2), the distance query minus key at each place of the table. Which
+    """For sliding_window_mask(4, 2), write down the distance query minus key at each place of the table. Which
     distances are allowed? Is 0 among them? Is 2?
 
-    The causal mask of chapter 4 sets one bound: not later than the query. A second bound is needed: not too far back.
-    Both must hold, and `&` puts two boolean arrays together.
+    The causal mask of chapter 4 sets one bound: not later than the query. You need a second bound: not too far back.
+    Both must be true, and `&` combines two boolean arrays.
 
-    With the positions of the queries as a column and those of the keys as a row, their difference is a table of
-    distances, query minus key. Allowed are those from 0 on and below `window`.
+    Take the positions of the queries as a column and the positions of the keys as a row. Their difference is a table of
+    distances, query minus key. The allowed distances start at 0 and are less than `window`.
     """
 
     @check(points=0.75, visible=True)
@@ -222,7 +222,7 @@ class TestSlidingWindowMask:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_other_windows(self, agrees):
-        """a window of 3, and one of 1: nothing but the position itself"""
+        """a window of 3, and a window of 1, which allows only the position itself"""
         agrees.sliding_window_mask(7, 3)
         agrees.sliding_window_mask(3, 1)
 
@@ -235,7 +235,7 @@ class TestSlidingWindowMask:
 
     @check(points=0.5, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of positions, any window"""
+        """any number of positions and any window"""
         drawn = [(n, int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=4).tolist()]
         for n, window in ((1, 1), (2, 1), (9, 2), (40, 11), *drawn):
             agrees.sliding_window_mask(n, window)
@@ -246,19 +246,19 @@ class TestSlidingWindowMask:
 
 
 def mapped(agrees, Q, K, V, feature_map, *, shown=False):
-    """Linear attention with this feature map; ``shown`` where the notebook does not define it and the student sees its text."""
+    """Call linear attention with this feature map. ``shown``: the notebook does not define it, so show its source."""
     name = "np.exp" if feature_map is EXP else feature_map.name
     text = {name: feature_map} if shown else {}
     agrees(call=f"linear_attention(Q, K, V, {name})", **text, Q=Q, K=K, V=V).linear_attention(Q, K, V, feature_map)
 
 
 def name_of(feature_map):
-    """The name of a feature map, handed over as source or run already."""
+    """Return the name of a feature map, given as source or as a function."""
     return getattr(feature_map, "name", None) or feature_map.__name__
 
 
 def mapped_by(feature_map):
-    """The kind of input that comes with this feature map."""
+    """Return the input category of this feature map."""
     return InputCategory.custom(
         f"feature_map: {feature_map.name}",
         f"the feature map {feature_map.name}",
@@ -278,7 +278,7 @@ FEATURES = {
 
 
 def features_in_bounds(values, _rng):
-    """The same arrays, with a feature map that makes of them what can be divided by: neither infinite nor as good as zero."""
+    """Return the same arrays, with a feature map whose sums are neither infinite nor close to zero."""
     for feature_map in (values["feature_map"], SQUARES):
         with np.errstate(all="ignore"):
             phi_Q, phi_K = (FEATURES[name_of(feature_map)](values[name]) for name in "QK")
@@ -301,16 +301,16 @@ def features_in_bounds(values, _rng):
     ),
 )
 class TestLinearAttention:
-    """Forget the memory for a moment, and write the weights of one query down: the dot products of its features with
-    those of each key, divided by their sum. The output has a numerator and a denominator; look at each alone.
+    """Forget the memory for a moment, and write down the weights of one query: the dot products of its features with
+    those of each key, divided by their sum. The output has a numerator and a denominator. Look at each of them alone.
 
-    The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but not which two are multiplied
-    first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4.
+    The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but you can choose which two to
+    multiply first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4.
 
-    The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with one and the same
-    vector is the dot product with the sum: add up the keys' features first, along the axis of the keys. With
-    `keepdims=True` that sum has the shape (…, 1, m), batch or not, and fits φ(Q) entry by entry. What divides the
-    numerator must have the shape (…, n_q, 1).
+    The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). If you add up dot products with the same vector,
+    you get the dot product with the sum. So add up the keys' features first, along the axis of the keys. With
+    `keepdims=True` that sum has the shape (…, 1, m), with or without a batch, and fits φ(Q) entry by entry. Divide the
+    numerator by an array of shape (…, n_q, 1).
     """
 
     @check(points=0.5, visible=True)
@@ -347,12 +347,12 @@ class TestLinearAttention:
 
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
-        """2200 queries and 2700 keys, in half the memory that the table of their weights takes"""
+        """2200 queries and 2700 keys, in half the memory of their table of weights"""
         mapped(agrees.within(memory_mb=LIMIT_MB), *the_same_few(N_Q, N_K), ADD_ONE)
 
     @check(points=1.25, after="test_several_queries")
     def test_little_memory(self, agrees):
-        """thousands of queries and keys, in less memory than one table of them takes"""
+        """thousands of queries and keys, in less memory than their table of weights"""
         mapped(agrees.within(memory_mb=LIMIT_MB), *arrays(64, N_Q, N_K, 4, 3), EXP)
 
     test_care = pure(points=0.5, after="test_small_example")
@@ -362,7 +362,7 @@ CHUNKED = attention_contract(block_size=whole(1, 400))
 
 
 def cut_into(left, low, high, **sizes):
-    """Kind of input: blocks of ``low`` to ``high`` keys, ``left`` of which are in the last; a whole block where it is 0."""
+    """Return the input category of blocks of ``low`` to ``high`` keys, with ``left`` keys in the last block (0: a whole block)."""
     words = {0: "blocks that divide the keys", 1: "a last block of a single key"}[left]
     long = ", more than 100 in each" if low > 100 else ""
 
@@ -379,14 +379,14 @@ def cut_into(left, low, high, **sizes):
 
 
 def scores_rise(values, rng):
-    """The same inputs with scores that grow from key to key, so that every block brings a new maximum."""
+    """Return the same inputs with scores that grow from key to key, so that every block brings a new maximum."""
     Q, K = np.abs(values["Q"]) + 0.5, np.abs(values["K"])
     level = np.linspace(0.1, rng.uniform(4, 40), K.shape[-2])[:, None]
     return {**values, "Q": Q, "K": level * (1 + 0.001 * K), "block_size": int(rng.integers(2, 5))}
 
 
 def rising(values):
-    """Whether in each row the scores grow from key to key, over more than two blocks."""
+    """Return whether the scores of each row grow from key to key, over more than two blocks."""
     scores = values["Q"] @ np.swapaxes(values["K"], -1, -2)
     return scores.shape[-1] > 2 * values["block_size"] and (np.diff(scores, axis=-1) > 0).all()
 
@@ -397,7 +397,7 @@ RISING = InputCategory.custom(
 
 
 def scores_fall(values, rng):
-    """The same inputs with scores that shrink from key to key: the maximum stands in the first block."""
+    """Return the same inputs with scores that shrink from key to key, so that the maximum is in the first block."""
     found = scores_rise(values, rng)
     return {**found, "K": found["K"][..., ::-1, :].copy()}
 
@@ -427,16 +427,16 @@ FALLING = InputCategory.custom(
     ),
 )
 class TestChunkedAttention:
-    """Forget softmax's shift for a moment. For one query the output is a fraction: above, the sum of exp(score) ·
-    value; below, the sum of exp(score). Both sums can be collected block by block, and divided at the end.
+    """Forget the shift of the softmax for a moment. For one query, the output is a fraction: the sum of exp(score) ·
+    value, divided by the sum of exp(score). You can collect both sums block by block, and divide at the end.
 
-    Now the shift. Keep for each query the largest score so far, and two sums made with it. When a block brings a larger
-    one, the old sums belong to the old maximum. What factor turns exp(s - old) into exp(s - new)?
+    Now the shift. For each query, keep the largest score so far and two sums made with it. When a block brings a larger
+    score, the old sums still belong to the old maximum. Which factor turns exp(s - old) into exp(s - new)?
 
-    Three things are carried from block to block: the maximum, the sum of the exps, the mixed values. In each round:
-    find the new maximum, shrink both old sums by exp(old - new), add the block's part. Begin with a maximum of minus
-    infinity and sums of 0, and divide once, after the last block. `K[..., a:b, :]` is a block of keys, whatever stands
-    in front, and a slice that reaches past the end just stops there.
+    Carry three things from block to block: the maximum, the sum of the exps, and the mixed values. In each round, find
+    the new maximum, shrink both old sums by exp(old - new), and add the block's part. Begin with a maximum of minus
+    infinity and sums of 0, and divide once, after the last block. `K[..., a:b, :]` is a block of keys, whatever axes
+    come before. A slice that reaches past the end just stops there.
     """
 
     @check(points=0.5, visible=True)
@@ -459,7 +459,7 @@ class TestChunkedAttention:
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
-        """scores near 1000 and near -2000, and queries that differ as much"""
+        """scores near 1000 and near -2000, in different queries"""
         Q, K = arrays_of([[30], [-60], [0.5]], [[33], [33.1], [33.05], [33.2], [33]])
         V = np.array([[1, 5], [2, 1], [3, 4], [4, 1], [5, 2]], dtype=float)
         for block_size in (2, 3):
@@ -473,11 +473,11 @@ class TestChunkedAttention:
 
     @check(points=0.25, after="test_several_queries")
     def test_best_key_anywhere(self, agrees, rng):
-        """the best key in the first block, in the middle, in the last"""
+        """the best key in the first, in a middle or in the last block"""
         for best in (0, 4, 8):
             Q, K, V = arrays(int(rng.integers(1 << 30)), 4, 9, 3, 5)
             Q[2] = [1.0, -1.0, 1.0]
-            K[best] = 1500 * Q[2]  # a score of 2598: exp of the step up from the others, or from the mean, is inf
+            K[best] = 1500 * Q[2]  # a score of 2598, so exp of its distance from the others or from the mean is inf
             for block_size in (3, 4):
                 agrees.chunked_attention(Q, K, V, block_size)
 
@@ -485,25 +485,25 @@ class TestChunkedAttention:
 
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
-        """1600 queries and 2000 keys, in less memory than the table of their scores takes"""
-        # The table, 24 MiB, is held two or three times. It is half as large as the hidden one, as this takes its time.
+        """1600 queries and 2000 keys, in less memory than their table of scores"""
+        # The table of 24 MiB is stored two or three times. It is half as large as in the hidden check, to save time.
         agrees.within(memory_mb=LIMIT_MB).chunked_attention(*the_same_few(1600, 2000), BLOCK)
 
     @check(points=2.5, after="test_several_queries")
     def test_little_memory(self, agrees):
-        """thousands of queries and keys, in less memory than one table of them takes"""
+        """thousands of queries and keys, in less memory than their table of scores"""
         agrees.within(memory_mb=LIMIT_MB).chunked_attention(*arrays(67, N_Q, N_K, 4, 3), BLOCK)
 
     test_care = pure(points=0.5, after="test_small_example")
 
 
 def with_all_keys(values):
-    """The arguments, and K: the keys of the cache with the newest one behind them."""
+    """Return the arguments, and K: the keys of the cache followed by the newest key."""
     return {**values, "K": np.vstack([values["cache_K"], values["k"]])}
 
 
 def with_the_newest_apart(values):
-    """The arguments, where K is taken apart again."""
+    """Return the arguments, with K split again into the cache and the newest key."""
     *cache_K, k = (rest := dict(values)).pop("K")
     return {**rest, "k": k, "cache_K": np.array(cache_K, dtype=k.dtype).reshape(-1, len(k))}
 
@@ -512,7 +512,7 @@ step_scores = scores_of(names=ONE_QUERY)
 
 
 def large_products(values, rng):
-    """A long query and keys, old and new, whose large products with it nearly cancel: all scores are close to 0."""
+    """Return a long query and keys, old and new, whose large products nearly cancel, so that all scores are close to 0."""
     q, K = np.zeros_like(values["q"]), values["K"].copy()
     q[:2] = rng.uniform(5000, 8000, size=2) * [1, -1]
     K[:, 0] = rng.uniform(0.5, 1.5, size=len(K))
@@ -521,7 +521,7 @@ def large_products(values, rng):
 
 
 def of_all_keys(change):
-    """What changes q and the keys together, for the arguments of a step."""
+    """Return a function that changes q and all keys together, for the arguments of a step."""
 
     def changed(values, rng):
         joined = with_all_keys(values)
@@ -569,19 +569,19 @@ def of_all_keys(change):
     ),
 )
 class TestDecodeStep:
-    """Do it on paper for two old positions and a new one: how many keys does the query meet, and which rows have the
-    new caches?
+    """Do it on paper for two old positions and a new one. How many keys does the query meet, and which rows do the new
+    caches have?
 
-    First make the longer caches: a vector of shape (d_k,) has to become one more row below a (t, d_k) array.
-    `np.vstack` or `np.concatenate` make a new array and leave the old one alone.
+    First make the longer caches: a vector of shape (d_k,) becomes one more row below a (t, d_k) array. `np.vstack` and
+    `np.concatenate` make a new array and leave the old one unchanged.
 
     With the longer caches, the scores of one query are a vector of t + 1 numbers: each row of keys times q, divided by
-    the root of d_k. Their softmax averages the rows of values. With t = 0 nothing is special if you do it so.
+    the root of d_k. Use their softmax as weights to average the rows of values. This way, t = 0 needs no special case.
     """
 
     @check(points=0.75, visible=True)
     def test_small_example(self, agrees):
-        """the example: one position in the cache, and a second one"""
+        """the example: one position in the cache, and a new one"""
         agrees.decode_step(*arrays_of([2, 0, 0, 0], [0, 1, 0, 0], [20], [[1, 0, 0, 0]], [[10]]))
 
     @check(points=0.75, visible=True, after="test_small_example")
@@ -596,7 +596,7 @@ class TestDecodeStep:
 
     @check(visible=True, after="test_longer_cache")
     def test_a_score_far_above_the_others(self, agrees):
-        """a score of 1000, or of 3000, beside two of nearly 0 gives no nan"""
+        """a score of 1000 or 3000, next to two scores near 0, gives no nan"""
         for key in (10.0, 30.0):
             q, k, v, cache_K = arrays_of([142, 1], [key, 1], [5, 1], [[0, 1], [0, 2]])
             agrees.decode_step(q, k, v, cache_K, np.array([[1.0, 2.0], [3.0, -4.0]]))
@@ -609,7 +609,7 @@ class TestDecodeStep:
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
         small, large = inputs["cache_K"], np.array([[35.9, 1.0], [36.0, -1.0], [36.1, 0.5]])
         q = np.array([40.0, 0.0])
-        # The large score is the newest one, is an old one, is each of them.
+        # The large score is the newest one, an old one, or each of them.
         for k, cache_K in (([36.0, 1.0], small), ([0.5, 1.0], large * [[0.0], [1.0], [0.0]]), ([36.0, 1.0], large)):
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
@@ -618,7 +618,7 @@ class TestDecodeStep:
 
     @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):
-        """five steps, each with the caches that the step before returned"""
+        """five steps, each with the caches from the step before"""
         caches = their_caches = np.zeros((0, 3)), np.zeros((0, 4))
         for _ in range(5):
             q, k, v = (rng.normal(size=size).round(2) for size in (3, 3, 4))
@@ -631,7 +631,7 @@ class TestDecodeStep:
 
 
 def step_inputs(seed, t, d_k, d_v):
-    """The arguments of one decoding step, by name."""
+    """Return the arguments of one decoding step, by name."""
     rng = np.random.default_rng(seed)
     shapes = {"q": (d_k,), "k": (d_k,), "v": (d_v,), "cache_K": (t, d_k), "cache_V": (t, d_v)}
     return {name: rng.uniform(-2, 2, size=shape).round(1) for name, shape in shapes.items()}

@@ -26,19 +26,19 @@ from solutions.ch5_multi_head import multi_head_attention
 
 
 def numbers(rng, *shape):
-    """Random numbers with one digit after the point."""
+    """Return random numbers with one digit after the point."""
     return rng.uniform(-1.2, 1.2, size=shape).round(1) + 0.0
 
 
 def some_weights(rng, d_model, h, d_k, d_v):
-    """The four matrices of one attention, small numbers with two digits."""
+    """Return the four matrices of one attention, small numbers with two digits."""
     shapes = {name: (d_model, h * d) for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
     shapes["W_O"] = (h * d_v, d_model)
     return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) + 0.0 for name, shape in shapes.items()}
 
 
 def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
-    """Target, memory and weights; the cross-attention's heads are one column wider than those of the self-attention."""
+    """Return target, memory and weights. The heads of the cross-attention are one column wider than those of the self-attention."""
     target, memory = numbers(rng, B, n_q, d_model), numbers(rng, B, n_k, d_model)
     first = some_weights(rng, d_model, h, d_k, d_v)
     return target, memory, {"self": first, "cross": some_weights(rng, d_model, h, d_k + 1, d_v + 1)}
@@ -48,23 +48,23 @@ SEEDS, ONE_TO_3 = integers(0, 9999), integers(1, 3)
 
 
 def scores_of_heads(X_q, X_kv, W, h):
-    """The scores of every head, of shape (B, h, n_q, n_k)."""
+    """Return the scores of every head, of shape (B, h, n_q, n_k)."""
     Q, K = (np.swapaxes((X @ W[name]).reshape(*X.shape[:2], h, -1), 1, 2) for X, name in ((X_q, "W_Q"), (X_kv, "W_K")))
     return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
 
 
 def times(W, names, factor):
-    """The matrices, one of two multiplied by a factor: large numbers stay large, small ones small, and none gets beyond 100."""
+    """Return the matrices, with one of two multiplied by a factor. Large numbers stay large, small ones small, and none exceeds 100."""
     name = (min if factor < 1 else max)(names, key=lambda name: np.abs(W[name]).max())
     factor = min(factor, 100 / max(np.abs(W[name]).max(), 1e-300))
     return {**W, name: (W[name] * factor).astype(W[name].dtype)}
 
 
 def bounded(X_q, X_kv, W, h, mask):
-    """The four matrices, multiplied so that every score shows in the output, and what the attention returns with them.
+    """Return the four matrices, scaled so that every score shows in the output, and the attention's output with them.
 
-    Scores stay within 900, and those of a row within 3 of each other: none that is hidden is far above the others, and none
-    decides a row alone. The output stays within 100, of which the errors that right forms make of 1e-9 are nothing.
+    Scores stay within 900, and within 3 of each other in a row. So no hidden score is far above the others, and no score
+    decides a row alone. The output stays within 100, so that rounding errors of 1e-9 do not matter.
     """
     scores = scores_of_heads(X_q, X_kv, W, h)
     top, spread = np.abs(scores).max(), np.ptp(scores, axis=-1).max()
@@ -78,21 +78,21 @@ def bounded(X_q, X_kv, W, h, mask):
 
 
 def first_head(W, h):
-    """The matrices of the first of h heads."""
+    """Return the matrices of the first of h heads."""
     one = {name: W[name][:, : W[name].shape[1] // h] for name in ("W_Q", "W_K", "W_V")}
     return {**one, "W_O": W["W_O"][: W["W_O"].shape[0] // h]}
 
 
 def kept_in_bounds(values, _rng):
-    """The same inputs with scores that are bounded in both attentions; beside a long axis, one sequence and one head."""
+    """Return the same inputs with bounded scores in both attentions. With a long axis, keep only one sequence and one head."""
     target, memory, weights, h, lengths = values.values()
     if max(*target.shape[1:], memory.shape[1]) > 64:
         if any(np.ptp(X) < 0.1 * np.abs(X).max() for X in (target, memory)):
-            return None  # of many numbers that are all alike, some could be left out and nobody would know
+            return None  # if many numbers are almost equal, leaving some out would go unnoticed
         target, memory, lengths = target[:1], memory[:1], lengths[:1]
         weights, h = {name: first_head(W, h) for name, W in weights.items()}, 1
         n_k = memory.shape[1]
-        lengths = np.maximum(lengths, min(n_k, max(2, n_k - 4)))  # of one real row, any query would read the same
+        lengths = np.maximum(lengths, min(n_k, max(2, n_k - 4)))  # with one real row, every query reads the same
     causal, real = np.tri(target.shape[1], dtype=bool), np.arange(memory.shape[1]) < lengths[:, None, None, None]
     first, seen = bounded(target, target, weights["self"], h, causal)
     cross, _ = bounded(seen, memory, weights["cross"], h, real)
@@ -101,7 +101,7 @@ def kept_in_bounds(values, _rng):
 
 
 def large(*names):
-    """The kind of input in which these matrices hold larger numbers than the others, in both attentions."""
+    """Return the input category in which these matrices have larger numbers than the others, in both attentions."""
 
     def known(values):
         return all(np.abs(four[name]).max() > 80 for four in values["weights"].values() for name in names)
@@ -118,7 +118,7 @@ def large(*names):
 
 
 def four_matrices(d_k, d_v):
-    """The contract of the matrices of one attention, by the letters of their widths."""
+    """Return the contract of the matrices of one attention, by the letters of their widths."""
     shapes = {name: f"d_model h*{d}" for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
     return group(
         {name: array(s, low=-100, high=100, tiny=5e-5) for name, s in {**shapes, "W_O": f"h*{d_v} d_model"}.items()}
@@ -141,15 +141,15 @@ def four_matrices(d_k, d_v):
     ),
 )
 class TestDecoderAttention:
-    """Two calls of `multi_head_attention`, one behind the other. For each of them, say in words before you write: who
-    asks, who is asked, with which weights, and what is hidden from whom?
+    """Call `multi_head_attention` twice, one call after the other. For each call, say in words before you write: which
+    array gives the queries, which gives keys and values, which weights are used, and what is hidden?
 
-    The first hides the future: `causal_mask` knows how. The second hides padding: `padding_mask` returns the shape (B,
-    1, n_k), and the mask has to lie on weights of shape (B, h, n_q, n_k). Line the two up from the right: which axis is
-    missing, and where?
+    The first attention hides the future: use `causal_mask`. The second hides padding: `padding_mask` returns the shape
+    (B, 1, n_k), but the weights have the shape (B, h, n_q, n_k). Line the two up from the right: which axis is missing,
+    and where?
 
-    What comes out of the first attention takes the place of X_q in the second; the memory takes the place of X_kv.
-    `array[:, None]` puts in an axis of size 1. `multi_head_attention` returns a pair, and only its first part goes on.
+    The output of the first attention takes the place of X_q in the second, and the memory takes the place of X_kv.
+    `array[:, None]` adds an axis of size 1. `multi_head_attention` returns a pair, so pass on only its first part.
     """
 
     @check(points=1, visible=True)
@@ -171,7 +171,7 @@ class TestDecoderAttention:
 
     @check(points=1.5, visible=True, after="test_small_example")
     def test_a_padded_batch(self, agrees, rng):
-        """a batch of four, each memory with another length"""
+        """a batch of four memories with different lengths"""
         target, memory, weights = some_case(rng, 4, 3, 5, 2, 3, 1, 2)
         agrees.decoder_attention(target, memory, weights, 3, np.array([3, 1, 5, 4]))
 
@@ -191,7 +191,7 @@ class TestDecoderAttention:
 
     @check(points=1, visible=True, after="test_a_padded_batch")
     def test_all_sizes_equal(self, agrees, rng):
-        """as many sequences as heads, positions, memory rows and columns"""
+        """equal numbers of sequences, heads, positions, memory rows and columns"""
         target, memory, _ = some_case(rng, 3, 3, 3, 3, 3, 1, 1)
         weights = {"self": some_weights(rng, 3, 3, 1, 1), "cross": some_weights(rng, 3, 3, 1, 1)}
         agrees.decoder_attention(target, memory, weights, 3, np.array([2, 3, 1]))
@@ -221,7 +221,7 @@ class TestDecoderAttention:
     @check(points=0.5, after="test_nothing_padded")
     @given(t=ONE_TO_3, more=ONE_TO_3, seed=SEEDS, examples=3)
     def test_no_future(self, student, t, more, seed):
-        """what is written later changes no earlier row"""
+        """later words change no earlier row"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, 2, t + more, 4, 3, 2, 2, 1)
         lengths = rng.integers(1, 5, size=2)
@@ -236,7 +236,7 @@ class TestDecoderAttention:
     @check(points=0.5, after="test_other_padding")
     @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=3)
     def test_padding_is_never_read(self, student, agrees, B, n_k, h, seed):
-        """whatever the padding holds, and however much of it there is, the output is the same"""
+        """the output does not depend on the contents of the padding, or on how much there is"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, 3, n_k, 4, h, 1, 2)
         lengths = rng.integers(1, n_k, size=B)
@@ -253,7 +253,7 @@ class TestDecoderAttention:
 
     @check(points=0.25, after="test_a_padded_batch")
     def test_extremes(self, agrees, rng):
-        """long keys, a batch that agrees with its sequences one by one, scores near 1000 and -1000"""
+        """long keys, a batch compared with its single sequences, scores near 1000 and -1000"""
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
@@ -270,25 +270,25 @@ class TestDecoderAttention:
 
 
 def rows_up_to(output, t):
-    """The first t rows of each sequence, where the output is an array that has rows; else the output as it is."""
+    """Return the first t rows of each sequence if the output is an array with rows. Otherwise return the output as it is."""
     array = np.asarray(output) if isinstance(output, np.ndarray | list) else None
     return array[:, :t] if array is not None and array.ndim == 3 else output
 
 
-# The head is judged by what it does. The next two functions run on both sides: where the student's function lives (as
-# the text of a probe) and, on the weights that it returned, here.
+# The head is checked by its output. The next two functions run on both sides: in the sandbox with the student's function
+# (as the source of a probe), and here on the weights that it returned.
 
 
-class NotAsAsked(Exception):  # noqa: N818 - the framework knows what a probe could not look at by this name
-    """No head can be made of what was returned."""
+class NotAsAsked(Exception):  # noqa: N818 - the framework recognizes refusals of a probe by this name
+    """The returned value cannot be used as a head."""
 
 
 def matrices_of(head, d_model):
-    """The four matrices as float64, or a ``NotAsAsked`` that says why no head can be made of them."""
+    """Return the four matrices as float64. Raises ``NotAsAsked``, with the reason, if they do not make a head."""
     if head is None:
         raise NotAsAsked("it is None. Does the function end in a `return`?")
     if not isinstance(head, dict):
-        raise NotAsAsked(f"it should be a dictionary of four arrays, and is of type {type(head).__name__}")
+        raise NotAsAsked(f"it should be a dictionary of four arrays, but it is of type {type(head).__name__}")
     found = {}
     for name in ("W_Q", "W_K", "W_V", "W_O"):
         if name not in head:
@@ -296,27 +296,27 @@ def matrices_of(head, d_model):
         try:
             matrix = np.asarray(head[name])
         except ValueError:
-            raise NotAsAsked(f"{name} is no matrix: its rows have different lengths") from None
+            raise NotAsAsked(f"{name} is not a matrix: its rows have different lengths") from None
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
             raise NotAsAsked(f"{name} should be a matrix of numbers, with two axes")
         if not 1 <= matrix.shape[name != "W_O"] <= max(1000, d_model):
-            raise NotAsAsked(f"{name} has the shape {matrix.shape}; d_k and d_v go from 1 to 1000")
+            raise NotAsAsked(f"{name} has the shape {matrix.shape}, but d_k and d_v must be from 1 to 1000")
         found[name] = matrix.astype(np.float64)
         if not np.isfinite(found[name]).all():
-            raise NotAsAsked(f"{name} holds numbers that are NaN or infinite")
+            raise NotAsAsked(f"{name} contains numbers that are NaN or infinite")
     for name in ("W_Q", "W_K", "W_V"):
         if found[name].shape[0] != d_model:
-            raise NotAsAsked(f"{name} needs {d_model} rows, one for each column of X; it has {found[name].shape[0]}")
+            raise NotAsAsked(f"{name} needs {d_model} rows, one for each column of X, but has {found[name].shape[0]}")
     if found["W_O"].shape[1] != d_model:
-        raise NotAsAsked(f"W_O needs {d_model} columns, as many as X has; it has {found['W_O'].shape[1]}")
+        raise NotAsAsked(f"W_O needs {d_model} columns, as many as X has, but has {found['W_O'].shape[1]}")
     for left, right, a, b in (("W_Q", "W_K", 1, 1), ("W_V", "W_O", 1, 0)):
         if found[left].shape[a] != found[right].shape[b]:
-            raise NotAsAsked(f"{left} has the shape {found[left].shape}, {right} {found[right].shape}: they do not fit")
+            raise NotAsAsked(f"{left} has shape {found[left].shape} and {right} {found[right].shape}, which do not fit")
     return found
 
 
 def rows_of(output, n):
-    """Rows 1 to n - 1 by name; what is within 0.0005 of a whole number counts as that number."""
+    """Return rows 1 to n - 1 by name. Numbers within 0.0005 of a whole number are rounded to it."""
     whole = np.round(output)
     output = np.where(np.abs(output - whole) < 5e-4, whole, output) + 0.0
     return {f"row {i}": output[i] for i in range(1, n)}
@@ -343,7 +343,7 @@ ROWS = (
 )
 
 
-# Of a long sequence the last rows alone, so that what a student reads stays short.
+# Only the last rows of a long sequence, so that students get a short message.
 LAST_ROWS = ROWS + (
     "all_rows = probe\n"
     "def probe(function, n, *args):\n"
@@ -353,19 +353,19 @@ LAST_ROWS = ROWS + (
 
 
 def sequence(tokens, d_model):
-    """X for these tokens: one-hots of tokens, then one-hots of positions."""
+    """Return X for these tokens: one-hots of tokens, then one-hots of positions."""
     n = len(tokens)
     return np.eye(d_model)[np.asarray(tokens)] + np.eye(d_model, k=d_model - n)[:n]
 
 
 def right_rows(X):
-    """What rows 1 to n - 1 of the output must be."""
+    """Return the expected rows 1 to n - 1 of the output."""
     n, d_model = X.shape
     return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
 
 
 def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
-    """Run the head beside the student's function, and judge its rows there (all that ``rows`` brings back) and here."""
+    """Run the head next to the student's function, and check its rows there (those that ``rows`` returns) and here."""
     X, n = sequence(tokens, d_model), len(tokens)
     found = student.probe(rows, "previous_token_head", n, d_model, X, causal)
     mask = f", mask=causal_mask({n})" if causal else ""
@@ -377,7 +377,7 @@ def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
 
 
 def weighed(student, X, causal, call):
-    """Run the course's own attention here, on the weights that the student's function returned."""
+    """Run the course's own attention here, with the weights that the student's function returned."""
     n, d_model = X.shape
     W = matrices_returned(student, n, d_model)
     mask = np.tri(n, dtype=bool) if causal else None
@@ -387,7 +387,7 @@ def weighed(student, X, causal, call):
 
 
 def matrices_returned(student, n, d_model):
-    """The four matrices that the student's function returned, or a failure that says why no head can be made of it."""
+    """Return the four matrices from the student's function. Raises ``CheckFailed``, with the reason, if they do not make a head."""
     head = student.previous_token_head(n, d_model)
     try:
         return matrices_of(head, d_model)
@@ -402,17 +402,17 @@ def matrices_returned(student, n, d_model):
     takes=Contract({"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0),
 )
 class TestPreviousTokenHead:
-    """Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position
-    columns. W_V and W_O decide what it brings back: only the token columns. Begin with the second pair.
+    """Split the job. W_Q and W_K decide where a position looks, so they should read only the position columns. W_V and
+    W_O decide what it brings back, so they should use only the token columns. Begin with the second pair.
 
     A matrix of zeros with an identity in the right rows picks out one block of columns of X. Let the key of position j
-    be the j-th unit vector of length n. Which unit vector must the query of position i then be, so that the two agree
+    be the j-th unit vector of length n. Which unit vector should the query of position i be, so that the two match
     exactly when j is i - 1? `np.eye` has an argument that moves its diagonal.
 
-    If the rows are nearly right but mixed, the softmax is too soft: a match scores 1 / sqrt(d_k), which is little.
-    Multiply W_Q by something large, so that the right score is higher than the others by 20 or more, also after the
-    division by sqrt(d_k). W_V and W_O stay at ones and zeros: W_V picks the token columns out, and W_O, with an
-    identity in the right columns, puts them back in their place.
+    If the rows are nearly right but mixed, the softmax is too soft: a match scores only 1 / sqrt(d_k). Multiply W_Q by
+    a large number, so that the right score is at least 20 above the others, even after the division by sqrt(d_k). W_V
+    and W_O need only ones and zeros. W_V picks out the token columns, and W_O, with an identity in the right columns,
+    puts them back in their place.
     """
 
     @check(points=0.5, visible=True)
@@ -435,7 +435,7 @@ class TestPreviousTokenHead:
 
     @check(points=1, visible=True, after="test_small_example")
     def test_a_token_that_comes_back(self, student):
-        """a longer sequence in which tokens come back"""
+        """a longer sequence with repeated tokens"""
         probed(student, [3, 1, 3, 3, 0, 1], 10)
         probed(student, [1, 0], 5)
 
@@ -446,7 +446,7 @@ class TestPreviousTokenHead:
 
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
-        """any number of positions and tokens, each with and without a mask"""
+        """any number of positions and tokens, with and without a mask"""
         for n, d_model in ((2, 3), (4, 6), (5, 10), (7, 9), (4, 13)):
             for _ in range(2):
                 tokens = rng.integers(0, d_model - n, size=n)

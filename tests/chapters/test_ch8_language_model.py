@@ -41,7 +41,7 @@ SEEDS = integers(0, 9999)
 
 
 def numbers(rng, *shape, high=1.5):
-    """Random numbers with one digit after the point."""
+    """Return random numbers with one digit after the point."""
     return rng.uniform(-high, high, size=shape).round(1) + 0.0
 
 
@@ -72,10 +72,11 @@ def wide_enough(values, _rng):
 class TestLayerNorm:
     """Take the row [1, 3] through the formula on paper: its mean, the two distances from it, the mean of their squares.
 
-    `X.mean(axis=-1, keepdims=True)` has one number for each row, in a shape that fits X again. `X.var` takes the same
+    `X.mean(axis=-1, keepdims=True)` gives one number for each row, in a shape that still fits X. `X.var` takes the same
     arguments.
 
-    Four steps in this order: take the mean away, divide by the root of variance plus eps, multiply with gain, add bias.
+    Take four steps in this order: subtract the mean, divide by the root of variance plus eps, multiply by gain, add
+    bias.
     """
 
     @check(points=0.5, visible=True)
@@ -85,7 +86,7 @@ class TestLayerNorm:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_several_rows(self, agrees):
-        """three rows of four numbers, each with a mean and a variance of its own"""
+        """three rows of four numbers, each with its own mean and variance"""
         X = np.array([[1, 2, 3, 6], [100, 300, 200, 0], [-0.5, 0, 0.25, 0.5]])
         agrees.layer_norm(X, *arrays_of([1, 2, -1, 0.5], [0, 1, 2, 3]))
 
@@ -136,16 +137,16 @@ def near_for_float32(values, _rng):
     ),
 )
 class TestRotatePositions:
-    """Begin with one pair. A point (a, b) in the plane, turned by an angle t, is at (a cos t - b sin t, a sin t + b cos t).
-    Try it with (1, 0) and a quarter of a circle.
+    """Begin with one pair. A point (a, b) in the plane, turned by an angle t, is at (a cos t - b sin t, a sin t + b cos
+    t). Try it with (1, 0) and a quarter of a circle.
 
-    The angles make a table with a row for each position and a column for each pair: positions as a column times base **
-    (-2 i / d) as a row. `X[..., 0::2]` holds the first entries of all pairs, `X[..., 1::2]` the second ones; both have
+    The angles make a table with one row per position and one column per pair: positions as a column times base ** (-2 i
+    / d) as a row. `X[..., 0::2]` has the first entries of all pairs, and `X[..., 1::2]` the second entries. Both have
     the shape (…, n, d / 2), and the table fits them.
 
-    What comes out are two arrays of shape (…, n, d / 2). They have to go back into the even and the odd columns of one
-    array: make an empty one of X's shape and fill both in, or stack the two along a new last axis and reshape. The new
-    second entries are made of the old first ones, not of the new.
+    The results are two arrays of shape (…, n, d / 2). They have to go back into the even and the odd columns of one
+    array. Make an empty array of X's shape and fill both in, or stack the two along a new last axis and reshape.
+    Compute the new second entries from the old first entries, not from the new ones.
     """
 
     @check(points=0.75, visible=True)
@@ -161,20 +162,20 @@ class TestRotatePositions:
 
     @check(points=0.75, visible=True, after="test_several_rows")
     def test_other_positions(self, agrees):
-        """positions in no order, far out, equal and negative"""
+        """positions in any order, far out, repeated and negative"""
         X = np.random.default_rng(82).integers(-4, 5, size=(5, 4)) / 2
         agrees.rotate_positions(X, np.array([57, 3, 1000, -2, 3]))
 
     @check(points=0.5, visible=True, after="test_several_rows")
     def test_batch(self, agrees):
-        """two heads, and a batch of two heads: all share the positions"""
+        """two heads, and a batch of two heads, which all share the positions"""
         X = np.random.default_rng(83).integers(-4, 5, size=(2, 2, 3, 4)) / 2
         agrees.rotate_positions(X[0], np.array([5, 6, 7]))
         agrees.rotate_positions(X, np.array([0, 1, 2]), 50.0)
 
     @check(points=0.5, visible=True, after="test_other_positions")
     def test_only_the_distance_counts(self, student):
-        """the dot product of two turned rows stays the same when both move on by 10"""
+        """the dot product of two turned rows stays the same if both move on by 10"""
         X = np.array([[1, 2, -1, 0.5], [0.5, -1, 2, 1]])
         near = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([3, 7]))
         far = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([13, 17]))
@@ -191,7 +192,7 @@ class TestRotatePositions:
         examples=10,
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
-        """any number of rows and pairs, from any position on"""
+        """any number of rows and pairs, starting at any position"""
         X = numbers(np.random.default_rng(seed), n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
 
@@ -213,7 +214,7 @@ def probe(rotate_positions, X, positions):
 
 
 def some_block(rng, d_model, h, m, d_v, w, high=0.8):
-    """The weights of a block, numbers with two digits; gain near 1, bias near 0."""
+    """Return the weights of a block, numbers with two digits. Gains are near 1 and biases near 0."""
     shapes = {
         "W_Q": (d_model, h * 2 * m),
         "W_K": (d_model, h * 2 * m),
@@ -232,7 +233,7 @@ def some_block(rng, d_model, h, m, d_v, w, high=0.8):
 
 
 def scores_of_a_block(X, weights, h):
-    """The scaled scores of every head."""
+    """Return the scaled scores of every head."""
     normed, n = layer_norm(X, **weights["norm_1"]), X.shape[-2]
     Q, K = (
         np.swapaxes((normed @ weights["attention"][name]).reshape(*X.shape[:-1], h, -1), -2, -3)
@@ -243,7 +244,7 @@ def scores_of_a_block(X, weights, h):
 
 
 def scaled(part, names, factor):
-    """One dictionary, with some of its arrays times a factor; none gets beyond 100."""
+    """Return one dictionary with some of its arrays multiplied by a factor. No number exceeds 100."""
     found = dict(part)
     for name in names:
         found[name] = (part[name] * min(factor, 100 / max(np.abs(part[name]).max(initial=0), 1e-300))).astype(
@@ -253,7 +254,7 @@ def scaled(part, names, factor):
 
 
 def scores_in_bounds(values, _rng):
-    """The same inputs with scores that lie within 3 of each other, and outputs whose parts all show."""
+    """Return the same inputs with scores within 3 of each other, so that every part shows in the output."""
     X, weights, h = values["X"], values["weights"], values["h"]
     if X.dtype == np.float32 and (X.std(axis=-1) < 0.02 * np.abs(X).max(axis=-1)).any():
         return None
@@ -267,7 +268,7 @@ def scores_in_bounds(values, _rng):
 
 
 def inner_part(names):
-    """The arrays of a dictionary of weights, by name and shape."""
+    """Return the contract of a dictionary of weights, by name and shape."""
     return group({name: array(shape, low=-100, high=100, tiny=1e-2) for name, shape in names.items()})
 
 
@@ -302,15 +303,16 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
     },
 )
 class TestTransformerBlock:
-    """Draw it first: X goes straight through, and twice something is worked out beside it and added. Which norm does each of the
-    two read from, and what goes into that norm?
+    """Draw it first: X goes straight through, and twice something is computed from it and added. Which norm does each
+    of the two read from, and what goes into that norm?
 
-    The attention is that of chapter 5, with one thing put in: after `split_heads`, queries and keys go through
+    The attention is that of chapter 5 with one addition: after `split_heads`, queries and keys go through
     `rotate_positions` with the positions `np.arange(n)`. n is the number of rows, `X.shape[-2]`. Then come
     `masked_attention` with `causal_mask(n)`, `merge_heads`, and W_O.
 
-    Write it in two lines that look alike, Y = X + attention(norm(X)) and return Y + mlp(norm(Y)), and fill in. The mlp is
-    `np.maximum(… @ W_1 + b_1, 0) @ W_2 + b_2`. A dictionary of gain and bias goes into `layer_norm(X, **weights["norm_1"])`.
+    Write two lines that look alike, Y = X + attention(norm(X)) and return Y + mlp(norm(Y)), and fill them in. The mlp
+    is `np.maximum(… @ W_1 + b_1, 0) @ W_2 + b_2`. Use a dictionary of gain and bias like this: `layer_norm(X,
+    **weights["norm_1"])`.
     """
 
     @check(points=1, visible=True)
@@ -333,7 +335,7 @@ class TestTransformerBlock:
 
     @check(points=1.5, visible=True, after="test_one_head")
     def test_several_heads(self, agrees):
-        """three heads, whose widths are not those of X"""
+        """three heads, with widths that differ from the width of X"""
         rng = np.random.default_rng(85)
         agrees.transformer_block(numbers(rng, 4, 5), some_block(rng, 5, 3, 2, 2, 7), 3)
 
@@ -345,7 +347,7 @@ class TestTransformerBlock:
 
     @check(points=0.5, visible=True, after="test_one_head")
     def test_large_rows(self, agrees):
-        """large rows: what is added to them still shows, and the norms bring them down"""
+        """large rows: the norms scale them down, and the additions still show"""
         rng = np.random.default_rng(87)
         agrees.transformer_block(100 * numbers(rng, 3, 4), some_block(rng, 4, 2, 2, 1, 3), 2)
 
@@ -359,7 +361,7 @@ class TestTransformerBlock:
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
     def test_no_future(self, student, t, more, seed):
-        """what comes later changes no earlier row"""
+        """later rows change no earlier row"""
         rng = np.random.default_rng(seed)
         X, weights = numbers(rng, t + more, 4), some_block(rng, 4, 2, 2, 3, 5)
         later = X.copy()
@@ -374,11 +376,11 @@ class TestTransformerBlock:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-# next_token_logits and generate take whole models: a few small ones, with everything different that may be.
+# next_token_logits and generate take whole models: a few small ones that differ in everything that can vary.
 
 
 def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
-    """A model with random weights."""
+    """Return a model with random weights."""
     rng = np.random.default_rng(seed)
     norm = {"gain": (1 + numbers(rng, d_model, high=0.5)).round(1), "bias": numbers(rng, d_model, high=0.5)}
     return {
@@ -400,7 +402,7 @@ MODELS = {
 
 
 def of_model(name):
-    """The kind of input that comes with this model."""
+    """Return the input category of this model."""
     return InputCategory.custom(
         f"model: {name}",
         f"a model with {name}",
@@ -414,7 +416,7 @@ def of_model(name):
 
 @cache
 def trained_model():
-    """The model of the chapter in float64, and the text and the logits that were recorded when it was trained."""
+    """Return the chapter's model in float64, and the text and logits recorded in its training."""
     with np.load(MODEL) as stored:
         arrays = {name: stored[name] for name in stored.files}
     nested = {}
@@ -444,13 +446,14 @@ def trained_model():
     ),
 )
 class TestNextTokenLogits:
-    """Four stations: rows of the embedding, the blocks, the last norm, the embedding again. Write down the shape after each.
+    """There are four steps: rows of the embedding, the blocks, the last norm, the embedding again. Write down the shape
+    after each.
 
-    `model["embedding"][tokens]` picks one row for each token, as often as it occurs. Then a loop: what comes out of a block
-    goes into the next.
+    `model["embedding"][tokens]` picks one row for each token, as often as it occurs. Then write a loop that passes the
+    output of each block to the next.
 
-    At the end there are (n, d_model) numbers, and each of the n rows is compared with each of the n_vocab rows of the
-    embedding: that is a product with its transpose. No softmax.
+    At the end there are (n, d_model) numbers. Compare each of the n rows with each of the n_vocab rows of the
+    embedding: multiply by the embedding's transpose. Do not apply a softmax.
     """
 
     @check(points=0.75, visible=True)
@@ -471,7 +474,7 @@ class TestNextTokenLogits:
 
     @check(points=0.5, visible=True, after="test_two_blocks")
     def test_square_embedding(self, agrees):
-        """as many columns as tokens in the vocabulary, and the tokens in a list"""
+        """as many columns as tokens in the vocabulary, and the tokens as a list"""
         agrees.next_token_logits([1, 3, 0], some_model(89, 4, 4, 1, 2, 1, 1, 2))
 
     @check(points=0.5, after="test_two_blocks")
@@ -482,7 +485,7 @@ class TestNextTokenLogits:
 
     @check(points=0.5, after="test_two_blocks")
     def test_recorded_logits(self, student):
-        """the trained model gives the logits that were recorded when it was trained"""
+        """the trained model gives the logits recorded in its training"""
         model, tokens, logits = trained_model()
         found = student.next_token_logits(tokens, model)
         assert_matches(found, logits, rtol=0, atol=1e-5, call="next_token_logits(tokens, model)", tokens=tokens)
@@ -492,8 +495,8 @@ class TestNextTokenLogits:
     test_care = pure(points=0.5, after="test_no_block")
 
 
-# sample_next and generate: draws are judged by how often each token comes. The bound is that of Bernstein and Freedman: a
-# right function, whatever it makes of its generator, is beyond it less than once in ten million times.
+# sample_next and generate: checks count how often each token is drawn. The bound is that of Bernstein and Freedman: a
+# right function exceeds it less than once in ten million times, however it uses its generator.
 
 CHANCE = float(np.log(2e7))
 
@@ -506,23 +509,23 @@ def assert_tokens_drawn(draws, shares, call):
         raise CheckFailed(f"{call} should give whole numbers.", kind="wrong")
     if (draws < 0).any() or (draws >= n_vocab).any():
         odd = draws[(draws < 0) | (draws >= n_vocab)][0]
-        raise CheckFailed(f"{call} gave {odd:g}; there are only the tokens 0 to {n_vocab - 1}.")
+        raise CheckFailed(f"{call} gave {odd:g}, but there are only the tokens 0 to {n_vocab - 1}.")
     impossible = shares[np.arange(len(draws)), draws.astype(int)] < 1e-12
     if impossible.any():
-        raise CheckFailed(f"{call} gave {draws[impossible][0]:g}, a token that has no share in the draws there.")
+        raise CheckFailed(f"{call} gave {draws[impossible][0]:g}, a token that should never be drawn there.")
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)
     far = np.abs(found - expected) - CHANCE / 3 - np.sqrt((CHANCE / 3) ** 2 + 2 * CHANCE * variance)
     if far.max() > 0:
         worst = int(far.argmax())
         raise CheckFailed(
-            f"Of {len(draws)} tokens that {call} drew, {found[worst]} were a {worst}; about {expected[worst]:.0f} should be. "
+            f"{call} drew {len(draws)} tokens. Token {worst} came {found[worst]} times, but should come about {expected[worst]:.0f} times. "
             "Is the softmax that of the logits divided by the temperature, and is every draw a new one?"
         )
 
 
 def shares_of(logits, temperature):
-    """The share of each token; at temperature 0 the largest logits share everything."""
+    """Return the share of each token. At temperature 0, the largest logits share everything."""
     logits = np.asarray(logits, dtype=np.float64)
     if temperature == 0:
         best = logits == logits.max(axis=-1, keepdims=True)
@@ -538,8 +541,8 @@ def probe(sample_next, logits, temperature, rng, count):
     return np.array([float(sample_next(logits, temperature, rng)) for _ in range(count)])
 """
 
-# What a notebook can look at by itself: a word on how often something comes, the same for all who draw in the same shares,
-# whatever they make of their generator. So a mistake can be known by it.
+# A check inside the notebook: a phrase for how often something comes. It is the same for all solutions with the same
+# shares, however they use their generator, so it can identify a misconception.
 WORDS = """
 import numpy as np
 
@@ -559,7 +562,7 @@ AS_IT_SHOULD = "as often as it should"
 
 
 def share_of(student, logits, temperature, token, low, high, count=300):
-    """Hold the share of a token among many draws to its bounds."""
+    """Check that the share of a token among many draws is within its bounds."""
     logits = np.array(logits)
     found = student.probe(SHARE, "sample_next", logits, temperature, Rng(5), count, token, low, high)
     call = f"how often {token} comes in {count} draws of sample_next(logits, {temperature:g}, rng)"
@@ -580,7 +583,7 @@ def twins(rng):
 
 
 def draws_of(student, logits, temperature, rng, count=300):
-    """Hold many draws to the shares of the tokens; at temperature 0 one is enough."""
+    """Check many draws against the shares of the tokens. At temperature 0, three draws are enough."""
     call = f"sample_next(logits, {temperature:g}, rng)"
     count = count if temperature else 3
     found = student.measure(DRAWS, "sample_next", logits, temperature, Rng(int(rng.integers(2**32))), count)
@@ -647,7 +650,7 @@ ONE_MISSING = Draws(np.full(60, 1 / 60), {"one missing token of 60": np.append(0
             **v,
             "temperature": 0 if v["temperature"] < 0.0005 else max(v["temperature"], 0.001),
         },
-        corrupt=1.0,  # answers are judged by how they are distributed
+        corrupt=1.0,  # answers are checked by their distribution
     ),
     equivalent={
         "by_a_race: `0` → `-1`": "without its own case, temperature 0 gives 0 / 0 at the largest, which argmin takes first",
@@ -665,43 +668,45 @@ ONE_MISSING = Draws(np.full(60, 1 / 60), {"one missing token of 60": np.append(0
     },
 )
 class TestSampleNext:
-    """Begin with temperature 0: no randomness, no division. `np.argmax` gives the place of the largest number.
+    """Begin with temperature 0, which needs no randomness and no division. `np.argmax` gives the place of the largest
+    number.
 
-    At any other temperature: divide, then `softmax`. The result is a list of probabilities, one for each token.
+    At any other temperature, divide first, then take the `softmax`. The result is a list of probabilities, one for each
+    token.
 
     `rng.choice(n, p=probabilities)` draws one of the numbers 0 to n - 1 with these probabilities.
     """
 
     @check(points=0.5, visible=True)
     def test_cold(self, agrees):
-        """at temperature 0 the token with the largest logit, whatever the generator"""
+        """at temperature 0, the token with the largest logit, whatever the generator"""
         agrees.sample_next(np.array([0.0, 2.0, -1.0, 1.9]), 0, Rng(1))
         agrees.sample_next(np.array([-3.0, -2.0, -700.0]), 0, Rng(3))
         share_of(agrees.student, [0.0, 2.0, -1.0, 1.9], 0, 1, 1.0, 1.0, 20)
 
     @check(points=0.5, visible=True, after="test_cold")
     def test_the_example(self, student):
-        """the example: at temperature 2, token 1 comes with a share of about 0.73"""
+        """the example: at temperature 2, token 1 has a share of about 0.73"""
         share_of(student, [0.0, 2.0], 2.0, 1, 0.57, 0.87)
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_three_tokens(self, student):
-        """three tokens at temperature 0.5, and hot, where they come nearly alike"""
+        """three tokens at temperature 0.5, and at high temperatures, almost equally often"""
         share_of(student, [-2.0, -0.5, -3.0], 0.5, 1, 0.86, 0.995)
         share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
-        share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # 0.047; six deviations off it would be 0.0925
-        # Who has a seed of their own draws one token again and again; here it is hardly ever the largest.
+        share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # 0.047, six deviations below 0.0925
+        # A solution with its own seed draws the same token each time, which is hardly ever the largest here.
         share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # 0.13, bounds six deviations off
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
-        """at a temperature of nearly 0 the largest too, and no nan, though the exps would overflow"""
+        """near temperature 0, also the largest logit, and no nan from exps that overflow"""
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_same_again(self, student):
-        """from the same seed the same tokens: all that is random comes from `rng`"""
+        """the same seed gives the same tokens, because all that is random comes from `rng`"""
         difference = student.measure(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
         call = "the largest difference between 20 draws and 20 more from a generator with the same seed"
         assert_matches(difference, 0.0, call=call)
@@ -766,7 +771,7 @@ COUNTED = inspect.getsource(multiply_adds)
 
 
 def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
-    """Hold many drawn texts to what the model says of each of their tokens."""
+    """Check many drawn texts against the model's shares for each of their tokens."""
     tokens, seed = np.asarray(tokens), Rng(int(rng.integers(2**32)))
     call = f"generate(tokens, {n_new}, model, {temperature:g}, rng)"
     found = student.measure(TEXTS, "generate", tokens, n_new, model, temperature, seed, count)
@@ -776,14 +781,14 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
     n_vocab = len(model["embedding"])
     for place in range(len(tokens), len(tokens) + n_new):
         if not np.isin(found[:, place], np.arange(n_vocab)).all():
-            raise CheckFailed(f"{call} wrote a token that does not exist; there are the tokens 0 to {n_vocab - 1}.")
+            raise CheckFailed(f"{call} wrote a token that does not exist. There are the tokens 0 to {n_vocab - 1}.")
         beginnings, which = np.unique(found[:, :place].astype(int), axis=0, return_inverse=True)
         shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
         assert_tokens_drawn(found[:, place], shares[which.ravel()], f"{call}[{place}]")
 
 
 def matrix_products(model, text, *, only_last=False):
-    """The multiply-adds of the matrix products when ``text`` tokens go through the model."""
+    """Return the multiply-adds of the matrix products when ``text`` tokens go through the model."""
     total = 0 if only_last else text * model["embedding"].size
     for weights in model["blocks"]:
         total += text * sum(W.size for part in ("attention", "mlp") for W in weights[part].values() if W.ndim == 2)
@@ -793,7 +798,7 @@ def matrix_products(model, text, *, only_last=False):
 
 
 def counted(student, tokens, n_new, model):
-    """The text, and whether it took at most a third of the multiply-adds of the form without a cache."""
+    """Check the text, and that it took at most a third of the multiply-adds needed without a cache."""
     plain = sum(matrix_products(model, len(tokens) + i) for i in range(n_new))
     least = n_new * matrix_products(model, 1, only_last=True) // 2
     found = student.probe(COUNTED, "generate", tokens, n_new, model, 0, Rng(0), least, plain // 3)
@@ -803,7 +808,7 @@ def counted(student, tokens, n_new, model):
 
 
 def greedy(tokens, n_new, model):
-    """The likeliest continuation, by the form without a cache."""
+    """Return the likeliest continuation, computed without a cache."""
     text = list(tokens)
     for _ in range(n_new):
         text.append(int(np.argmax(next_token_logits(text, model)[-1])))
@@ -811,7 +816,7 @@ def greedy(tokens, n_new, model):
 
 
 def told_apart(values, _rng):
-    """The same inputs; None where a text at temperature 0 would hang on a hair. Drawn texts are short, as many are drawn."""
+    """Return the same inputs, or None if a text at temperature 0 has nearly equal best logits. Drawn texts are short, because many are drawn."""
     model = values["model"]
     temperature = 0 if values["temperature"] < 0.005 else values["temperature"]
     if temperature:
@@ -826,7 +831,7 @@ def told_apart(values, _rng):
 
 
 def asked_for(agrees, _name, values):
-    """At temperature 0 the text itself, else how texts are distributed."""
+    """Check the text itself at temperature 0, and the distribution of texts at other temperatures."""
     if values["temperature"] == 0:
         agrees(call=f"generate(tokens, {values['n_new']}, model, 0, rng)").generate(*values.values())
     else:
@@ -866,20 +871,21 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
             ),
         ],
         constrain=told_apart,
-        corrupt=1.0,  # drawn texts are judged by how they are distributed
+        corrupt=1.0,  # drawn texts are checked by their distribution
     ),
 )
 class TestGenerate:
-    """First write it without a cache: `next_token_logits` of the text so far, `sample_next` of its last row, and the token
-    behind the text. That is right but for the number of multiply-adds; the checks show whether the rest fits.
+    """First write it without a cache: call `next_token_logits` on the text so far, `sample_next` on its last row, and
+    append the token. This is right except for the number of multiply-adds, and the checks show whether everything else
+    is right.
 
-    What may be kept? Nobody looks ahead, so a row never changes once it has been worked out. A new token needs of the others
-    only what its query meets: their keys, turned already, and their values, in every block. Write the block out once more, for
-    the rows that are new: in the first round these are the given tokens, later a single one.
+    What can you keep? No position looks ahead, so a row never changes after you have computed it. From the earlier
+    tokens, a new token needs only their turned keys and their values, in every block. Write the block once more, for
+    the new rows only: in the first round these are the given tokens, later a single token.
 
-    Three things change against `transformer_block`: the positions of the new rows are not 0, 1, …, but follow on from those
-    before; the new keys and values (of shape (h, new, …)) go behind the kept ones with `np.concatenate(…, axis=-2)`, and
-    what comes of it is kept; and the mask is `causal_mask(new, all)`, with fewer queries than keys.
+    Three things differ from `transformer_block`. The positions of the new rows do not start at 0, but continue after
+    the earlier ones. The new keys and values, of shape (h, new, …), go after the old ones with `np.concatenate(…,
+    axis=-2)`, and you keep the result. The mask is `causal_mask(new, all)`, with fewer queries than keys.
     """
 
     @check(points=1, visible=True)
@@ -891,21 +897,21 @@ class TestGenerate:
 
     @check(points=1.5, visible=True, after="test_no_block")
     def test_a_text(self, agrees):
-        """eight tokens behind three, with two blocks, at temperature 0"""
+        """eight tokens after three, with two blocks, at temperature 0"""
         agrees.generate(np.array([2, 0, 4]), 8, some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5), 0, Rng(2))
 
     @check(points=0.5, visible=True, after="test_a_text")
     def test_one_token(self, agrees):
-        """behind a single token, and behind a list of tokens"""
+        """after a single token, and after a list of tokens"""
         agrees.generate(np.array([3]), 6, some_model(812, 5, 3, 1, 1, 1, 2, 2), 0, Rng(3))
         agrees.generate([1, 3, 3, 0], 5, some_model(813, 4, 4, 2, 1, 2, 1, 2), 0, Rng(4))
 
     @check(points=0.5, visible=True, after="test_no_block")
     def test_temperature(self, student):
-        """drawn with the shares that the temperature gives"""
+        """each text with the share that the temperature gives it"""
         norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
         model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
-        # The shares are 0.53, 0.07, 0.91 and, at temperature 10, 0.33; the bounds are six standard deviations off, or more.
+        # The shares are 0.53, 0.07, 0.91 and, at temperature 10, 0.33. The bounds are at least six standard deviations away.
         cases = (
             (3.0, [1, 0], 0.26, 0.8, 120),
             (3.0, [0, 0], 0.0, 0.18, 200),
@@ -914,19 +920,19 @@ class TestGenerate:
         )
         for temperature, ending, low, high, count in cases:
             asked = np.array([0]), 2, model, temperature, Rng(5), count, ending, low, high
-            call = f"how often {ending} comes behind [0] in {count} texts of generate(np.array([0]), 2, model, {temperature:g}, rng)"
+            call = f"how often {ending} comes after [0] in {count} texts of generate(np.array([0]), 2, model, {temperature:g}, rng)"
             assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_IT_SHOULD, call=call, model=model)
 
     @check(points=0.25, visible=True, after="test_temperature")
     def test_same_again(self, student):
-        """from the same seed the same text: all that is random comes from `rng`"""
+        """the same seed gives the same text, because all that is random comes from `rng`"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
         different = student.measure(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 6)
         assert_matches(different, 0.0, call="how many of 6 texts differ from another one drawn with the same seed")
 
     @check(points=1.5, visible=True, after="test_a_text")
     def test_multiply_adds(self, student):
-        """a third of the multiply-adds, or less"""
+        """at most a third of the multiply-adds needed without a cache"""
         counted(student, np.array([1, 0, 3]), 14, some_model(859, 5, 4, 1, 2, 1, 2, 8, 2.5))
 
     @check(points=0.75, after="test_a_text")
@@ -944,7 +950,7 @@ class TestGenerate:
 
     @check(points=0.5, after=("test_a_text", "test_temperature"))
     def test_drawn_texts(self, student, rng):
-        """every token of a drawn text comes as often as it should, after each of the texts before it"""
+        """each token of a drawn text comes as often as it should after the text before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
         # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
         temperature = float(rng.uniform(1.5, 3))
@@ -964,7 +970,7 @@ class TestGenerate:
 
     @check(points=0.75, after="test_multiply_adds")
     def test_fewer_multiply_adds(self, student):
-        """the same for a longer text"""
+        """the same limit for a longer text"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
 
     test_care = pure(points=0.25, after="test_no_block")

@@ -40,17 +40,17 @@ def draw_heights(pupils, width):
     plt.ylabel("pupils")
 
 
-HINTS = """Write the twenty pupils in a row, from the shortest way to the longest, and change the last number.
+HINTS = """Write the twenty numbers in a row, from the smallest to the largest, and change the last number.
 
-What is not known cannot be added up. Can it be counted?"""
+You cannot add up an unknown value. Can you count it?"""
 
 quiz_ch1 = quiz("quiz_ch1", points=2, hints=HINTS, questions={
     "q1": choice("what one very large value moves", right="a", wrong={
-        "b": "The median is the value in the middle of the row: make the last one a thousand times larger, and the middle stays where it is.",
-        "c": "One of the two adds all values up, so the very large one is in it. The other only asks who stands in the middle.",
+        "b": "The median is the value in the middle of the row. Make the last value a thousand times larger, and the middle stays the same.",
+        "c": "One of the two adds up all values, including the very large one. The other only looks for the value in the middle.",
     }),
-    "q2": number("a mean of values of which one is missing", right=4.0, within=0.01, wrong={
-        12.0: "This is the sum. The mean is what each would have if they shared it evenly: how many are they?",
-        3.0: "You divided by 4, as if the missing value were there and were 0. Nobody said that it is 0: it is not known.",
+    "q2": number("a mean of values with one missing", right=4.0, within=0.01, wrong={
+        12.0: "This is the sum. To get the mean, divide it by the number of values. How many values are there?",
+        3.0: "You divided by 4, as if the missing value were 0. But it is unknown, not 0.",
     }),
 })  # fmt: skip

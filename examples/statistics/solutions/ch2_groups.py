@@ -1,4 +1,4 @@
-"""Reference solutions of chapter 2: groups beside each other."""
+"""Reference solutions of chapter 2: groups side by side."""
 
 import pandas as pd
 

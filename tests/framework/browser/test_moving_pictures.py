@@ -83,7 +83,7 @@ def test_the_reader_moves_every_picture(page, lab, lab_folder):
     heads.locator(".ag-title").hover()
     expect(heads.get_by_role("status")).to_contain_text("The query of on looks")
     press(window.get_by_role("slider", name="layers"), "End")
-    expect(window.get_by_role("status")).to_contain_text("The last position hears of 12 of 12.")
+    expect(window.get_by_role("status")).to_contain_text("The last position sees 12 of 12.")
 
     page.keyboard.press("Control+s")
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)

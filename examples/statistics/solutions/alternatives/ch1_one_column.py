@@ -11,7 +11,7 @@ right = alternatives_of("summary")
 
 @right.worth_reading
 def by_their_names(pupils, column):
-    """`agg` works out several things at once, each named by a text."""
+    """`agg` computes several values at once, each by its name."""
     values = pupils[column]
     found = values.agg(["count", "mean", "median"]).rename({"count": "there"})
     found["missing"] = len(values) - found["there"]
@@ -41,7 +41,7 @@ right = alternatives_of("tallest")
 
 @right.worth_reading
 def the_n_largest(pupils, n):
-    """`nlargest` sorts and cuts in one step, and leaves the first of equals first."""
+    """`nlargest` sorts and cuts in one step, and keeps the first of equal rows first."""
     return pupils.dropna(subset=["height"]).nlargest(n, "height")[["name", "height"]]
 
 
@@ -86,7 +86,7 @@ def counted_first(pupils, width):
 
 @right.worth_reading
 def by_the_tables_own_method(pupils, width):
-    """pandas draws, too, and gives the axes back."""
+    """pandas can draw too, and returns the axes."""
     axes = pupils["height"].plot.hist(bins=range(120, 181, width), title="Heights")
     axes.set(xlabel="height (cm)", ylabel="pupils")
     return axes

@@ -11,7 +11,7 @@ right = alternatives_of("by_class")
 
 @right.worth_reading
 def column_by_column(pupils):
-    """Each column by itself, and all of them put side by side by their labels."""
+    """Each column by itself, and all of them joined by their labels."""
     minutes = pupils.groupby("class")["minutes"]
     return pd.DataFrame({"pupils": minutes.size(), "mean": minutes.mean(), "median": minutes.median()})
 

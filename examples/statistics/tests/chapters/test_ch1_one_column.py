@@ -20,21 +20,21 @@ HEIGHTS = table({"name": NAMES, "height": real(0, 250)}, missing="height")
 
 @exercise("summary", points=5, takes=Contract({"pupils": ANSWERS, "column": among("height", "minutes")}))
 class TestSummary:
-    """A Series knows how many of its values are there: look at what `pupils["height"].count()` and `len(pupils)` give.
+    """A Series knows how many values it has. What do `pupils["height"].count()` and `len(pupils)` give?
 
     `isna()` turns a column into True and False. What is the sum of those?
 
-    `pd.Series({"a": 1, "b": 2})` makes a Series of a dictionary, with the keys as labels.
+    `pd.Series({"a": 1, "b": 2})` makes a Series from a dictionary, with the keys as labels.
     """
 
     @check(points=1, visible=True)
     def test_heights(self, agrees):
-        """the heights of five pupils, of whom one has none"""
+        """the heights of five pupils, one of them missing"""
         agrees.summary(FEW, "height")
 
     @check(points=1, visible=True)
     def test_minutes(self, agrees):
-        """minutes, one of them very many: the median stays where it is"""
+        """minutes with one very large value, which does not move the median"""
         agrees.summary(FEW, "minutes")
 
     test_every_kind = all_categories(points=2, after="test_heights")
@@ -44,21 +44,22 @@ class TestSummary:
 
 @exercise("tallest", points=5, takes=Contract({"pupils": HEIGHTS, "n": whole(1, 5)}))
 class TestTallest:
-    """Three steps, one after the other: who has a height, in which order, and how many of them.
+    """There are three steps in order: who has a height, how to sort them, and how many to take.
 
-    `sort_values` goes upwards. Its option `ascending` turns it round, and `kind="stable"` leaves those as they were who are equal.
+    `sort_values` sorts upwards. Its option `ascending` reverses that, and `kind="stable"` keeps the order of equally
+    tall pupils.
 
     `table[["name", "height"]]` is a table of these two columns.
     """
 
     @check(points=1, visible=True)
     def test_two_of_five(self, agrees):
-        """the two tallest of five; two are equally tall"""
+        """the two tallest of five pupils, who are equally tall"""
         agrees.tallest(FEW, 2)
 
     @check(points=1, visible=True)
     def test_more_than_there_are(self, agrees):
-        """the five tallest of five, of whom one has no height"""
+        """the five tallest of five pupils, one of them without a height"""
         agrees.tallest(FEW, 5)
 
     test_every_kind = all_categories(points=1.5, after="test_two_of_five")
@@ -74,9 +75,9 @@ class TestTallest:
 
 @exercise("draw_heights", points=4)
 class TestDrawHeights:
-    """`plt.hist(values, bins=edges)` draws one bar between each two neighbours of `edges`.
+    """`plt.hist(values, bins=edges)` draws one bar between every two neighbors in `edges`.
 
-    How many edges do three bars have? `np.arange(0, 30, 10)` is 0, 10, 20: its end is not in it.
+    How many edges do three bars have? `np.arange(0, 30, 10)` is 0, 10, 20, without its end.
     """
 
     @check(points=1.5, visible=True)
@@ -86,7 +87,7 @@ class TestDrawHeights:
 
     @check(points=1, visible=True, after="test_bars")
     def test_words(self, agrees):
-        """a title, and a label at each axis"""
+        """a title, and a label on each axis"""
         agrees.plot("draw_heights", FEW, 20, parts="labels title")
 
     @check(points=1.5, after="test_bars")

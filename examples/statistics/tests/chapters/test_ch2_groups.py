@@ -26,21 +26,22 @@ MINUTES = table({"class": CLASSES, "minutes": real(0, 300)}, rows=(1, 50), missi
     equivalent={"with_two_tables: `0` → `1`": "the columns may stand in any order"},
 )
 class TestByClass:
-    """`pupils.groupby("class")["minutes"]` is one column of minutes for each class. Ask it for its `mean()` and look at what comes.
+    """`pupils.groupby("class")["minutes"]` is one column of minutes for each class. Call its `mean()` and look at the
+    result.
 
-    `agg` asks several things at once, and names them: `agg(shortest="min", longest="max")`.
+    `agg` computes several things at once, and names them: `agg(shortest="min", longest="max")`.
 
-    "size" and "count" are two different questions about a group. Which of them leaves out what is missing?
+    "size" and "count" are two different questions about a group. Which of them leaves out missing values?
     """
 
     @check(points=1, visible=True)
     def test_three_classes(self, agrees):
-        """six pupils of three classes, of whom one did not say how long it takes"""
+        """six pupils of three classes, one of them without minutes"""
         agrees.by_class(FEW)
 
     @check(points=1, visible=True, after="test_three_classes")
     def test_nobody_said(self, agrees):
-        """a class of which nobody is known to need any minutes"""
+        """a class without any known minutes"""
         agrees.by_class(pd.DataFrame({"class": ["5b", "5a", "5b"], "minutes": [3.0, np.nan, 5.0]}))
 
     test_every_kind = all_categories(points=2, after="test_three_classes")
@@ -50,21 +51,21 @@ class TestByClass:
 
 @exercise("shares", points=5, takes=Contract({"pupils": TRAVELLERS}))
 class TestShares:
-    """`pd.crosstab` counts pairs: how many pupils there are of each class and each way to school.
+    """`pd.crosstab` counts pairs: how many pupils each class has for each way to school.
 
-    What does a row have to be divided by, so that it adds up to 1? `div(..., axis=0)` divides each row by a number of its own.
+    What do you divide a row by, so that it adds up to 1? `div(..., axis=0)` divides each row by its own number.
 
-    `reindex(columns=…, fill_value=0)` gives a table the columns that you name, also those that it did not have.
+    `reindex(columns=…, fill_value=0)` gives a table all the columns that you name, and adds the missing ones.
     """
 
     @check(points=1, visible=True)
     def test_three_classes(self, agrees):
-        """six pupils of three classes; nobody comes by car"""
+        """six pupils of three classes, none of whom comes by car"""
         agrees.shares(FEW)
 
     @check(points=1, visible=True, after="test_three_classes")
     def test_a_small_class(self, agrees):
-        """the class of four beside it, of whom three walk and one cycles"""
+        """a class of four: three walk, and one comes by bike"""
         agrees.shares(pd.DataFrame({"class": ["5a"] * 4, "travel": ["walk", "walk", "bike", "walk"]}))
 
     test_every_kind = all_categories(points=2, after="test_three_classes")
