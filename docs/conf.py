@@ -19,7 +19,7 @@ version = release = __version__
 extensions = ["myst_parser", "sphinx_click"]
 exclude_patterns = ["_build"]
 nitpicky = True  # a reference to nothing is a warning, and `make docs` takes a warning for an error
-myst_heading_anchors = 4  # `author.md#kinds-of-input` leads there, as on a forge
+myst_heading_anchors = 4  # `author.md#one-exercise` leads there, as on a forge
 default_role = "code"  # one pair of backticks in a help text means what it means in a notebook
 highlight_language = "text"
 

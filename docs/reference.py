@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["configurables", "fill", "settings", "traits_of"]
 
 ROOT = Path(__file__).resolve().parent.parent
-# A page asks for them by a comment, which a forge does not show.
+# Comments in a page, which code hosting sites do not show.
 SETTINGS = "<!-- settings -->"
 ADOPTED = re.compile(r"<!-- page: ([A-Z]+\.md) -->")
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -28,7 +28,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
 def fill(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put in the place of a page's comments what they ask for."""
+    """Replace a page's comments with the texts that they name."""
     del app, page
     text = source[0]
     if SETTINGS in text:
@@ -41,7 +41,7 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def configurables() -> list[type[Configurable]]:
-    """The classes of the framework that a configuration file can set something of, the course's first."""
+    """Return the framework's classes with settings, beginning with the course."""
     found = {}
     for path in sorted((ROOT / "autograder").rglob("*.py")):
         # Code in the sandbox has no settings. Only modules that may have some are imported.
@@ -57,18 +57,18 @@ def configurables() -> list[type[Configurable]]:
 
 
 def traits_of(configurable: type[Configurable]) -> dict[str, TraitType[Any, Any]]:
-    """The settings that a class brings itself, in the order in which it names them."""
+    """Return the settings that a class defines itself, in the order of its code."""
     own = vars(configurable)
     return {name: own[name] for name in own if isinstance(own[name], TraitType) and own[name].metadata.get("config")}
 
 
 def settings() -> str:
-    """Every setting as Markdown: its name, what it takes, its default, its help."""
+    """Return every setting as Markdown, with its name, type, default and help."""
     lines = [line for configurable in configurables() for line in _section(configurable)]
-    lines += ["## What nbgrader and the environment set", ""]
+    lines += ["## Settings of nbgrader and environment variables", ""]
     for setting in settings_of(load_course(ROOT)):
         if not setting.name.startswith("c.Course."):
-            lines += [f"### {setting.name}", "", f"By default `{setting.default!r}`.", "", setting.help, ""]
+            lines += [f"### {setting.name}", "", f"The default is `{setting.default!r}`.", "", setting.help, ""]
     return "\n".join(lines)
 
 
@@ -76,10 +76,10 @@ def _section(configurable: type[Configurable]) -> Iterator[str]:
     name = configurable.__name__
     yield from (f"## c.{name}", "", _sentence(configurable.__doc__ or ""), "")
     if name != "Course":
-        yield from (f"Known to nbgrader as `{configurable.__module__}.{name}`.", "")
+        yield from (f"Its name in nbgrader is `{configurable.__module__}.{name}`.", "")
     for trait_name, trait in traits_of(configurable).items():
         yield from (f"### c.{name}.{trait_name}", "")
-        yield from (f"{_takes(trait)}; by default `{trait.default()!r}`.", "", trait.help, "")
+        yield from (f"{_takes(trait)}. The default is `{trait.default()!r}`.", "", trait.help, "")
 
 
 def _sentence(docstring: str) -> str:
@@ -95,7 +95,7 @@ def _takes(trait: TraitType[Any, Any]) -> str:
         return "A dictionary"
     if isinstance(trait, Instance):
         return f"A `{trait.klass}`"
-    known = {"Bool": "`True` or `False`", "Float": "A number", "Integer": "A whole number", "Unicode": "A text"}
+    known = {"Bool": "`True` or `False`", "Float": "A number", "Integer": "A whole number", "Unicode": "A string"}
     return known.get(type(trait).__name__, f"A `{type(trait).__name__}`")
 
 
@@ -103,7 +103,7 @@ def _takes(trait: TraitType[Any, Any]) -> str:
 
 
 def _adopted(path: Path) -> str:
-    """A page of the repository's top without its title, its links leading to where things are on the site."""
+    """Return a page of the top folder without its title, with links that work on the site."""
     body = path.read_text(encoding="utf-8").partition("\n")[2]
     return LINK.sub(_moved, body)
 

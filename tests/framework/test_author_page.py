@@ -1,4 +1,4 @@
-"""docs/author.md, run: the exercise that it shows is a course of its own, and is audited."""
+"""Run and audit the exercises on the pages for authors."""
 
 import ast
 import importlib
@@ -14,7 +14,8 @@ from autograder.course.course import load_course
 from autograder.judging.loader import FIXTURES
 from tests.support import MINI_COURSE, ROOT
 
-PAGE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+PAGES = [*sorted((ROOT / "docs").glob("author*.md")), ROOT / "docs" / "course-map.md"]
+PAGE = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
 CHAPTER = "ch1_weights"
 SNIPPETS = dict(re.findall(r"^```python\n# ([^\n]*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
 

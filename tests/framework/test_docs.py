@@ -460,11 +460,11 @@ def test_python_for_instructors_runs(reader, monkeypatch):
     from nbgrader.plugins import LateSubmissionPlugin  # noqa: PLC0415
 
     monkeypatch.chdir(reader.folder)
-    blocks = [text for language, text in FENCE.findall(TEXTS["instructor.md"]) if language == "python"]
+    blocks = [text for language, text in FENCE.findall(TEXTS["class-list.md"]) if language == "python"]
     names = {"c": Config()}
     for block in [*blocks, _python("scaling.md", "course_config.py")]:
         here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"my-course"')
-        exec(compile(here, "instructor.md", "exec"), names)  # noqa: S102 - our own page
+        exec(compile(here, "class-list.md", "exec"), names)  # noqa: S102 - our own page
     known = {
         kind.__name__: kind.class_trait_names(config=True) for kind in (CourseDirectory, Exchange, LateSubmissionPlugin)
     }

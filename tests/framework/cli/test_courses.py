@@ -161,8 +161,8 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
 
 
 def documented():
-    """Return the blocks of the section in docs/instructor.md, in order, for the mini course."""
-    text = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    """Return the blocks of the section in docs/class-list.md, in order, for the mini course."""
+    text = (ROOT / "docs" / "class-list.md").read_text("utf-8")
     part = text.split("## The class list and the calendar\n")[1].split("\n## ")[0]
     part = part.replace("ch1_weighted_averaging", CHAPTER).replace('"attention"', '"mini"')
     return re.findall(r"^```(\w*)\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
