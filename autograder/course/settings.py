@@ -18,7 +18,7 @@ _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
 # The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
-    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange; by default the folder's."),
+    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange; by default, the folder's."),
     "CourseDirectory.db_url": ("sqlite:///gradebook.db", "Where the gradebook is; by default gradebook.db in the course folder."),
     "CourseDirectory.submitted_directory": ("submitted", "The folder of what was handed in."),
     "CourseDirectory.autograded_directory": ("autograded", "The folder of the graded notebooks."),

@@ -134,7 +134,7 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
     door = "from autograder.cli import main; main()"
     told = installed(f"sys.argv = ['autograder', 'grade', 'x']; {door}")
     assert told.returncode == 2
-    assert "`autograder grade` is for who teaches" in told.stderr
+    assert "`autograder grade` is for instructors" in told.stderr
     assert 'pip install "nbautograder[instructor]' in told.stderr
 
 

@@ -23,7 +23,7 @@ from autograder.course.course import load_course
 __all__ = ["demo"]
 
 
-@click.command(cls=PlacedCommand, section="To write and look after a course", after="config")
+@click.command(cls=PlacedCommand, section="To write and maintain a course", after="config")
 @click.option(
     "--students", metavar="N", type=POSITIVE, default=24, show_default=True, help="How many students to simulate."
 )

@@ -12,7 +12,7 @@ from autograder.course.course import load_course
 __all__ = ["import_"]
 
 
-@click.command("import", cls=PlacedCommand, section="To write and look after a course", after="demo")
+@click.command("import", cls=PlacedCommand, section="To write and maintain a course", after="demo")
 @click.argument("notebook", type=PATH)
 @click.option("--chapter", metavar="NAME", help="What the chapter is to be called; by default as the file is.")
 @click.option(
@@ -21,7 +21,7 @@ __all__ = ["import_"]
     "course_folder",
     metavar="FOLDER",
     type=PATH,
-    help="The course folder; by default the one around here.",
+    help="The course folder; by default, the current folder or the nearest one above it.",
 )
 @unsafe_option
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:

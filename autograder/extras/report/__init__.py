@@ -83,7 +83,7 @@ def report(
 @chapters_argument
 @everything_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each student.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with an object for each student.")
 @course_option
 def marks(
     chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None

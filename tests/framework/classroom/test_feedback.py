@@ -150,7 +150,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
         assert told["bob"] == told["ada"]  # of many, it is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
-    assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
+    assert done.stderr == "ch1_units: 1 page written, 0 unchanged.\n"
     assert [page["status"] for page in json.loads(done.stdout)] == ["made"]
     assert has_valid_hash(bob.read_bytes())
     assert page_of(course, "ada").read_bytes() == theirs["ada"]

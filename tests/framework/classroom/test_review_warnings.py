@@ -185,4 +185,4 @@ def test_the_same_of_many_is_listed_once(course):
     _told, verdicts = regrade(course)
     many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
     listed = " ".join(needs_review(many).split())
-    assert listed == f"Needs a person: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"
+    assert listed == f"Needs your review: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"

@@ -79,9 +79,9 @@ def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q"], check=True)
     found = lacking(course)
     assert found.keys() == {"class list", "secret", "alembic", "exchange"}
-    assert "Add a line with .course_secret to .gitignore" in found["secret"]
+    assert "Add .course_secret to .gitignore" in found["secret"]
     assert "nbgrader db student import" in found["class list"]
-    assert "activate the virtual environment" in found["alembic"]
+    assert "Activate the virtual environment" in found["alembic"]
     assert "sudo mkdir -p exchange" in found["exchange"]
     (course.root / ".course_secret").write_text("x")
     subprocess.run(["git", "add", ".course_secret"], check=True)
@@ -149,8 +149,8 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
     path = tmp_path / "students.csv"
     path.write_bytes("ID;First_Name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))
     _, said = invoke(course, "roster", path)
-    assert "Not read: the column seat.\n1 student in " in said
-    assert "1 new to the gradebook, 0 changed" in said
+    assert "Ignored: the column seat.\n1 student in " in said
+    assert "1 added to the gradebook, 0 changed" in said
     path.write_bytes("id;last_name\r\nzoé-1;Łuk\r\n".encode())
     assert "0 new to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
     person = read_class_list(f"sqlite:///{course.root / 'gradebook.db'}").people["zoé-1"]

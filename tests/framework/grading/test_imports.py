@@ -31,7 +31,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     verdicts = grade_class(course, CHAPTER, jobs)
     assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
     assert " ".join(needs_review(verdicts).split()) == (
-        "Needs a person: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
+        "Needs your review: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
         'and has a mark without it. Where students may use it, add "scipy" there and grade again.'
     )
     for verdict in (verdicts[0], verdicts[4]):

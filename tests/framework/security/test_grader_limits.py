@@ -122,7 +122,7 @@ def test_the_commands_enforce_the_limits(tmp_path):
     graded = run("grade", CHAPTER)
     assert graded.returncode == 1
     assert limit in said(graded.stderr + graded.stdout)
-    assert "b burns" in said(graded.stderr + graded.stdout).split("Needs a person:")[1]
+    assert "b burns" in said(graded.stderr + graded.stdout).split("Needs your review:")[1]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
         f"cell largest_gap, line 2: still to be written: the docstring. `autograder stubs {chapter}` takes it"
         in mistake
     )
-    assert run(course, "stubs", chapter) == f"{chapter}: largest_gap written anew.\n"
+    assert run(course, "stubs", chapter) == f"{chapter}: largest_gap updated.\n"
     assert run(course, "audit", chapter).startswith(f"{chapter}   meets every target")
     assert inspect_chapter(course, chapter).with_trial_run() == ()
     assert [e.misconceptions for e in audit(course, [chapter], mutants=False)[0].exercises][-1] == 1
@@ -274,7 +274,7 @@ def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
     expected = STACK_STUB.replace("item):", "item, times=1):").replace("Put `item`", "Lay `item`")
     assert stub() == f'{expected}\n\n    def peek(self):\n        """The top."""\n        raise NotImplementedError'
     assert all("still to be written" in str(m) for m in inspect_chapter(course, CHAPTER).mistakes)
-    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: every stub is as its reference says.\n"
+    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: every stub already matches its reference.\n"
 
 
 STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n    words.'''\n    # Write here.\n    raise NotImplementedError\n\nhelper = 1"
@@ -303,7 +303,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
     assert told == f"{CHAPTER}: {'to_kelvin written anew' if expected else 'every stub is as its reference says'}.\n"
     cell["source"] = expected or stub
     assert path.read_text() == json.dumps(document, indent=2)
-    assert run(course, "stubs") == f"{CHAPTER}: every stub is as its reference says.\n"
+    assert run(course, "stubs") == f"{CHAPTER}: every stub already matches its reference.\n"
 
 
 def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
