@@ -105,8 +105,8 @@ def _chapter(course: Course, job: Job) -> str:
     chapter = chapter_of(read_notebook(job.path), course)
     if chapter is None:
         raise NotebookError(
-            f"Nothing in {job.path.name} tells which chapter it belongs to: none of its cells has a grade id of this "
-            "course. Put the chapter's id into the file name, or hand in the notebook that was released."
+            f"Cannot tell which chapter {job.path.name} belongs to: none of its cells has a grade id of this course. "
+            "Put the chapter's id into the file name, or submit the notebook that was released."
         )
     try:
         return course.require_chapter(chapter)

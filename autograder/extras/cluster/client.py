@@ -200,7 +200,7 @@ class _Run:
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The process that graded this notebook was lost with its worker, several times over."
-            reason = f"{why} This is not the student's fault; grade it again, or by hand."
+            reason = f"{why} This is not the student's fault. Grade it again, or manually."
             yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
         except (CancelledError, OSError) as error:

@@ -144,8 +144,8 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
         told = regrade(course)
         assert {name: page_of(course, name).read_bytes() for name in theirs} == theirs
         assert told["ada"] == (
-            "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
-            "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
+            "The page in feedback/ was not written by autograder, or was changed since. It was kept and may show old marks. "
+            "To replace it: `autograder feedback ch1_units --student ID --force`."
         )
         assert told["bob"] == told["ada"]  # of many, it is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
@@ -164,5 +164,5 @@ def test_what_was_never_graded_or_came_since_is_said(course):
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
     assert made["new"].status == "not graded"
     assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
-    assert made["eli"].reason.startswith("Another notebook was handed in since it was graded")
+    assert made["eli"].reason.startswith("Another notebook was submitted since it was graded")
     assert made["ada"].status == "kept"

@@ -53,7 +53,7 @@ HOSTILE = {"b burns": "search" + "a" * 30, "d fills": "fill400", "f waits": "wai
 SETTINGS = {
     "b burns": "2 seconds of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)",
     "d fills": "512 MiB of memory for this notebook, so it was stopped (c.Course.grader_memory_mb)",
-    "f waits": "7 seconds, the time of the student's code included, for this notebook, so it was stopped (c.Course.grader_seconds)",
+    "f waits": "7 seconds, including the student's code, for this notebook, so it was stopped (c.Course.grader_seconds)",
 }
 HONEST = ["a first", "c second", "e third", "g fourth"]
 
@@ -79,7 +79,7 @@ def assert_contained(verdicts, students):
         if student in students:
             assert verdict.status == "ungradable"
             assert SETTINGS[student] in verdict.reason
-            assert "grade it manually, or raise the limit" in verdict.reason
+            assert "Grade it manually, or raise the limit" in verdict.reason
         else:
             assert (verdict.status, verdict.score) == ("graded", MAX_SCORE), verdict.reason
 
@@ -128,9 +128,9 @@ def test_the_commands_enforce_the_limits(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("grader_seconds = 0", "is 0.0: it has to be a number of seconds above 0"),
-        ("grader_processor_seconds = -1", "is -1.0: it has to be a number of seconds above 0"),
-        ("grader_memory_mb = 64", "is 64: it has to be a number of MiB from 512, which any grading needs, to 1048576"),
+        ("grader_seconds = 0", "is 0.0. It must be a number of seconds above 0"),
+        ("grader_processor_seconds = -1", "is -1.0. It must be a number of seconds above 0"),
+        ("grader_memory_mb = 64", "is 64. It must be a number of MiB from 512, which any grading needs, to 1048576"),
     ],
 )
 def test_a_limit_that_would_end_all_grading_is_rejected(tmp_path, setting, words):

@@ -190,7 +190,7 @@ CASES = {
     "data files too large": (too_large, r"the files beside the notebook take 65 MiB, and 64 MiB is the limit, .* The largest is all\.npz with 65 MiB"),
     "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is no function"),
     "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is no exercise of this chapter\. Is it mean_kelvin misspelt\?"),
-    "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not JSON \(line \d+"),
+    "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not a valid notebook \(JSON error in line \d+"),
     "no source folder": (lambda root: (root / "source").rename(root / "sauce"), rf"there is no folder source/{CHAPTER}"),
     "notebook with another name": (lambda root: (root / NOTEBOOK).rename(root / NOTEBOOK.replace("units.ipynb", "unit.ipynb")), r"There is no notebook source/ch1_units/ch1_units\.ipynb\. There is ch1_unit\.ipynb: is it to have that name\?"),
     "no check file": (lambda root: (root / CHECKS).unlink(), rf"there is no {CHECKS}"),
@@ -307,7 +307,7 @@ def test_no_draft_goes_out_with_wrong_marks(course):
 @pytest.mark.parametrize(
     ("targets", "told"),
     [
-        ({"hiden": 0.9}, "'hiden' is none of them"),
+        ({"hiden": 0.9}, "'hiden' is not one of them"),
         ({"hidden": 99}, "shares from 0 to 1, and that of 'hidden' is 99"),
         ({"hidden": "all"}, "that of 'hidden' is 'all'"),
     ],
@@ -343,7 +343,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("{'hint': 1}", "'hint' is none of them"),
+        ("{'hint': 1}", "'hint' is not one of them"),
         ("{'hints': -1}", "that of 'hints' is -1"),
         ("{'hints': 1.5}", "is 1.5"),
     ],

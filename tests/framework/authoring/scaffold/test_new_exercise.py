@@ -178,7 +178,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
     [
         (SOLUTIONS, "def f(:\n", f"{SOLUTIONS} cannot be added to, as Python cannot read it: line 1"),
         (CHECKS, "\udcff", "is no UTF-8 text (byte 0)"),
-        (NOTEBOOK, "{", "cannot be added to: ch1_units.ipynb is not JSON"),
+        (NOTEBOOK, "{", "cannot be added to: ch1_units.ipynb is not a valid notebook"),
         (SOLUTIONS, "import numpy as np\nlargest_gap = np.ptp\n", "line 2, is no function and no class"),
         ("course_config.py", 'c.Course.chapters = tuple(["ch1_units"])\n', None),
     ],

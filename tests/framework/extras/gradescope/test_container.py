@@ -142,7 +142,7 @@ def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
             "There is no notebook in what was handed in. Hand in ch1_units.ipynb",
             "There is no notebook",
         ),
-        ("no notebook", 0, "is not JSON", "is not JSON"),
+        ("no notebook", 0, "is not a valid notebook", "is not a valid notebook"),
         ("the course", 1, "That is not your fault: your instructors can see what went wrong", "solutions/ch1_units.py"),
     ],
 )

@@ -152,7 +152,7 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
     [
         ("", "n.ipynb is empty."),
         ("[" * 5000, "lists in lists"),
-        ('{"cells": [', "n.ipynb is not JSON (line 1: "),
+        ('{"cells": [', "n.ipynb is not a valid notebook (JSON error in line 1: "),
         ({"worksheets": [], "nbformat": 3}, "nbformat 3). Convert it with: jupyter nbconvert"),
         ({"metadata": R, "cells": [SOLVED]}, "n.ipynb is a notebook for R, and chapters here are Python 3."),
         ({"metadata": OLD, "cells": [SOLVED]}, "n.ipynb is a notebook for Python 2, and chapters here are Python 3."),

@@ -49,7 +49,7 @@ def test_each_student_has_what_the_gradebook_says(marks):
     assert found["zq-more-82"] == ("graded", 6.0)
     assert marks.marks["zq-more-82"].seconds_late == 0.0
     assert found["zq-cut-80"] == ("ungradable", None)
-    assert "is not JSON" in marks.marks["zq-cut-80"].doubts[0]
+    assert "is not a valid notebook" in marks.marks["zq-cut-80"].doubts[0]
     assert found["zq-blank-83"] == ("graded", 0.0)
     assert found["zq-gus-79"] == ("missing", None)
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Make a copy of it and run `nbgrader db upgrade`"
+        "was made by another version of nbgrader: no such column: lms_user_id. Copy it, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1

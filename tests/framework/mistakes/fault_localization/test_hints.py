@@ -59,7 +59,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
     cell(MIDDLE)
     told = cell("hint(softmax)")
     assert "Look at line 5: with another axis there" in told
-    assert "`hint(softmax)` gives the first of the written hints." in told
+    assert "`hint(softmax)` shows the first written hint." in told
     assert "First hint." in cell("hint(softmax)")
     cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
     assert "Second hint: look at `keepdims`" in cell("hint(softmax)"), "two mistakes, and nothing that is proven"

@@ -134,14 +134,14 @@ class TestReadingTheFile:
         with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
             load_examples(path)
         path.write_text(text)
-        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Fetch the chapter again"):
+        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Download the chapter again"):
             load_examples(path)
 
     @pytest.mark.parametrize(
         ("data", "words"),
         [
-            ({"format": 2}, r"format 2, and this autograder reads format 1: update it"),
-            ([1, 2], "no file of examples"),
+            ({"format": 2}, r"format 2, but this autograder reads format 1. Update it"),
+            ([1, 2], "not an examples file"),
         ],
     )
     def test_something_else_is_not_guessed_at(self, data, words):
@@ -274,8 +274,8 @@ class TestNothingToJudge:
         ("names", "entry", "status", "words"),
         [
             ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
-            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
-            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
+            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
+            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
             ({}, QUIZ, "not_attempted", "no variable `q1` or `q2` yet: run the cell"),
         ],
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],

@@ -37,7 +37,7 @@ ODD = {
     "another shape": ("return np.ones(3)", "an array of shape (2,) was expected here, not of shape (3,)"),
     "wrong further on": (
         "return np.array([1, 1 // (2 - x)])",
-        "Nothing to see here: with x: 2, your code gave ZeroDivisionError: ",
+        "There is no picture: with x: 2, your code raised ZeroDivisionError: ",
     ),
     "nan": ("return np.array([np.nan, -np.inf])", '"numbers":["nan","-inf"]'),
 }

@@ -135,10 +135,10 @@ def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
     save(laid_out, to_kelvin=WRONG_SIGN, mean_kelvin=RIGHT["mean_kelvin"])
     watched.until("✗")
     before = laid_out.read_bytes()
-    watched.until("Put back what was handed out?", key="r")
+    watched.until("Restore the original?", key="r")
     watched.until("Nothing was changed", key="n")
     assert laid_out.read_bytes() == before
-    watched.until("Put back what was handed out?", key="r")
+    watched.until("Restore the original?", key="r")
     told = watched.until("to_kelvin not attempted yet", key="y")
     [kept] = laid_out.parent.glob("*.bak")
     assert kept.name in told.replace("\n", "")
@@ -165,7 +165,7 @@ def test_no_examples_is_one_sentence(laid_out, monkeypatch):
     """A notebook without examples says what is missing, and where it comes from."""
     (laid_out.parent / "examples.json").unlink()
     alone = Watched(laid_out, monkeypatch)
-    alone.until("There is no examples.json beside")
+    alone.until("There is no examples.json next to")
     alone.watch.close()
 
 
@@ -243,7 +243,7 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
         set_up_course(released, tmp_path / "file")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "course.json").write_text('{"id": "x", "title": "Knitting", "chapters": []}')
-    with pytest.raises(CourseError, match="holds another course, Knitting"):
+    with pytest.raises(CourseError, match="contains another course, Knitting"):
         set_up_course(released, tmp_path / "other")
     told = python("-m", "autograder", "start", "--no-open", "/proc/mine", cwd=tmp_path)
     assert told.returncode in {1, 2}
