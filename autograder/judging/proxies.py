@@ -45,7 +45,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
     """Explain a failed step to the student. Return "" if the error is clear enough."""
     step, owner = last_step(call)
     if error.type == NOT_AS_ASKED and error.message == "CLASS":
-        return f"`{call.function}` is no class, and a class is asked for: its first line begins with `class {call.function}`."
+        return f"`{call.function}` should be a class. Its first line begins with `class {call.function}`."
     if error.type == NOT_AS_ASKED:
         return f"{asked_for(call)}: {error.message.rstrip('?. ')}?"
     if error.type == "NoSuchName":
@@ -231,7 +231,7 @@ class StudentProxy(Outcomes):
             if _raised_by_the_probe(call, error):
                 text = (
                     f"{call.function} was called and what it returned was looked at. That ended with {error.type}: "
-                    f"{error.message.rstrip('. ')}, in no line of yours: did it return what is asked for?"
+                    f"{error.message.rstrip('. ')}, but not in your code. Did it return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(

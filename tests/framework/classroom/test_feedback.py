@@ -70,9 +70,9 @@ def test_a_page_says_what_waits_for_a_person(course):
     """The essay that was begun waits, the one left alone has no points, and what could not be graded is no zero."""
     eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
     assert "A person still has to look at essay, so these points may change." in eli
-    assert "<td>– of 4 points</td><td>waits for a person</td>" in eli
+    assert "<td>– of 4 points</td><td>needs manual grading</td>" in eli
     assert '<a href="#cell-essay">' in eli
-    assert "<td>0 of 4 points</td><td>left as it was handed out</td>" in ada
+    assert "<td>0 of 4 points</td><td>no answer</td>" in ada
     assert "<strong>6 of 10 points</strong> for ada." in ada
     assert "counted as a zero" in cut
 
@@ -91,11 +91,11 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
         assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
     assert changed(course, before) == {"bob", "eli"}
     bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
-    assert f"Marked by hand: {mark} of 2 points. The checks gave 0; the mark by hand is the one that counts." in bob
+    assert f"Graded manually: {mark} of 2 points. The checks gave 0. The manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
     assert "with marks given by hand." in bob
-    assert "<td>marked by hand</td>" in eli
+    assert "<td>graded manually</td>" in eli
     assert "still has to look" not in eli
     before = pages(course)
     regrade(course)

@@ -182,7 +182,7 @@ def caller(_student, agrees):
 
 MISTAKES = {
     "nothing comes back": (changed("return self.items.pop()", "self.items.pop()"), small, """
-        stack.pop() returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)
+        stack.pop() returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)
         stack = Stack()
         stack.push(1)
         stack.pop() gave  None
@@ -197,7 +197,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "an error in a line": (changed("return self.items.pop()", "return self.itemz.pop()"), small, """
-        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`: a spelling, or a value of another type than you expect?
+        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`. Is the name misspelled, or is the value of another type than you expect?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),
@@ -206,12 +206,12 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
-        `Stack` is no class, and a class is asked for: its first line begins with `class Stack`.
+        `Stack` should be a class. Its first line begins with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
         There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the one?"""),
     "the caller's list": (changed("self.items = list(items)", "self.items = items"), caller, """
-        len(stack) is 3 where 2 is right.
+        len(stack) is 3 instead of 2.
         items = [1, 2]
         stack = Stack(items)
         items[:] = [1, 2, 3]
@@ -226,7 +226,7 @@ MISTAKES = {
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 item; an object of Stack is asked for.
+        stack.copy() is a list of 1 item instead of an object of Stack.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
@@ -345,7 +345,7 @@ def test_a_list_that_all_objects_share_is_seen(both):
     told = both(shared, check)
     assert (
         told
-        == "len(other) is 1 where 0 is right.\nstack = Stack()\nother = Stack()\nstack.push(1)\nlen(other) gave  1\nit should be     0"
+        == "len(other) is 1 instead of 0.\nstack = Stack()\nother = Stack()\nstack.push(1)\nlen(other) gave  1\nit should be     0"
     )
     lines = [line for line in told.splitlines()[1:-1] if " gave" not in line]
     names = namespace(shared)

@@ -245,12 +245,12 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
 @pytest.mark.parametrize(
     ("found", "expected", "words"),
     [
-        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' where 'x' is right."),
+        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' instead of 'x'."),
         ([("a", "b"), np.array(["c", "d"])], [["a", "b"], ["c", "d"]], None),
-        (["a", "b", "c"], ["a", "b"], "It has shape (3,); it should have shape (2,)."),
-        ([["a"], ["b", "c"]], [["a"], ["b"]], "an array of strings of shape (2, 1) is asked for."),
-        (["a", 1], ["a", "1"], "an array of strings of shape (2,) is asked for."),
-        (["a"], [], "It has shape (1,); it should have shape (0,)."),
+        (["a", "b", "c"], ["a", "b"], "It has shape (3,), but it should have shape (2,)."),
+        ([["a"], ["b", "c"]], [["a"], ["b"]], "instead of an array of strings of shape (2, 1)."),
+        (["a", 1], ["a", "1"], "instead of an array of strings of shape (2,)."),
+        (["a"], [], "It has shape (1,), but it should have shape (0,)."),
         ([], [], None),
     ],
 )

@@ -195,7 +195,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    return (i * i if i < 1500 else -1 for i in range(n))\n",
         "test_many",
-        "At place 1501 of the generator there is -1 where 2250000 is right.",
+        "At place 1501 of the generator there is -1 instead of 2250000.",
     ),
     "a generator that ends after a thousand items": (
         "squares",
@@ -207,7 +207,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    import itertools\n    return (i * i for i in (itertools.count() if n > 9 else range(n)))\n",
         "test_many",
-        "The generator has more than 100,000 items where 5,000 are right: 25000000 at place 5001 is too many.",
+        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 is too many.",
     ),
     "an iterator whose class is called list": (
         "squares",
@@ -216,7 +216,7 @@ WRONG = {
             "    def __next__(self): return next(self.items)\n\ndef squares(n):\n    return list(n)\n"
         ),
         "test_a_list",
-        "a list is asked for",
+        "instead of a list",
     ),
     "an endless sequence that ends": (
         "naturals",
@@ -234,13 +234,13 @@ WRONG = {
         "parts",
         "def parts(n):\n    return n, (i if i < 2000 else 0 for i in range(n))\n",
         "test_many",
-        "there is 0 where 2000 is right",
+        "there is 0 instead of 2000",
     ),
     "a generator that a method returns": (
         "Bag",
         "class Bag:\n    def __init__(self, n): self.n = n\n    def all(self): return (i % 2000 for i in range(self.n))\n",
         "test_many",
-        "there is 0 where 2000 is right",
+        "there is 0 instead of 2000",
     ),
     "a function that empties its list unless it ends in an error": (
         "root",

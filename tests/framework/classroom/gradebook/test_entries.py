@@ -158,7 +158,7 @@ def test_comments_hold_no_markup_of_the_students_making():
     exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message="NameError: <script>&", checks=(check,))
     assert comment_on(exercise, "message") == "NameError: &lt;script>&amp;"
     assert comment_on(dataclasses.replace(exercise, status="not_attempted"), "message") == "No response."
-    assert comment_on(dataclasses.replace(exercise, message=""), "message") == "This does not hold: t."
+    assert comment_on(dataclasses.replace(exercise, message=""), "message") == "This check fails: t."
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_line_of_the_students_own_cell(cell):
     text = cell(
         "before = np.random.get_state()[1].sum()\nhint(softmax)\nassert before == np.random.get_state()[1].sum()"
     )
-    assert "Look at line 5: with another axis there, everything that is tried here would hold." in text
+    assert "Look at line 5: with another axis there, all checks here would pass." in text
     assert "axis=-1" not in text
 
 

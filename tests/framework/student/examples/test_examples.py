@@ -213,8 +213,8 @@ class TestJudging:
         single, one_part, pair = (
             verdict_on(lambda x, v=v: v, one_check(*steps), "f") for v in (3.0, (3.0,), (3.0, 2.0))
         )
-        assert single.message == "f(1.0) is a single number; a pair is asked for.\nf(1.0)"
-        assert "f(1.0) has 1 part; a pair is asked for." in one_part.message
+        assert single.message == "f(1.0) is a single number instead of a pair.\nf(1.0)"
+        assert "f(1.0) has 1 part instead of 2." in one_part.message
         assert pair.status == "passed"
 
     def test_a_function_given_as_an_argument_is_made_from_its_source(self):
@@ -267,7 +267,7 @@ class TestNothingToJudge:
 
         verdict = verdict_on(softmax)
         assert verdict.status == "error"
-        words = "`softmax` calls `weights_of`, and the `weights_of` that was run last is still an empty stub"
+        words = "`softmax` calls `weights_of`, which is still an empty stub"
         assert words in verdict.checks[0].reason
 
     @pytest.mark.parametrize(

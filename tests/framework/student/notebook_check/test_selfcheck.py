@@ -53,7 +53,7 @@ class TestCheck:
         """Nothing is raised, and the card is printed."""
         out = notebook(f"{RIGHT}\ncheck(softmax)")
         assert out.startswith("softmax   3 of 3 points here")
-        assert "Next comes mean_of." in out
+        assert "Next is mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
         """Without a display, the exception's text is the card. Tools recognize it as a failing assert."""
@@ -138,7 +138,7 @@ class TestQuiz:
     def test_well_formed_answers_pass_and_are_not_judged(self, notebook):
         """Every answer in form: no raise, and no word on right or wrong."""
         out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
-        assert out.startswith("quiz_ch9   every answer is well formed")
+        assert out.startswith("quiz_ch9   every answer is valid")
         assert "marked when graded" in out
 
     @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ class TestFrontEnds:
         assert "<section" in card.data["text/html"]
         assert card.data["text/plain"].startswith("softmax   1 of 3")
         assert (error.output_type, error.ename) == ("error", "CheckFailed")
-        assert error.traceback == ["softmax is not right yet: the card above says what to look at."]
+        assert error.traceback == ["softmax is not right yet. The card above says what to check."]
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
         assert "Python could not read your" in cells[7].outputs[0].data["text/plain"]

@@ -100,7 +100,7 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
     assert "to_kelvin hint 1 of" in " ".join(watched.until("hint 1 of", key="h").split())
     assert watched.until("→ ✗ to_kelvin", key="l").count("not begun") == 2
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
-    assert "Next comes mean_kelvin." in " ".join(watched.until("1 of 3 exercises hold").split())
+    assert "Next is mean_kelvin." in " ".join(watched.until("1 of 3 exercises solved").split())
     watched.until("mean_kelvin not attempted yet", key="n")
     standing = progress.read(laid_out.parents[1]).of(CHAPTER, "to_kelvin")
     assert (standing.status, standing.failed, standing.hints) == ("done", 1, 1)
@@ -116,7 +116,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     (laid_out.parent / "examples.json").write_text(json.dumps({**examples, "call_seconds": 2}))
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
-    watched.until("1 of 3 exercises hold")
+    watched.until("1 of 3 exercises solved")
     save(laid_out, mean_kelvin=ENDLESS)
     assert "still running after 2 seconds" in " ".join(watched.until("which loop never ends").split())
     save(laid_out, to_kelvin="while True: pass")
