@@ -88,7 +88,7 @@ class Outcomes:
         """
         names = [error if isinstance(error, str) else error.__name__ for error in errors]
         if not names or not all(name.isidentifier() for name in names):
-            raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
+            raise ValueError("raises(…) needs the expected error, as in student.raises(ValueError).root(-1).")
         expects = ExpectedError(tuple(names), says)
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
@@ -118,7 +118,7 @@ class Outcomes:
     def take(self: _Probed, count: int) -> OutcomeRequest:
         """Return the first ``count`` items of a call's result, a generator or other iterable, as a list."""
         if not 0 < count <= MAX_TAKEN:
-            raise ValueError(f"take({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
+            raise ValueError(f"take({count}): a check can take between 1 and {MAX_TAKEN:,} items of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 
@@ -143,7 +143,7 @@ def missing_error_message(call: Call) -> str:
     if call.expects is None:
         return ""
     names = " or ".join(call.expects.names)
-    return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."
+    return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is expected."
 
 
 def count(

@@ -48,7 +48,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
             [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],
         ),
         ("checks that kill nothing", e.checks_without_kills),
-        ("wrong on one kind of input only, and alive", e.kinds.survivors),
+        ("wrong for only one kind of input, and alive", e.kinds.survivors),
     ]
 
 

@@ -188,7 +188,7 @@ MISTAKES = {
         stack.pop() gave  None
         it should be      1"""),
     "no such method": (changed("def pop", "def popp"), small, """
-        Stack has no method `pop`: its `def` is missing, has another name, or stands outside of the class. It has `popp`: is that the one?
+        Stack has no method `pop`: its `def` is missing, has another name, or is outside the class. It has `popp`: is that the right name?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),
@@ -202,14 +202,14 @@ MISTAKES = {
         stack.push(1)
         stack.pop()"""),
     "still a stub": (changed("self.items.append(item)", "raise NotImplementedError"), small, """
-        `Stack.push` is still the stub: its `raise NotImplementedError` goes when your code comes.
+        `Stack.push` is still the stub. Replace its `raise NotImplementedError` with your code.
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
         `Stack` should be a class. Its first line begins with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
-        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the one?"""),
+        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the right name?"""),
     "the caller's list": (changed("self.items = list(items)", "self.items = items"), caller, """
         len(stack) is 3 instead of 2.
         items = [1, 2]
@@ -232,7 +232,7 @@ MISTAKES = {
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
         `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` there."""),
     "no attribute": (changed("def size", "def sise"), lambda student, _a: student.Stack().size, """
-        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the one?"""),
+        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the right name?"""),
     "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was still running after 1 second, and was stopped"),
     "without end": (changed("return iter(self.items)", "import itertools; return itertools.count()"), lambda student, _a: list(student.Stack()), """
         list(stack): looping over it gives more than 10,000 items, and was stopped: does it ever end?"""),

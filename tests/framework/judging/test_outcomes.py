@@ -128,7 +128,7 @@ def test_what_was_printed_is_there_to_be_asserted_about(told):
 def test_an_author_hears_what_is_missing():
     """The expected error must be given, and the number of items taken is limited."""
     student = StudentProxy(ExerciseSession(lambda: FunctionSession({})))
-    with pytest.raises(ValueError, match="needs the error that is right"):
+    with pytest.raises(ValueError, match="needs the expected error"):
         student.raises()
     with pytest.raises(ValueError, match="between 1 and 10,000 items"):
         student.take(10**6)

@@ -291,8 +291,8 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
         return verdict.checks[0].reason
 
     text = message(lambda n: [n])
-    assert text.startswith("boxes was called and what it returned was looked at.")
-    assert "That ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
+    assert text.startswith("Using the result of boxes ended with")
+    assert "ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")

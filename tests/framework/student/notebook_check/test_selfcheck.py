@@ -145,8 +145,8 @@ class TestQuiz:
         ("answers", "finding"),
         [
             ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
-            ("q1, q2 = 'z', 1.0", "q1 is 'z'; write one of 'a', 'b', 'c'."),
-            ("q1, q2 = 'b', 'much'", "q2 is 'much'; write a number."),
+            ("q1, q2 = 'z', 1.0", "q1 is 'z'. Write one of 'a', 'b', 'c'."),
+            ("q1, q2 = 'b', 'much'", "q2 is 'much'. Write a number."),
             ("q1, q2 = None, None", "You have not answered yet"),
             ("", "There is no variable `q1` or `q2` yet"),
         ],
