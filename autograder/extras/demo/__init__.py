@@ -44,5 +44,5 @@ def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, worke
             progress=grading_progress,
         )
         if report.refused:
-            echo_status(f"Not released: {', '.join(report.refused)}. The reasons stand above.")
+            echo_status(f"Not released: {', '.join(report.refused)}. The reasons are above.")
             raise Exit(1)

@@ -14,7 +14,7 @@ __all__ = ["import_"]
 
 @click.command("import", cls=PlacedCommand, section="To write and maintain a course", after="demo")
 @click.argument("notebook", type=PATH)
-@click.option("--chapter", metavar="NAME", help="What the chapter is to be called; by default as the file is.")
+@click.option("--chapter", metavar="NAME", help="The name of the new chapter; by default, the file's name.")
 @click.option(
     "--into",
     "--course",

@@ -69,7 +69,7 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
 def test_a_page_says_what_waits_for_a_person(course):
     """The essay that was begun waits, the one left alone has no points, and what could not be graded is no zero."""
     eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
-    assert "A person still has to look at essay, so these points may change." in eli
+    assert "Your instructor still has to look at essay, so these points may change." in eli
     assert "<td>– of 4 points</td><td>needs manual grading</td>" in eli
     assert '<a href="#cell-essay">' in eli
     assert "<td>0 of 4 points</td><td>no answer</td>" in ada
@@ -94,7 +94,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
     assert f"Graded manually: {mark} of 2 points. The checks gave 0. The manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
-    assert "with marks given by hand." in bob
+    assert "including manual marks." in bob
     assert "<td>graded manually</td>" in eli
     assert "still has to look" not in eli
     before = pages(course)
@@ -128,9 +128,9 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
     assert '<th scope="row">Sum</th><td>6 of 10 points</td>' in ada
     assert '<th scope="row">Late penalty</th><td>−6</td>' in ada
     assert (
-        "<strong>1.5 of 10 points</strong> for cut, given by a person. The checks could not grade this notebook:" in cut
+        "<strong>1.5 of 10 points</strong> for cut, graded manually. The checks could not grade this notebook:" in cut
     )
-    assert "A person still has to look at mean_kelvin, quiz_ch1_units and essay" in cut
+    assert "Your instructor still has to look at mean_kelvin, quiz_ch1_units and essay" in cut
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):

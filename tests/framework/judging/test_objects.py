@@ -218,11 +218,11 @@ MISTAKES = {
         len(stack) gave  3
         it should be     2"""),
     "no error": (changed('raise IndexError("empty")', "return None"), lambda _s, agrees: agrees.Stack().pop(), """
-        Here an IndexError should be raised; instead it gave None.
+        Here an IndexError should be raised, but it returned None.
         stack = Stack()
         stack.pop()"""),
     "another error": (changed("raise IndexError", "raise ValueError"), lambda _s, agrees: agrees.Stack().pop(), """
-        Here an IndexError should be raised; instead a ValueError was (empty).
+        Here an IndexError should be raised, but a ValueError was (empty).
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
@@ -233,7 +233,7 @@ MISTAKES = {
         `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` there."""),
     "no attribute": (changed("def size", "def sise"), lambda student, _a: student.Stack().size, """
         Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the right name?"""),
-    "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was still running after 1 second, and was stopped"),
+    "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was stopped after 1 second. Is there a loop"),
     "without end": (changed("return iter(self.items)", "import itertools; return itertools.count()"), lambda student, _a: list(student.Stack()), """
         list(stack): looping over it gives more than 10,000 items, and was stopped: does it ever end?"""),
 }  # fmt: skip

@@ -161,7 +161,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
     verdict, _ = graded(status="ungradable", reason="a.ipynb is <empty>.", exercises=())
     text = reason_page("A course", verdict)
     assert "a.ipynb is &lt;empty&gt;." in text
-    assert "not counted as a zero" in text
+    assert "that is not a zero" in text
     assert "of 2 points" not in text
 
 

@@ -380,7 +380,7 @@ DEEP = {
     "a sum of 243 terms": f"    def total(self, x):\n        return {' + '.join(['x * 0'] * 243)}\n",
     "a sum of 900 terms": f"    def total(self, x):\n        return {' + '.join(['x'] * 900)}\n",
     "a chain of 150 calls": f"    def text(self):\n        return ''{'.strip()' * 150}\n",
-    "lists in lists": f"    def lists(self):\n        return {'[' * 80}{']' * 80}\n",
+    "lists nested more than": f"    def lists(self):\n        return {'[' * 80}{']' * 80}\n",
     "an integer of 5,000 digits": f"    def number(self):\n        return 0x{'9' * 5000}\n",
 }
 
