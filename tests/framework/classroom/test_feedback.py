@@ -130,7 +130,7 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
     assert (
         "<strong>1.5 of 10 points</strong> for cut, graded manually. The checks could not grade this notebook:" in cut
     )
-    assert "Your instructor still has to look at mean_kelvin, quiz_ch1_units and essay" in cut
+    assert "Your instructor still has to grade mean_kelvin, quiz_ch1_units and essay" in cut
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
