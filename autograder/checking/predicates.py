@@ -260,7 +260,7 @@ def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
             return f"{term!r} is {letters} for an array of {array.ndim} axes" if "." not in term else ""
         for letter, size in zip(term, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
-                return f"the letter {letter} stands for an axis of size {sizes[letter]} and for one of size {size}"
+                return f"the letter {letter} is used for an axis of size {sizes[letter]} and for an axis of size {size}"
     return ""
 
 

@@ -25,9 +25,9 @@ __all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=commands.PATH)
-@click.option("--title", help="The course's title; by default, made from the folder's name.")
+@click.option("--title", help="The course's title. Default: made from the folder's name.")
 @click.option(
-    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange; by default, the folder's name."
+    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange. Default: the folder's name."
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     """Create a course in a new folder, with one exercise that you can release, grade and audit at once."""
@@ -50,9 +50,9 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
 @click.option(
     "--signature",
     metavar="'NAME(x, axis=-1)'",
-    help="Its parameters; by default, those of its reference, or x if it has none yet.",
+    help="Its parameters. Default: those of its reference, or x if it has none yet.",
 )
-@click.option("--points", type=float, help="Its points; by default, 4.")
+@click.option("--points", type=float, help="Its points. Default: 4.")
 @commands.course_option
 def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
@@ -83,7 +83,7 @@ def new_exercise(
 @commands.chapters_argument
 @commands.course_option
 def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Update the parameters and docstrings of stubs from their references; by default, in every chapter."""
+    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
     from autograder.authoring.scaffold.stubs import update_stubs
 
     with commands.friendly_errors():
@@ -127,7 +127,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 @commands.chapters_argument
 @commands.course_option
 def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Record the examples that check() uses in this folder's notebooks; by default, for every chapter."""
+    """Record the examples that check() uses in this folder's notebooks. By default, for every chapter."""
     from autograder.authoring.release import record_examples
 
     with commands.report_errors():

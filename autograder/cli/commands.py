@@ -38,7 +38,7 @@ course_option = click.option(
     "course_folder",
     metavar="FOLDER",
     type=PATH,
-    help="The course folder; by default, the current folder or the nearest one above it.",
+    help="The course folder. Default: the current folder or the nearest one above it.",
 )
 unsafe_option = click.option(
     "--unsafe-local",
@@ -46,7 +46,7 @@ unsafe_option = click.option(
     help="Run the notebooks' code as yourself, without a sandbox. For code that you trust.",
 )
 workers_option = click.option(
-    "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time; by default, one per core."
+    "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time. Default: one per core."
 )
 everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
 students_option = click.option(

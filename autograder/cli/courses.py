@@ -49,7 +49,7 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
             return
         width = max(min(shutil.get_terminal_size().columns, 110), 40) if sys.stdout.isatty() else 110
         for one in found:
-            other = "" if one.value == one.default else f"; by default {one.default!r}"
+            other = "" if one.value == one.default else f", default {one.default!r}"
             head = f"{one.name} = {one.value!r}   ({one.where}{other})"
             click.echo(textwrap.fill(head, width, subsequent_indent="    ", break_on_hyphens=False))
             click.echo(textwrap.fill(one.help, width, initial_indent="    ", subsequent_indent="    "))

@@ -18,8 +18,8 @@ _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
 # The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
-    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange; by default, the folder's."),
-    "CourseDirectory.db_url": ("sqlite:///gradebook.db", "Where the gradebook is; by default gradebook.db in the course folder."),
+    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's."),
+    "CourseDirectory.db_url": ("sqlite:///gradebook.db", "The address of the gradebook. Default: gradebook.db in the course folder."),
     "CourseDirectory.submitted_directory": ("submitted", "The folder of submissions."),
     "CourseDirectory.autograded_directory": ("autograded", "The folder of the graded notebooks."),
     "CourseDirectory.feedback_directory": ("feedback", "The folder of students' feedback pages."),
@@ -28,7 +28,7 @@ _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
         "The plugin that computes the penalty for a late submission.",
     ),
     "LateSubmissionPlugin.penalty_method": ("none", "The plugin's built-in rule: no penalty, or zero points for a late submission."),
-    "Exchange.root": ("", "The folder through which notebooks are released and collected; by default nbgrader's own."),
+    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's."),
 }  # fmt: skip
 
 

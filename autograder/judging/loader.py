@@ -71,7 +71,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     if unknown:
         raise CourseError(
             f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may ask for "
-            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it; make anything else in the check itself."
+            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it. Create anything else in the check itself."
         )
     for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
         if hasattr(cls, setup):

@@ -224,7 +224,7 @@ class StudentProxy(Outcomes):
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
                     f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to build an "
-                    "array that grows with both sizes at once; keep only a block of it at a time.",
+                    "array that grows with both sizes at once. Keep only a block of it at a time.",
                     self._conversation.described(call),
                     kind="memory",
                 )

@@ -91,7 +91,7 @@ class RecordExamples(NbGraderPreprocessor):
     """Put ``examples.json``, which a student's ``check()`` needs, next to the released notebook."""
 
     audience = Enum(
-        ["", "class", "self-learners"], "", help="Whom the release is for; by default, the course's setting."
+        ["", "class", "self-learners"], "", help="Whom the release is for. Default: the course's setting."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:

@@ -22,7 +22,7 @@ _MAX_SHOWN = 4 << 20  # characters of text in all outputs of one notebook
 _MAX_DRAWN = 24 << 20  # characters of pictures in all outputs of one notebook
 _LEAST = 100  # characters of a result that are always kept, because nbgrader reads a score there
 _MAX_BASES = 50
-_CUT = "… the rest of what this notebook put out was cut\n"
+_CUT = "… the rest of this notebook's output is not kept\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
 

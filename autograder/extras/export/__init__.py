@@ -30,7 +30,7 @@ __all__ = ["export"]
 @everything_option
 @click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), required=True, help="The system to export for.")
 @click.option(
-    "--output", metavar="FILE", type=PATH, help="The file to write, or - for stdout; by default, grades-SYSTEM.csv."
+    "--output", metavar="FILE", type=PATH, help="The file to write, or - for stdout. Default: grades-SYSTEM.csv."
 )
 @click.option("--roster", metavar="FILE", type=PATH, help="A file downloaded from that system, to add the marks to.")
 @click.option(

@@ -17,7 +17,7 @@ __all__ = ["gradescope"]
 @click.command(cls=PlacedCommand, section="To teach", after="roster")
 @click.argument("chapter")
 @click.option(
-    "--output", "-o", metavar="FILE.zip", type=PATH, help="The zip file to write; by default, in the current folder."
+    "--output", "-o", metavar="FILE.zip", type=PATH, help="The zip file to write. Default: in the current folder."
 )
 @click.option(
     "--hidden-checks",

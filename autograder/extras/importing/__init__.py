@@ -14,14 +14,14 @@ __all__ = ["import_"]
 
 @click.command("import", cls=PlacedCommand, section="To write and maintain a course", after="demo")
 @click.argument("notebook", type=PATH)
-@click.option("--chapter", metavar="NAME", help="The name of the new chapter; by default, the file's name.")
+@click.option("--chapter", metavar="NAME", help="The name of the new chapter. Default: the file's name.")
 @click.option(
     "--into",
     "--course",
     "course_folder",
     metavar="FOLDER",
     type=PATH,
-    help="The course folder; by default, the current folder or the nearest one above it.",
+    help="The course folder. Default: the current folder or the nearest one above it.",
 )
 @unsafe_option
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:

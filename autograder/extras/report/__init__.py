@@ -31,9 +31,7 @@ __all__ = ["marks", "report"]
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
 @chapters_argument
 @everything_option
-@click.option(
-    "--output", "-o", metavar="FILE", type=PATH, help="The file to write; by default, a page in .autograder/."
-)
+@click.option("--output", "-o", metavar="FILE", type=PATH, help="The file to write. Default: a page in .autograder/.")
 @click.option("--hide-names", is_flag=True, help="Replace students' names, ids and addresses with numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the page's data as JSON, with an object for each chapter.")
 @course_option

@@ -201,7 +201,7 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 }
 
 
-_TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
+_TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "This cell's output is too large to be kept."}
 
 
 def _set_up(files: list[Json], blob: bytearray) -> None:

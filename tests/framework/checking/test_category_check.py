@@ -90,7 +90,9 @@ def test_a_mistake_in_one_category_is_found_and_named(declared, body, words):
 def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
     """The message names the parameters."""
     change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
-    with pytest.raises(CourseError, match="its contract is about the arguments kelvin; the reference takes celsius"):
+    with pytest.raises(
+        CourseError, match="its contract is about the arguments kelvin, but the reference takes celsius"
+    ):
         load_checks(declared, "ch1_units")
 
 

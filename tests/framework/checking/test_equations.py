@@ -31,7 +31,7 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     [
         ("ia,ja->ji", "It has shape (4, 2), but it should have shape (2, 4)."),
         ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."),
-        ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a stands for an axis of size 3 and for one of size 4."),
+        ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a is used for an axis of size 3 and for an axis of size 4."),
         ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' is 1 letter for an array of 2 axes."),
         ("ia,ja->k", "output subscript 'k' which never appeared"),
     ],

@@ -103,10 +103,10 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
 @pytest.mark.parametrize(
     ("controls", "start", "said"),
     [
-        ({}, {}, "there is nothing to move: each control needs a name and its values"),
+        ({}, {}, "there are no controls: each control needs a name and its values"),
         ({"T": []}, {}, "there is nothing to move"),
-        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, which is none of the values"),
-        ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, which is none of the values of a control of that name"),
+        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, which is not a value"),
+        ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, which is not a value of a control of that name"),
         ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: 400 or fewer"),
     ],
 )
