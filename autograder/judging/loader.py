@@ -259,7 +259,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is no function of solutions/{chapter}.py, and no class."
+                    f"which is not a function or class of solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {

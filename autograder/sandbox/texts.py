@@ -66,7 +66,7 @@ def read_names(names: Json) -> frozenset[str]:
 def read_outcome(described: Json, index: int, cap: int) -> CellOutcome:
     """Return a cell's outcome as the child describes it. Outputs are rebuilt for nbformat 4.5, and cut at ``cap`` characters."""
     if type(described) is not dict or described.get("index") != index or type(described.get("outputs")) is not list:
-        raise WireError("a cell's outcome is not described as agreed")
+        raise WireError("a cell's outcome has an invalid form")
     sent = described["outputs"]
     # nbgrader derives a score from the result and from stderr, so the first of each is always kept.
     late = [next((o for o in sent[_MAX_OUTPUTS:] if type(o) is list and o[:n] == start), None) for n, start in _DECIDE]

@@ -42,7 +42,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
         ),
         ("mutants that no check kills", e.survivors),
         ("mutants that only hidden checks kill", e.seen_by_hidden_only),
-        ("mutants that are right, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
+        ("equivalent mutants, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
         (
             "which check kills how many",
             [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],

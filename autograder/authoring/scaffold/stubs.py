@@ -53,7 +53,7 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
         if source is None:
             definition = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
             left.append(
-                f"The stub of {name} in {path} does not contain `{definition}` as Python reads it, so it was not changed. Fix it, "
+                f"Python does not find `{definition}` in the stub of {name} in {path}, so the stub was not changed. Fix it, "
                 "or delete its two cells and let `autograder new-exercise` create them again."
             )
         elif source != cell.source:

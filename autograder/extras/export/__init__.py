@@ -59,7 +59,7 @@ def export(
     bom: bool,
     course_folder: Path | None,
 ) -> None:
-    """Write the marks in the gradebook as a file for Canvas, Moodle or a spreadsheet; what waits for a person is blank."""
+    """Export the gradebook's marks for Canvas, Moodle or a spreadsheet. Marks awaiting manual grading are left blank."""
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.extras.export.formats import export_marks
     from autograder.extras.export.gradebook import Policy, chapters_in

@@ -95,7 +95,9 @@ def _require_columns(roster: Roster, head: Sequence[str], keys: Sequence[str], t
     what = "gradebook downloaded from Canvas" if to == "canvas" else "worksheet or grades file downloaded from Moodle"
     lacks = " and ".join(f"“{name}”" for name in missing) or f"any of {', '.join(KEYS[to])}"
     shown_head = ", ".join(escape_formula(name) for name in head[:8]) + (", …" if len(head) > 8 else "")
-    raise CourseError(f"{roster.path} is no {what}: it has no column {lacks}, but {shown_head}. Nothing was written.")
+    raise CourseError(
+        f"{roster.path} is not a {what}: it has no column {lacks}, but {shown_head}. Nothing was written."
+    )
 
 
 def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:

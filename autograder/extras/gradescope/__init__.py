@@ -31,7 +31,7 @@ __all__ = ["gradescope"]
 def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
-    """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
+    """Create the zip that Gradescope needs to grade a chapter. It contains the checks and the secret: share it with nobody."""
     from autograder.extras.gradescope.bundle import bundle
 
     with report_errors():

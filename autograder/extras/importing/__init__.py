@@ -25,7 +25,7 @@ __all__ = ["import_"]
 )
 @unsafe_option
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:
-    """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
+    """Import an instructor's notebook for nbgrader or Otter as a chapter, and list what cannot be imported."""
     from autograder.extras.importing.import_run import import_notebook
 
     with report_errors(" Nothing was written."):

@@ -44,7 +44,7 @@ def report(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
+    """Create a page about a class: its marks, mistakes and exercises, and students who may need help."""
     from autograder.base.files import write_atomically
     from autograder.course.secret import course_secret
     from autograder.extras.report.class_marks import class_marks
@@ -88,7 +88,7 @@ def report(
 def marks(
     chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
 ) -> None:
-    """Show the marks of a class as a table: a row for each student, a column for each chapter."""
+    """Show a class's marks as a table, with one row per student and one column per chapter."""
     from autograder.extras.report.class_marks import class_marks
     from autograder.extras.report.marks_table import marks_csv, marks_json, marks_text
 

@@ -32,7 +32,7 @@ __all__ = ["site"]
 )
 @course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
-    """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
+    """Build the course, or some chapters, as a website. It runs in a browser with nothing installed."""
     from autograder.extras.site.build import build_site
 
     with report_errors():

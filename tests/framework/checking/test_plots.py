@@ -236,7 +236,7 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
     [
         (lambda: None, "draws nothing that can be seen: no bar, line, point or image."),
         (plt.subplots, "draws nothing that can be seen"),
-        (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, and at most 200,000 are looked at."),
+        (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, but at most 200,000 can be checked."),
     ],
 )
 def test_what_cannot_be_looked_at_says_why(function, sentence):

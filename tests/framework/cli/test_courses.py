@@ -152,7 +152,7 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
     assert "Ignored: the column seat.\n1 student in " in said
     assert "1 added to the gradebook, 0 changed" in said
     path.write_bytes("id;last_name\r\nzoé-1;Łuk\r\n".encode())
-    assert "0 new to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
+    assert "0 added to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
     person = read_class_list(f"sqlite:///{course.root / 'gradebook.db'}").people["zoé-1"]
     assert (person.name, person.email) == ("Zoé Łuk", "z@example.org")
 

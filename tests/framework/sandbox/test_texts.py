@@ -110,5 +110,5 @@ def test_pictures_have_room_of_their_own():
     picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (1 << 20)}}
     drawn = [room.fit(CellOutcome(n, (picture,))) for n in range(40)]
     assert sum(outcome.outputs == (picture,) for outcome in drawn) == 24
-    assert "was cut" in drawn[-1].outputs[0]["text"]
+    assert "is not kept" in drawn[-1].outputs[0]["text"]
     assert room.fit(read_outcome(printed(0, "x"), 0, 100)).outputs[0]["text"] == "x"

@@ -103,7 +103,7 @@ def f(table):
 PLOTS = {
     "a million points": (
         "import matplotlib.pyplot as plt\ndef f(table): plt.plot(np.zeros(10**6))",
-        "f draws 2,000,000 numbers, and at most 200,000 are looked at.",
+        "f draws 2,000,000 numbers, but at most 200,000 can be checked.",
     ),
     "a figure that lies": (
         """

@@ -104,10 +104,10 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
     ("controls", "start", "said"),
     [
         ({}, {}, "there are no controls: each control needs a name and its values"),
-        ({"T": []}, {}, "there is nothing to move"),
+        ({"T": []}, {}, "there are no controls"),
         ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, which is not a value"),
         ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, which is not a value of a control of that name"),
-        ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: 400 or fewer"),
+        ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: use at most 400"),
     ],
 )
 def test_an_author_s_mistake_is_a_sentence(controls, start, said):
