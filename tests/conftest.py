@@ -25,7 +25,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Add up the seconds of all tests in the process that receives their reports."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job: some tests interrupt processes
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # as in a shell's background job: some tests interrupt processes
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")

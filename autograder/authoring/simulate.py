@@ -266,14 +266,16 @@ def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDe
         for statement in _tree(Path(module.__file__ or "")).body:
             if isinstance(statement, ast.ClassDef) and statement.name == function.__name__:
                 return _unmarked(statement, module)
-        raise ValueError(f"{function.__qualname__} stands at the top of no file: its source cannot be used.")
+        raise ValueError(f"{function.__qualname__} is not at the top level of a file, so its source cannot be used.")
     code = inspect.unwrap(function).__code__
     for node in ast.walk(_tree(Path(code.co_filename))):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return _unmarked(node, sys.modules[function.__module__])
-    raise ValueError(f"{function.__qualname__} is no plain function of {code.co_filename}: its source cannot be used.")
+    raise ValueError(
+        f"{function.__qualname__} is not a plain function of {code.co_filename}, so its source cannot be used."
+    )
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:

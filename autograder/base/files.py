@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and what a disk that takes no more says."""
+"""Write files completely or not at all, and explain errors of the disk."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # what ends all further writing there, for every notebook
-KEPT = "What was graded is kept: once that is mended, the same command goes on from here."
-NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
+KEPT = "Graded notebooks are saved. Run the same command to continue."
+NO_ROOM = f"no space is left there. Free some space. {KEPT}"
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file so that at every moment either the old one or the whole new one is there."""
+    """Write a file so that at every moment either the old or the complete new version exists."""
     new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         handle = _create(new)
@@ -43,9 +43,9 @@ def disk_error_advice(error: OSError) -> str:
     """Return what to do about a file that cannot be read or written. Empty if ``error`` is about something else."""
     where = error.filename or "a file"
     if error.errno in FULL:
-        return f"Cannot write {where}: the disk is full. Make room there, then run the same command again."
+        return f"Cannot write {where}: the disk is full. Free some space, then run the same command again."
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
-        return f"Cannot use {where}: {error.strerror}. Name another folder, or mend its rights, and run the same command again."
+        return f"Cannot use {where}: {error.strerror}. Name another folder or fix its permissions, then run the same command again."
     return ""
 
 
@@ -55,6 +55,4 @@ def grading_disk_error_advice(error: OSError) -> str:
         return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
         return ""
-    return (
-        f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {KEPT}"
-    )
+    return f"Cannot use {error.filename}: {error.strerror}. Fix its permissions, or move the course to a folder that you can write to. {KEPT}"

@@ -61,7 +61,7 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
     except UnicodeDecodeError as error:
         if not windows:
             raise CourseError(
-                f"{path} is not UTF-8 text. Download it once more as CSV, and do not save it from a spreadsheet, or save it there as "
+                f"{path} is not UTF-8 text. Download it again as CSV without saving it in a spreadsheet program, or save it there as "
                 "“CSV UTF-8”."
             ) from error
         # Excel's “Unicode Text” starts with a byte order mark. Other Windows files do not.
@@ -74,7 +74,7 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
         # Strict, because an unclosed quote would turn the rest of the file into one cell.
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise CourseError(f"{path} is no CSV file: {error}.") from error
+        raise CourseError(f"{path} is not a CSV file: {error}.") from error
     return Sheet(rows, delimiter, bom, "\r\n" if head.endswith("\r") else "\n")
 
 

@@ -97,17 +97,19 @@ def exercise(
         for word, value in (("hints", hints), ("depends_on", depends_on), ("answers", answers)):
             if isinstance(value, str):
                 raise CourseError(
-                    f"{where} has {word}={value!r}, one text: each letter of it would be one. Write {word}=({value!r},)."
+                    f"{where} has {word}={value!r}, a single string, whose letters would count one by one. Write {word}=({value!r},)."
                 )
         if hints and written:
-            raise CourseError(f"{where} has hints=… and a docstring, which holds the hints too. Keep one of the two.")
+            raise CourseError(f"{where} has hints=… and a docstring, which also contains hints. Keep one of the two.")
         checks = _checks_of(cls)
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
-            raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
+            raise CourseError(
+                f"{where}: the checks' points add up to {total:g}, but the exercise {name!r} has {points:g}."
+            )
         if takes is None and any(c.kinds for c in checks):
             raise CourseError(
-                f"{where} has a check of every kind of input, and does not say what the exercise {name!r} takes: write "
+                f"{where} has a check of every kind of input, but does not say what the exercise {name!r} takes. Write "
                 "@exercise(…, takes=Contract({…})), with a line for each argument."
             )
         texts = tuple(hints) or hints_in(written)
@@ -187,13 +189,13 @@ def _checks_of(cls: type) -> tuple[CheckSpec, ...]:
             continue
         title = inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         if not title:
-            raise CourseError(f"{place_of(cls, name)} has no docstring: write there the title that a student reads.")
+            raise CourseError(f"{place_of(cls, name)} has no docstring. Write the title that students see there.")
         facts = {"points": 0.0, "visible": False, "after": (), **getattr(function, "__check__", {})}
         for other in facts["after"]:
             if other not in found:
                 earlier = ", ".join(found) or "none, as this is the first"
                 raise CourseError(
-                    f"{place_of(cls, name)} waits for {other!r}, which is no earlier check of its class. "
+                    f"{place_of(cls, name)} waits for {other!r}, which is not an earlier check of its class. "
                     f"The earlier checks are: {earlier}."
                 )
         found[name] = CheckSpec(name, title, **facts)

@@ -90,7 +90,7 @@ class Outcomes:
         """
         names = [error if isinstance(error, str) else _name_of(error) for error in errors]
         if not names or not all(name.replace(".", "").isidentifier() for name in names):
-            raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
+            raise ValueError("raises(…) needs the expected error, as in student.raises(ValueError).root(-1).")
         expects = ExpectedError(tuple(names), says)
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
@@ -120,7 +120,7 @@ class Outcomes:
     def take(self: _Probed, count: int) -> OutcomeRequest:
         """Return the first ``count`` items of a call's result, a generator or other iterable, as a list."""
         if not 0 < count <= MAX_TAKEN:
-            raise ValueError(f"take({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
+            raise ValueError(f"take({count}): a check can take between 1 and {MAX_TAKEN:,} items of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 
@@ -152,8 +152,8 @@ def missing_error_message(call: Call, raised: str) -> str:
     if call.expects is None:
         return ""
     if raised in call.expects.names:
-        return f" Here Python's own {raised} is right, and this is another class of that name."
-    return f" Here {with_article(' or '.join(call.expects.names))} is right."
+        return f" Here Python's own {raised} is expected, but this is another class with the same name."
+    return f" Here {with_article(' or '.join(call.expects.names))} is expected."
 
 
 def count(

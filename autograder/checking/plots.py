@@ -55,11 +55,9 @@ def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: flo
     """Return what is wrong with a picture, considering only ``parts``."""
     found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
-        return Finding("What it draws cannot be looked at: matplotlib's axes are asked for.", "type")
+        return Finding("What it draws cannot be checked: it should use matplotlib's axes.", "type")
     if len(found) != len(right):
-        return Finding(
-            f"It draws {pluralize(len(found), 'plot')} (axes); {len(right)} {_are(len(right))} asked for.", "length"
-        )
+        return Finding(f"It draws {pluralize(len(found), 'plot')} (axes) instead of {len(right)}.", "length")
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
         where = f"In plot {place + 1}: " if len(right) > 1 else ""
         reason = _PlotComparison(one, other, rtol, atol).wrong(parts)
@@ -90,7 +88,7 @@ class _PlotComparison:
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
         except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not the probe's format
-            return "What it draws cannot be looked at."
+            return "What it draws cannot be checked."
 
     def _data(self) -> str:
         kinds = [kind for kind in _NOUNS if self.right.get(kind)]
@@ -98,7 +96,7 @@ class _PlotComparison:
             if not self.found.get(kind):
                 instead = [_NOUNS[other] + "s" for other in _NOUNS if self.found.get(other)]
                 has = f" (it draws {join_words(instead)})" if instead else ""
-                return f"It draws no {_MISSING[kind]}; {_asked(kind, self.right[kind])} asked for{has}."
+                return f"It draws no {_MISSING[kind]}, but it should{has}."
         compare: dict[str, Callable[[], str]] = {
             "bars": self._bars, "lines": self._lines, "points": self._points, "images": self._images, "wedges": self._wedges, "areas": self._areas,
         }  # fmt: skip
@@ -134,18 +132,18 @@ class _PlotComparison:
             lacking = [name for name in names if name not in [bar[0] for bar in found]]
             spare = [bar[0] for bar in found if bar[0] not in names]
             if lacking:
-                return f"There is no bar at {show(lacking[0])}{f'; there is one at {show(spare[0])}' if spare else ''}."
+                return f"There is no bar at {show(lacking[0])}{f', but one at {show(spare[0])}' if spare else ''}."
             if spare:
-                return f"There is a bar at {show(spare[0])} too many."
+                return f"There is an extra bar at {show(spare[0])}."
         if len(found) != len(right):
-            return f"It draws {pluralize(len(found), 'bar')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'bar')} instead of {len(right)}."
         pairs = list(zip(sorted(found, key=_bar_key), sorted(right, key=_bar_key), strict=True))
         if not any(isinstance(name, str) for name in names):
             reach = max(bar[1] + bar[2] for bar in right) - min(bar[1] for bar in right)
             for one, other in pairs:
                 middles = one[1] + one[2] / 2, other[1] + other[2] / 2
                 if abs(middles[0] - middles[1]) > 1e-3 * reach + self.atol:
-                    return f"There is a bar {_span(one)} where one {_span(other)} is right."
+                    return f"There is a bar {_span(one)} instead of {_span(other)}."
         wrong = [(one, other) for one, other in pairs if not self._close(one[3], other[3])]
         if not wrong:
             return ""
@@ -153,24 +151,24 @@ class _PlotComparison:
         many = f" ({len(wrong)} of {len(right)} bars differ)" if len(wrong) > 1 else ""
         where = f"at {show(other[0])}" if isinstance(other[0], str) else _span(other)
         high, asked = show_apart(float(one[3]), float(other[3]))
-        return f"The bar {where} is {high} high where {asked} is right{many}."
+        return f"The bar {where} is {high} high instead of {asked}{many}."
 
     # lines and points
 
     def _lines(self) -> str:
         found, right = ([_of_line(line) for line in side["lines"]] for side in (self.found, self.right))
         if len(found) < len(right):
-            return f"It draws {pluralize(len(found), 'line')}; {len(right)} are right."
+            return f"It draws {pluralize(len(found), 'line')} instead of {len(right)}."
         pairs = self._paired(found, right, self._wrong_line)
         wrong = next(filter(None, (self._wrong_line(one, other) for one, other in pairs)), "")
         if not wrong and len(found) > len(right):
-            return f"It draws {pluralize(len(found), 'line')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'line')} instead of {len(right)}."
         return wrong
 
     def _wrong_line(self, found: Line, right: Line) -> str:
         name = f"The line {right[2]!r}" if right[2] else "The line"
         if len(found[0]) != len(right[0]):
-            return f"{name} has {pluralize(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
+            return f"{name} has {pluralize(len(found[0]), 'point')} instead of {len(right[0])}."
         both = self._close(found[0], right[0]) & self._close(found[1], right[1])
         if both.all():
             return ""
@@ -179,8 +177,8 @@ class _PlotComparison:
             show_apart(float(found[axis][place]), float(right[axis][place])) for axis in (0, 1)
         )
         if not self._close(found[0][place], right[0][place]):
-            return f"{name} has its point {place + 1} at x = {x} where {right_x} is right."
-        return f"{name} is at y = {y} where {right_y} is right, at x = {right_x}."
+            return f"{name} has its point {place + 1} at x = {x} instead of {right_x}."
+        return f"{name} is at y = {y} instead of {right_y}, at x = {right_x}."
 
     def _points(self) -> str:
         found, right = (
@@ -188,7 +186,7 @@ class _PlotComparison:
             for side in (self.found, self.right)
         )
         if len(found) != len(right):
-            return f"It draws {pluralize(len(found), 'point')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'point')} instead of {len(right)}."
         found, right = (side[np.lexsort((np.round(side[:, 1], 6), np.round(side[:, 0], 6)))] for side in (found, right))
         wrong = ~self._close(found, right).all(axis=1)
         if not wrong.any():
@@ -198,7 +196,9 @@ class _PlotComparison:
             near = next((i for i, other in enumerate(left) if self._close(other, point).all()), None)
             if near is None:
                 (x, y), many = map(show, point), int(wrong.sum())
-                more = f"; {many} of {pluralize(len(right), 'point')} are not where they should be" if many > 1 else ""
+                more = (
+                    f". In total, {many} of {pluralize(len(right), 'point')} are in the wrong place" if many > 1 else ""
+                )
                 return f"There is no point at x = {x}, y = {y}{more}."
             left.pop(near)
         return ""
@@ -209,13 +209,13 @@ class _PlotComparison:
         for one, other in zip(self.found["images"], self.right["images"], strict=False):
             finding = matches(_numbers(one), _numbers(other), rtol=self.rtol, atol=self.atol)
             if finding is not None:
-                return f"The image is another one: {finding.reason[0].lower()}{finding.reason[1:]}"
+                return f"The image differs: {finding.reason[0].lower()}{finding.reason[1:]}"
         return self._as_many("images")
 
     def _areas(self) -> str:
         for one, other in zip(map(_of_line, self.found["areas"]), map(_of_line, self.right["areas"]), strict=False):
             if self._wrong_line(one, other):
-                return "The area that is filled is another one."
+                return "The filled area is wrong."
         return self._as_many("areas")
 
     def _wedges(self) -> str:
@@ -224,12 +224,12 @@ class _PlotComparison:
         found, right = (sorted(float(piece["share"]) for piece in side["wedges"]) for side in (self.found, self.right))
         for one, other in zip(found, right, strict=True):
             if not self._close(one, other):
-                return f"A piece of the pie is {one:.1%} of it where {other:.1%} is right."
+                return f"A piece of the pie is {one:.1%} of it instead of {other:.1%}."
         return ""
 
     def _as_many(self, kind: str) -> str:
         many, right = len(self.found[kind]), len(self.right[kind])
-        return "" if many == right else f"It draws {pluralize(many, _NOUNS[kind])}; {right} {_are(right)} right."
+        return "" if many == right else f"It draws {pluralize(many, _NOUNS[kind])} instead of {right}."
 
     # texts and axes
 
@@ -254,7 +254,7 @@ class _PlotComparison:
         found, right = self.found.get(key), self.right.get(key)
         if not isinstance(right, str) or found == right:
             return ""
-        return f"{what} is {show(found)}; {show(right)} is asked for."
+        return f"{what} is {show(found)} instead of {show(right)}."
 
     def _legend(self) -> str:
         found, right = self.found.get("legend"), self.right.get("legend")
@@ -264,20 +264,20 @@ class _PlotComparison:
             return ""
         if sorted(map(str, found)) == sorted(map(str, right)):
             return ""
-        return f"The legend names {join_words([show(text) for text in found])}; {join_words([show(text) for text in right])} {_are(len(right))} asked for."
+        return f"The legend names {join_words([show(text) for text in found])} instead of {join_words([show(text) for text in right])}."
 
     def _scales(self) -> str:
         for side in ("x", "y"):
             found, right = self.found.get(f"{side}scale"), self.right.get(f"{side}scale")
             if found != right:
-                return f"The {self._side(side)} axis is {str(found)[:20]}; {right} is asked for."
+                return f"The {self._side(side)} axis is {str(found)[:20]} instead of {right}."
         return ""
 
     def _limits(self) -> str:
         for side in ("x", "y"):
             found, right = self.found[f"{side}lim"], self.right[f"{side}lim"]
             if not self._close(found, right).all():
-                return f"The {self._side(side)} axis goes from {show(found[0])} to {show(found[1])}; from {show(right[0])} to {show(right[1])} is asked for."
+                return f"The {self._side(side)} axis goes from {show(found[0])} to {show(found[1])} instead of from {show(right[0])} to {show(right[1])}."
         return ""
 
 
@@ -309,15 +309,3 @@ def _bar_key(bar: Bar) -> tuple[str, float, float]:
 
 def _span(bar: Bar) -> str:
     return f"from {show(bar[1])} to {show(bar[1] + bar[2])}"
-
-
-def _asked(kind: str, drawn: Sequence[Value]) -> str:
-    if kind == "wedges":
-        return "a pie is"
-    if kind in ("bars", "points") or len(drawn) > 1:
-        return f"{_NOUNS[kind]}s are"
-    return f"{'an' if kind in ('images', 'areas') else 'a'} {_NOUNS[kind]} is"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

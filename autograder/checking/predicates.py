@@ -46,12 +46,12 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
     if not isinstance(how.get("raised"), list):
         gave = shorten(show(how.get("gave")), MAX_SHOWN)
         instead = "it returned None" if how.get("gave") is None else f"it returned {gave}"
-        return Finding(f"It should raise {with_article(wanted)}; instead {instead}.", "values")
+        return Finding(f"It should raise {with_article(wanted)}, but {instead}.", "values")
     text = how.get("text")
     if not isinstance(text, str) or not says:
         return None
     said = f"its text is {source(shorten(text, MAX_SHOWN))}" if text else "it has no text"
-    return Finding(f"It should raise {with_article(wanted)} whose text has {source(says)} in it; {said}.", "values")
+    return Finding(f"It should raise {with_article(wanted)} whose text contains {source(says)}, but {said}.", "values")
 
 
 def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
@@ -66,22 +66,20 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
     if own == lines:
         return None
     if not own:
-        gave, first = how.get("gave"), f"{_word(lines[0])} is right"
+        gave, first = how.get("gave"), _word(lines[0])
         if len(lines) > 1:
-            first = f"{len(lines)} lines are right, of which the first is {_word(lines[0])}"
-        instead = (
-            f" It returns {_word(gave)} instead, which shows nothing: `print` it." if isinstance(gave, str) else ""
-        )
-        return Finding(f"It prints nothing, where {first}.{instead}", "none")
+            first = f"{len(lines)} lines, the first of them {first}"
+        instead = f" It returns {_word(gave)}, which shows nothing: `print` it." if isinstance(gave, str) else ""
+        return Finding(f"It prints nothing instead of {first}.{instead}", "none")
     if not lines:
-        return Finding(f"It prints {_word(own[0])}, where nothing should be printed.", "values")
+        return Finding(f"It prints {_word(own[0])} but should print nothing.", "values")
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
     if place is not None:
         at = f" in line {place + 1}" if max(len(own), len(lines)) > 1 else ""
         left, should, hint = text_difference(own[place], lines[place])
-        return Finding(f"It prints {left}{at} where {should} is right{hint}.", "values")
+        return Finding(f"It prints {left}{at} instead of {should}{hint}.", "values")
     place = min(len(own), len(lines))
-    counts = f"It prints {count(len(own), 'line')} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
+    counts = f"It prints {count(len(own), 'line')} instead of {len(lines)}"
     longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
     return Finding(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length")
 
@@ -132,7 +130,9 @@ def _sums_to_one(actual: Value, *, axis: int = -1, rtol: float = RTOL, atol: flo
     if close(sums, np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
         return None
     where = "The weights" if found.ndim == 1 else "Each row" if axis == -1 else f"Each slice along axis {axis}"
-    return Finding(f"{where} should sum to 1; found {show(sums)}.", "property", found)
+    return Finding(
+        f"{where} should sum to 1, but the {'sums are' if sums.ndim else 'sum is'} {show(sums)}.", "property", found
+    )
 
 
 def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
@@ -141,7 +141,9 @@ def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
     if bug and actual is not False:
         return Finding(f"Your tests let through {a} {function} that {bug}.", "values")
     if not bug and actual is not True:
-        return Finding(f"Your tests refuse {a} {function} that is right: do they ask for more than was said?", "values")
+        return Finding(
+            f"Your tests refuse {a} {function} that is right: do they require more than the task says?", "values"
+        )
     return None
 
 
@@ -161,8 +163,8 @@ def _within(
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}"
     if low is not None and high is not None:
         bounds = f"between {low:g} and {high:g}"
-    what = "Every entry" if found.ndim else "It"
-    return Finding(f"{what} should be {bounds}; found {show(found)}.", "property", found)
+    what, is_ = ("Every entry", "the array is") if found.ndim else ("It", "it is")
+    return Finding(f"{what} should be {bounds}, but {is_} {show(found)}.", "property", found)
 
 
 def _finite(actual: Value) -> Finding | None:
@@ -171,7 +173,7 @@ def _finite(actual: Value) -> Finding | None:
         return wrong_type(actual, "an array")
     if np.isfinite(found).all():
         return None
-    return Finding("Some entries are NaN or infinite; every one should be a finite number.", "nan", found)
+    return Finding("Some entries are NaN or infinite. Every entry should be a finite number.", "nan", found)
 
 
 def _has_shape(actual: Value, *, shape: Value) -> Finding | None:
@@ -183,7 +185,9 @@ def _has_shape(actual: Value, *, shape: Value) -> Finding | None:
     if found.shape == tuple(shape):
         return None
     is_, be = ("has" if found.shape else "is"), ("have" if shape else "be")
-    return Finding(f"It {is_} {shape_words(found.shape)}; it should {be} {shape_words(tuple(shape))}.", "shape", None)
+    return Finding(
+        f"It {is_} {shape_words(found.shape)}, but it should {be} {shape_words(tuple(shape))}.", "shape", None
+    )
 
 
 def _one_of(actual: Value, *, choices: Value) -> Finding | None:
@@ -191,7 +195,7 @@ def _one_of(actual: Value, *, choices: Value) -> Finding | None:
         return _UNANSWERED
     if isinstance(actual, str) and choice_of(actual) in [choice_of(c) for c in choices]:
         return None
-    return Finding(f"It is {show(actual)}; write one of {', '.join(repr(c) for c in choices)}.", "type")
+    return Finding(f"It is {show(actual)}. Write one of {', '.join(repr(c) for c in choices)}.", "type")
 
 
 def _chosen(actual: Value, *, right: str) -> Finding | None:
@@ -248,13 +252,13 @@ def _is_number(actual: Value) -> Finding | None:
     if found is not None and found.size == 1 and found.dtype.kind in "iuf" and np.isfinite(found).all():
         return None
     what = describe(actual) if hasattr(actual, "type") else show(actual)
-    return Finding(f"It is {what}; write a number.", "type")
+    return Finding(f"It is {what}. Write a number.", "type")
 
 
 def _is_string(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
-    return None if isinstance(actual, str) else Finding(f"It is {describe(actual)}; write a string in quotes.", "type")
+    return None if isinstance(actual, str) else Finding(f"It is {describe(actual)}. Write a string in quotes.", "type")
 
 
 def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | None:
@@ -262,8 +266,8 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
-        needs = "letters, commas and one `->` are all that it needs"
-        return Finding(f"{show(actual)} is no einsum equation: {needs}.", "type")
+        needs = "it needs only letters, commas and one `->`"
+        return Finding(f"{show(actual)} is not an einsum equation: {needs}.", "type")
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)
@@ -274,7 +278,7 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     if finding is None or "->" in actual:
         return finding
     rule = (
-        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
+        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. After `->` you choose the order."
     )
     return replace(finding, reason=f"{finding.reason} {rule}")
 
@@ -288,7 +292,7 @@ def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
             return f"{term!r} is {letters} for an array of {array.ndim} axes" if "." not in term else ""
         for letter, size in zip(term, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
-                return f"the letter {letter} stands for an axis of size {sizes[letter]} and for one of size {size}"
+                return f"the letter {letter} is used for an axis of size {sizes[letter]} and for an axis of size {size}"
     return ""
 
 

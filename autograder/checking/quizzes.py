@@ -110,7 +110,9 @@ class Quiz:
     def alternatives(self) -> list[Alternative]:
         """The right answers in other spellings."""
         return [
-            self._written("quiz_with_capitals", "Capital letters, and numbers just near enough.", str.upper, float),
+            self._written(
+                "quiz_with_capitals", "Capital letters, and numbers that are just close enough.", str.upper, float
+            ),
             self._written("quiz_with_brackets", "Letters in brackets, and NumPy's numbers.", "({})".format, np.float64),
             self._written(
                 "quiz_with_an_array_of_one", "Stray spaces, and arrays of one number.", " {} ".format, np.array
@@ -161,12 +163,12 @@ def _refuse(where: str, question: Question) -> None:
     options = ", ".join(question.options)
     for answer in [question.right, *answers]:
         if question.options and answer not in question.options:
-            raise CourseError(f"{where} has the answer {answer!r}, which is none of its options: {options}.")
+            raise CourseError(f"{where} has the answer {answer!r}, which is not one of its options: {options}.")
         if not question.options and not isinstance(answer, int | float):
-            raise CourseError(f"{where} has the answer {answer!r}, which is no number.")
+            raise CourseError(f"{where} has the answer {answer!r}, which is not a number.")
     for answer in answers:
         if answer == question.right if question.options else abs(answer - question.right) <= question.within:
-            raise CourseError(f"{where} has {answer!r} among its wrong answers, and it is right.")
+            raise CourseError(f"{where} has {answer!r} among its wrong answers, but it is the right answer.")
 
 
 def _answered(variable: str, question: Question) -> Callable[..., None]:

@@ -194,16 +194,16 @@ def limits_of(
                 f"within(…) has larger={larger!r:.60}: it lists the arguments of a larger call, as in larger=[words * 4]."
             )
         if isinstance(growth, bool) or not isinstance(growth, int | float) or not growth > 1:
-            raise CourseError(f"within(…) has growth={growth!r}: it is a number above 1.")
+            raise CourseError(f"within(…) has growth={growth!r}. It must be a number above 1.")
         grown = {"larger": list(larger), "growth": float(growth)}
     if (steps, seconds) == (None, None) and not calls:
         return grown
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
-        raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
+        raise CourseError(f"within(…) has seconds={seconds!r}. A limit must be a number above 0.")
     given = {"steps": steps, **(calls or {})}
     for name, most in given.items():
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            raise CourseError(f"within(…) has {name}={most!r}: a limit is a whole number above 0.")
+            raise CourseError(f"within(…) has {name}={most!r}. A limit must be a whole number above 0.")
     timed = {"seconds": float(seconds)} if seconds is not None else {}
     return {"steps": steps or 0, "calls": dict(calls or {}), **timed, **grown}
 
@@ -237,7 +237,7 @@ def stays_within(
     seconds = found.get("seconds")
     if "seconds" in limits and not (type(seconds) is float and 0 <= seconds <= limits["seconds"]):
         return Finding(
-            f"{asked} took more than {pluralize(limits['seconds'], 'second')} of the processor's time, which is all that it may take here. Which "
+            f"{asked} took more than {pluralize(limits['seconds'], 'second')} of processor time, which is the limit here. Which "
             "loop runs far more often than there are items?",
             "steps",
         )
@@ -246,12 +246,12 @@ def stays_within(
         at_least, steps = _capped(steps, most, found)
         more = steps >= 4 * max(int(right.get("steps", 0)), 1)
         ask = (
-            " Does a loop, or an `in` that goes through a list, stand inside another loop over the same items?"
+            " Does a loop, or an `in` that searches a list, run inside another loop over the same items?"
             if more
             else ""
         )
         return Finding(
-            f"Here {asked} took {at_least}{steps:,} steps, where {most:,} are allowed and a right one needs {right.get('steps', 0):,}. "
+            f"Here {asked} took {at_least}{steps:,} steps. The limit is {most:,}, and a right solution needs {right.get('steps', 0):,}. "
             f"(A step is a line that runs, or a comparison of two items.){ask}",
             "steps",
         )
@@ -262,8 +262,8 @@ def stays_within(
             told = f"{count:,} times" if count is not None else "too often"
             needs = right.get("calls", {}).get(name, 0)
             return Finding(
-                f"Here {asked} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
-                "same thing asked for again, whose answer could be kept?",
+                f"Here {asked} called {name} {at_least}{told}. The limit is {allowed:,}, and a right solution needs {needs:,}. Does it "
+                "compute the same result again instead of storing it?",
                 "steps",
             )
     return None

@@ -219,7 +219,7 @@ def last_step(call: Call) -> tuple[Step, str]:
 def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
     """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
-        return Finding(f"It is None, where an object of {type} is right.", "none")
+        return Finding(f"It is None instead of an object of {type}.", "none")
     if isinstance(actual, Opaque) and actual.type == type:
         return None
     return wrong_type(actual, f"an object of {type}")
@@ -231,14 +231,14 @@ def raises_an_error(actual: Value, *, error: str) -> Finding | None:
     raised = how.get("raised")
     if not isinstance(raised, list) or not raised or not all(isinstance(name, str) for name in raised):
         return Finding(
-            f"Here {with_article(error)} should be raised; instead it gave {show(how.get('gave'))}.", "values"
+            f"Here {with_article(error)} should be raised, but it returned {show(how.get('gave'))}.", "values"
         )
     if error in raised:
         return None
     said = how.get("text")
     text = f" ({sanitize(said, MAX_SAID)})" if isinstance(said, str) and said else ""
     return Finding(
-        f"Here {with_article(error)} should be raised; instead {with_article(sanitize(raised[0], MAX_INLINE))} was{text}.",
+        f"Here {with_article(error)} should be raised, but {with_article(sanitize(raised[0], MAX_INLINE))} was{text}.",
         "values",
     )
 

@@ -36,8 +36,8 @@ PageStatus = Literal["made", "unchanged", "kept"]
 
 NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
 GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
-AGAIN = "Another notebook was handed in since it was graded: run `autograder grade {chapter}` for its marks."
-KEPT = "It was not made by autograder, or was changed since, and was left as it is: --force replaces it."
+AGAIN = "Another notebook was submitted since it was graded. To grade it, run `autograder grade {chapter}`."
+KEPT = "The page was not written by autograder, or was changed since, so it was kept. --force replaces it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ __all__ = ["LOG_NAME", "ChangedCheck", "MarkChange", "append_changes", "differin
 
 LOG_NAME = "moved_marks.jsonl"
 FIRST = "graded for the first time, or before this log was kept"
-HANDED_IN_AGAIN = "handed in again"
+HANDED_IN_AGAIN = "submitted again"
 COURSE_CHANGED = "the checks, the solutions or the settings of the course changed"
 LATE = "the late penalty changed"
-BY_HAND = "changed in the gradebook by hand"
-OTHERWISE = "graded again, with another outcome"
+BY_HAND = "changed manually in the gradebook"
+OTHERWISE = "graded again, with a different result"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,12 +58,12 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     missing = [student for student in students or () if student not in found]
     if missing:
         who = ", ".join(missing)
-        advice = " Patterns are not understood: name each student." if any(set("*?[") & set(m) for m in missing) else ""
+        advice = " Patterns are not supported: name each student." if any(set("*?[") & set(m) for m in missing) else ""
         raise CourseError(
-            f"{who} handed in nothing for {chapter}: there is no {folder / missing[0] / chapter}.{advice}"
+            f"{who} submitted nothing for {chapter}: there is no {folder / missing[0] / chapter}.{advice}"
         )
     if not found:
-        raise CourseError(f"Nothing has been handed in for {chapter}: there is no {folder / '<student>' / chapter}.")
+        raise CourseError(f"There are no submissions for {chapter}: there is no {folder / '<student>' / chapter}.")
     wanted = list(dict.fromkeys(students)) if students else found
     return [Job(folder / student / chapter / f"{chapter}.ipynb", student, chapter) for student in wanted]
 
@@ -206,7 +206,7 @@ def _rejection(job: Job, chapter: str) -> str:
     try:
         for path in (job.path.parent.parent, job.path.parent, job.path):
             if path.is_symlink():
-                return f"{path.name} is a link, not what a student hands in. It was not followed."
+                return f"{path.name} is a link, not a submitted file. It was not followed."
         others = [Path(path).name for path in other_notebooks(str(job.path))]
         missing = not job.path.is_file()
     except OSError as error:
@@ -216,7 +216,7 @@ def _rejection(job: Job, chapter: str) -> str:
         if len(others) > _MAX_NAMES:
             names.append(f"and {len(others) - _MAX_NAMES:,} more")
         return (
-            f"There is no {chapter}.ipynb in the submission, but {', '.join(names)}. "
-            "If that is the one, rename it and grade again."
+            f"The submission has no {chapter}.ipynb, but it has {', '.join(names)}. "
+            "If that is the right notebook, rename it and grade again."
         )
     return ""

@@ -50,41 +50,41 @@ _MAX_NAMES = 3  # other files that a warning names
 MANY = 10  # drops that are reported one by one, each with its marks
 
 OTHER_FILE = (
-    "{others} in the same folder {holds} work on {chapter}, too, and only {chapter}.ipynb was looked at. "
-    "Where that is not the one that counts, put the right one in its place and grade again."
+    "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
+    "If that is the wrong notebook, replace it with the right one and grade again."
 )
 UNKNOWN = (
-    "The class list in the gradebook had nobody of this name, so a new student was added to it. Where the name of the folder "
-    "is misspelt, rename it, grade again and remove that student (`nbgrader db student remove`)."
+    "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
+    "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
 )
 NEW_BOOK = (
-    "The gradebook held nothing of {chapter}, although a graded notebook lay in {folder}/. Marks and comments that a person "
-    "has given before are not in this gradebook: look whether there is another one."
+    "The gradebook had no marks for {chapter}, although {folder}/ contained a graded notebook. This gradebook lacks earlier manual "
+    "marks and comments. Check whether there is another gradebook."
 )
 POINTS = (
-    "Points are not what they were when {chapter} was released: {cells}. A mark above the gradebook's points is cut off there. "
+    "Points have changed since {chapter} was released: {cells}. Marks above the gradebook's points are cut off. "
     "Give the cells of the chapter's notebook the same points as its checks, run "
     "`nbgrader generate_assignment {chapter} --force` and grade again."
 )
-STALE = "{cell} was marked by hand with {by_hand}, and {now}. The mark by hand counts until a person changes it."
+STALE = "{cell} was manually graded with {by_hand}, but {now}. The manual mark counts until you change it."
 KEPT_PAGE = (
-    "The page in {folder}/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
-    "`autograder feedback {chapter} --student ID --force` puts a new page in its place."
+    "The page in {folder}/ was not written by autograder, or was changed since. It was kept and may show old marks. "
+    "To replace it: `autograder feedback {chapter} --student ID --force`."
 )
-NO_MARK = "Until a person gives the marks, `nbgrader export` writes {score} for it into grades.csv."
-MARKED = "A person has marked it: {score}. Where that is all, nothing is left to do."
+NO_MARK = "Until you grade it manually, `nbgrader export` writes {score} for it into grades.csv."
+MARKED = "It has been graded manually: {score}. If that is the whole mark, there is nothing left to do."
 
 BETTER = (
-    "Another notebook was handed in{when}. It would have {new}, and the one before it has {old}, so the one before it still counts "
-    '(c.Course.resubmissions = "best").'
+    "Another notebook was submitted{when}. It would get {new}, and the earlier notebook has {old}, so the earlier notebook still "
+    'counts (c.Course.resubmissions = "best").'
 )
 BROKEN = (
-    "Another notebook was handed in{when}, and could not be graded: {reason} The one before it still counts "
+    "Another notebook was submitted{when}, but could not be graded: {reason} The earlier notebook still counts "
     '(c.Course.resubmissions = "best").'
 )
 
 FELL = "The mark fell from {before} to {after}: {why}."
-MANY_FELL = "The mark fell: {why}. `autograder log {chapter}` has what it was and is."
+MANY_FELL = "The mark fell: {why}. `autograder log {chapter}` shows the old and new marks."
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class ReviewWarnings(Watcher):
             return issues
         for cell in marks.waiting if marks is not None else ():
             if cell.by_hand is not None:
-                now = "its text is another now" if cell.auto is None else f"the checks now give {number(cell.auto)}"
+                now = "its text has changed since" if cell.auto is None else f"the checks now give {number(cell.auto)}"
                 by_hand = pluralize(cell.by_hand, "point")
                 issues.append(STALE.format(cell=cell.name.removeprefix(CHECK), by_hand=by_hand, now=now))
         return issues
@@ -201,7 +201,7 @@ class ReviewWarnings(Watcher):
             then = book.points.get(f"check_{exercise.name}", exercise.max_score)
             now = number(exercise.max_score)
             differ = abs(then - exercise.max_score) > 1e-9
-            text = f"{exercise.name} has {number(then)} in the gradebook and {now} by its checks"
+            text = f"{exercise.name} has {number(then)} in the gradebook and {now} in its checks"
             self._points[key] = text if differ else ""
         return self._points[key]
 
@@ -222,7 +222,7 @@ class ReviewWarnings(Watcher):
         shown = names[:_MAX_NAMES] + ([f"{len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else [])
         return OTHER_FILE.format(
             others=" and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])),
-            holds="holds" if len(names) == 1 else "hold",
+            contains="contains" if len(names) == 1 else "contain",
             chapter=self._chapter,
         )
 
@@ -451,8 +451,10 @@ def _untimely(outcome: Outcome) -> str:
         return ""
     short = " ".join((text or "").split())
     short = short if len(short) <= 60 else f"{short[:60]}…"
-    what = "cannot be read" if text is None else f"holds '{short}', which is no time" if short else "is empty"
-    return f"{path.name} {what}, so no late penalty could be worked out."
+    what = (
+        "cannot be read" if text is None else f"contains '{short}', which is not a timestamp" if short else "is empty"
+    )
+    return f"{path.name} {what}, so no late penalty could be computed."
 
 
 def _is_time(text: str) -> bool:

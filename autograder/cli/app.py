@@ -51,7 +51,7 @@ class _AllCommands(CommandGroup):
 )
 @click.pass_context
 def app(ctx: click.Context) -> None:
-    """Autograded Jupyter exercises: confined, fast, and measured for being right."""
+    """Autograded Jupyter exercises: sandboxed, fast, and with measured accuracy."""
     ctx.obj = _hand_out  # for `start`, since a student's installation cannot do this
 
 
@@ -63,4 +63,4 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
 
 app.add_section("To learn", [start, watch, check])
 app.add_section("To teach", [release, grade, feedback, log, roster])
-app.add_section("To write and look after a course", [new, new_exercise, stubs, audit, examples, doctor, config])
+app.add_section("To write and maintain a course", [new, new_exercise, stubs, audit, examples, doctor, config])

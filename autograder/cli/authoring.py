@@ -25,39 +25,39 @@ __all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=commands.PATH)
-@click.option("--title", help="What the course is called; by default made of the folder's name.")
+@click.option("--title", help="The course's title. Default: made from the folder's name.")
 @click.option(
-    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange; by default the folder's name."
+    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange. Default: the folder's name."
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
-    """Make a course in a new folder, with one exercise that can be released, graded and audited at once."""
+    """Create a course in a new folder, with one exercise that you can release, grade and audit at once."""
     from autograder.authoring.scaffold.course import new_course
 
     with commands.friendly_errors():
         course = new_course(folder, title=title, course_id=course_id)
         [chapter] = course.chapters
-        click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. What next:")
+        click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. Next:")
         if course.root != Path.cwd():
             click.echo(f"  cd {shlex.quote(str(folder))}")
         click.echo(f"  autograder release {chapter}")
         click.echo("  autograder new-exercise NAME --chapter CHAPTER")
-        click.echo("README.md there says what lies where.")
+        click.echo("Its README.md explains the folders.")
 
 
 @click.command("new-exercise")
 @click.argument("name")
-@click.option("--chapter", metavar="CHAPTER", required=True, help="Where it belongs; a chapter of a new name is made.")
+@click.option("--chapter", metavar="CHAPTER", required=True, help="Its chapter, which is created if it is new.")
 @click.option(
     "--signature",
     metavar="'NAME(x, axis=-1)'",
-    help="Its parameters; by default those of its reference, or x where there is none yet.",
+    help="Its parameters. Default: those of its reference, or x if it has none yet.",
 )
-@click.option("--points", type=float, help="What it is worth; by default 4.")
+@click.option("--points", type=float, help="Its points. Default: 4.")
 @commands.course_option
 def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
 ) -> None:
-    """Begin an exercise: reference, checks, a first misconception and cells, each in its place, with what is left to write marked."""
+    """Create an exercise: reference, checks, a first misconception and cells, with each part left to write marked."""
     from autograder.authoring.scaffold.exercise import new_exercise as begin
 
     with commands.friendly_errors():
@@ -75,7 +75,7 @@ def new_exercise(
             click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
         if not made.from_reference:
             click.echo(
-                f"Begin with the answer in solutions/{chapter}.py: `autograder stubs {chapter}` then gives the stub its docstring."
+                f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."
             )
 
 
@@ -83,7 +83,7 @@ def new_exercise(
 @commands.chapters_argument
 @commands.course_option
 def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Give stubs the parameters and docstrings of their references, where they differ; by default in every chapter."""
+    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
     from autograder.authoring.scaffold.stubs import update_stubs
 
     with commands.friendly_errors():
@@ -93,9 +93,9 @@ def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
             renewed = update_stubs(course, chapter)
             left += renewed.left
             if renewed.changed:
-                click.echo(f"{chapter}: {join_words(renewed.changed)} written anew.")
+                click.echo(f"{chapter}: {join_words(renewed.changed)} updated.")
             elif not renewed.left:
-                click.echo(f"{chapter}: every stub is as its reference says.")
+                click.echo(f"{chapter}: every stub already matches its reference.")
         for sentence in left:
             click.echo(sentence, err=True)
         raise Exit(1 if left else 0)
@@ -104,19 +104,17 @@ def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
 @click.command()
 @commands.chapters_argument
 @commands.everything_option
-@click.option(
-    "--draft", is_flag=True, help="Release it though the audit's targets are not met, as long as its marks are right."
-)
+@click.option("--draft", is_flag=True, help="Release even if audit targets are missed, provided the marks are correct.")
 @commands.course_option
 def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_folder: Path | None) -> None:
-    """Prove a chapter's checks, record its examples and make the version that students get."""
+    """Validate a chapter's checks, record its examples and create the version for students."""
     from autograder.authoring.release import ReleaseError
     from autograder.authoring.release import release as release_chapters
 
     with commands.report_errors():
         course = load_course(course_folder)
         for chapter in commands.selected_chapters(course, chapters, everything=everything, complete=False):
-            echo_status(f"{chapter}: proving its checks before it is released …")
+            echo_status(f"{chapter}: validating its checks before the release …")
             try:
                 release_chapters(course, [chapter], draft=draft, say=echo_status)
             except ReleaseError as error:
@@ -129,7 +127,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 @commands.chapters_argument
 @commands.course_option
 def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
+    """Record the examples that check() uses in this folder's notebooks. By default, for every chapter."""
     from autograder.authoring.release import record_examples
 
     with commands.report_errors():
@@ -141,23 +139,22 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
 @click.command()
 @commands.chapters_argument
 @commands.json_option
-@click.option("--page", metavar="FILE", type=commands.PATH, help="Write the findings as a page for a browser, too.")
+@click.option("--page", metavar="FILE", type=commands.PATH, help="Also write the findings as an HTML page.")
 @click.option(
     "--from-class",
     metavar="CHAPTER",
-    help="List the wrong answers in what was handed in that no misconception explains, grouped, with their code.",
+    help="List the submitted wrong answers that no misconception explains, in groups, with their code.",
 )
 @click.option(
     "--locate",
     is_flag=True,
-    help="Also measure how often the line of a mistake is found, and truly, in mutants and in misconceptions with their names "
-    "withheld. Takes minutes a chapter.",
+    help="Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter.",
 )
 @click.option(
     "--suggest",
     is_flag=True,
-    help="Also print misconceptions that lack only a sentence, ready to paste: mutants that no check sees, and slips that lose marks and "
-    "have no name.",
+    help="Also print misconceptions to paste that lack only their message: mutants that no check detects, and common mistakes "
+    "that lose marks and have no name.",
 )
 @commands.course_option
 @commands.workers_option
@@ -172,7 +169,7 @@ def audit(
     course_folder: Path | None,
     workers: int | None,
 ) -> None:
-    """Measure how good a chapter's checks are: what they catch, what they name, what they wrongly refuse."""
+    """Measure a chapter's checks: which mistakes they catch and identify, and which correct solutions they wrongly reject."""
     from autograder.authoring.audit import ChapterAudit, audit_page
     from autograder.authoring.audit import audit as audit_chapters
     from autograder.authoring.release.inspection import inspect_chapter
@@ -210,7 +207,7 @@ def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
         click.echo(
             f"\n{pasteable(course, report.chapter, offered)}"
             if offered
-            else f"\n{report.chapter}: no slip is without a name."
+            else f"\n{report.chapter}: every common mistake has a name."
         )
 
 
@@ -221,4 +218,4 @@ def _learn_from(course: Course, chapter: str, workers: int) -> None:
 
     jobs = handed_in(course, course.require_chapter(chapter))
     groups = undiagnosed_groups(course, grade_notebooks(course, jobs, workers=workers))
-    click.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")
+    click.echo("\n\n".join(map(str, groups)) or f"A misconception explains every wrong answer in {chapter}.")

@@ -31,12 +31,14 @@ POSITIVE = click.IntRange(min=1)
 
 notebooks_argument = click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=PATH)
 exercise_option = click.option("--exercise", metavar="NAME", help="Only this exercise.")
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON array to stdout and nothing else there."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON array, and nothing else, to stdout.")
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
 course_option = click.option(
-    "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
+    "--course",
+    "course_folder",
+    metavar="FOLDER",
+    type=PATH,
+    help="The course folder. Default: the current folder or the nearest one above it.",
 )
 unsafe_option = click.option(
     "--unsafe-local",
@@ -44,23 +46,23 @@ unsafe_option = click.option(
     help="Run the notebooks' code as yourself, without a sandbox. For code that you trust.",
 )
 workers_option = click.option(
-    "--workers", metavar="N", type=POSITIVE, help="How many notebooks at a time; by default one a core."
+    "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time. Default: one per core."
 )
 everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
 students_option = click.option(
-    "--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again."
+    "--student", "students", metavar="ID", multiple=True, help="Only this student. Repeat it for more students."
 )
 
 
 def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
     """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
     if everything and chapters:
-        raise CourseError("Name chapters or say --all, not both.")
+        raise CourseError("Name chapters or use --all, not both.")
     if everything:
         return course.finished_chapters()
     if not chapters:
         finished = ", ".join(course.finished_chapters())
-        raise CourseError(f"Which chapter? Name one or say --all. Finished are: {finished}.")
+        raise CourseError(f"Which chapter? Name one or use --all. Finished chapters: {finished}.")
     named = list(dict.fromkeys(chapters))
     return [c if c in course.chapters and not complete else course.require_chapter(c) for c in named]
 
@@ -70,7 +72,8 @@ def confinement(*, unsafe_local: bool) -> Confinement:
     if not unsafe_local:
         return "auto"
     click.echo(
-        "UNSAFE: the notebooks' code runs as you, with everything you may do. Use it on code that you trust.", err=True
+        "UNSAFE: the notebooks' code runs as you and can do anything that you can. Use this only for code that you trust.",
+        err=True,
     )
     return "local"
 

@@ -20,10 +20,10 @@ __all__ = ["config", "doctor", "roster"]
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object to stdout and nothing else there.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, to stdout.")
 @course_option
 def doctor(*, as_json: bool, course_folder: Path | None) -> None:
-    """Say what holds on this machine, what it and the course around here lack, and how to get it."""
+    """Check this machine and course for problems, and suggest fixes."""
     from autograder.cli.doctor import as_data, report
 
     with report_errors():
@@ -36,10 +36,10 @@ def doctor(*, as_json: bool, course_folder: Path | None) -> None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each setting.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with an object for each setting.")
 @course_option
 def config(*, as_json: bool, course_folder: Path | None) -> None:
-    """Print every setting: its value, what it does, and where it was set."""
+    """Print every setting: its value, its meaning, and where it was set."""
     from autograder.course.settings import settings_of
 
     with report_errors():
@@ -49,7 +49,7 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
             return
         width = max(min(shutil.get_terminal_size().columns, 110), 40) if sys.stdout.isatty() else 110
         for one in found:
-            other = "" if one.value == one.default else f"; by default {one.default!r}"
+            other = "" if one.value == one.default else f", default {one.default!r}"
             head = f"{one.name} = {one.value!r}   ({one.where}{other})"
             click.echo(textwrap.fill(head, width, subsequent_indent="    ", break_on_hyphens=False))
             click.echo(textwrap.fill(one.help, width, initial_indent="    ", subsequent_indent="    "))
@@ -59,7 +59,7 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
 @click.argument("file", metavar="STUDENTS.csv", type=PATH)
 @course_option
 def roster(file: Path, *, course_folder: Path | None) -> None:
-    """Enter a class list in the gradebook, once it is checked: nothing of a file with a mistake is entered."""
+    """Check a class list and enter it in the gradebook. A list with an error is not entered at all."""
     from autograder.classroom.gradebook.people import enter_roster, read_roster
 
     with report_errors():
@@ -67,7 +67,5 @@ def roster(file: Path, *, course_folder: Path | None) -> None:
         people, ignored = read_roster(file)
         new, changed = enter_roster(course, people)
         if ignored:
-            echo_status(f"Not read: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
-        echo_status(
-            f"{pluralize(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there."
-        )
+            echo_status(f"Ignored: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
+        echo_status(f"{pluralize(len(people), 'student')} in {file}: {new} added to the gradebook, {changed} changed.")

@@ -64,10 +64,10 @@ def report(console: Console | None = None, course: Course | None = None) -> bool
         out.print(f"The course in {escape(str(course.root))}:", highlight=False)
         show(of_course)
     sandbox, ready = _readiness(probes, of_course)
-    last = "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse."
+    last = "Not ready: there is no working sandbox here, so `autograder grade` will refuse to run."
     if sandbox and not ready:
         lacks = " and ".join(one.name for one in of_course if one.name in STOPPING and not one.holds)
-        last = f"Not ready: there is a sandbox ({sandbox}), but the course cannot be graded ({lacks}, see above)."
+        last = f"Not ready: the {sandbox} sandbox works, but the course cannot be graded ({lacks}, see above)."
     elif sandbox:
         last = f"Ready: notebooks are graded in the {sandbox} sandbox."
     out.print(last, highlight=False)
@@ -104,7 +104,7 @@ def _python() -> Probe:
 def _bwrap() -> Probe:
     path, why = working_bwrap()
     if path is None:
-        return Probe("bwrap", holds=False, detail=why, remedy="See the next lines for what to do.")
+        return Probe("bwrap", holds=False, detail=why, remedy="The next lines say what to do.")
     origin = dict(find_bwrap())[path]
     return Probe("bwrap", holds=True, detail=f"{path}, from {origin}")
 
@@ -132,8 +132,8 @@ def _gradebook(course: Course) -> Probe:
     except (GradebookError, CourseError) as error:
         return Probe("gradebook", holds=False, detail="it cannot be used", remedy=str(error))
     if known is None:
-        return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db makes it")
-    return Probe("gradebook", holds=True, detail="its tables are those of the nbgrader that is installed here")
+        return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db creates it")
+    return Probe("gradebook", holds=True, detail="it matches the installed version of nbgrader")
 
 
 def _class_list(course: Course) -> Probe:
@@ -143,11 +143,11 @@ def _class_list(course: Course) -> Probe:
     except (GradebookError, CourseError):
         return Probe("class list", holds=False, detail="the gradebook cannot be read", remedy="See the line above.")
     if known is None or not known.is_entered:
-        detail = "there is none, so nobody is told who has not handed in"
+        detail = "there is none, so nothing can report who has not submitted"
         return Probe("class list", holds=False, detail=detail, remedy=advice)
     doubles = duplicate_students(known.people.values())
     if doubles:
-        remedy = "Remove the wrong one: nbgrader db student remove ID (its marks go with it)."
+        remedy = "Remove the wrong entry: nbgrader db student remove ID (this deletes its marks, too)."
         return Probe("class list", holds=False, detail="; ".join(doubles), remedy=remedy)
     return Probe("class list", holds=True, detail=pluralize(len(known.people), "student"))
 
@@ -157,15 +157,15 @@ def _secret(course: Course) -> Probe:
         return Probe("secret", holds=True, detail=f"in the environment variable {VARIABLE}")
     path = course.root / course.secret_file
     if not _git(course.root, "rev-parse", "--is-inside-work-tree"):
-        return Probe("secret", holds=True, detail=f"{course.secret_file}, in a folder that git does not keep")
+        return Probe("secret", holds=True, detail=f"{course.secret_file}, in a folder outside any git repository")
     if _git(course.root, "ls-files", "--error-unmatch", "--", str(path)):
         remedy = (
-            f"git rm --cached {course.secret_file}, add it to .gitignore, and let a new one be made (delete the file) before the "
-            "next chapter: whoever reads the repository can work out the hidden inputs."
+            f"Anyone who reads the repository can work out the hidden inputs. Run git rm --cached {course.secret_file} and add the "
+            "file to .gitignore. Delete it before the next chapter, so that a new one is created."
         )
         return Probe("secret", holds=False, detail=f"{course.secret_file} is committed to git", remedy=remedy)
     if not _git(course.root, "check-ignore", "--quiet", "--", str(path)):
-        remedy = f"Add a line with {course.secret_file} to .gitignore, so that it is never committed."
+        remedy = f"Add {course.secret_file} to .gitignore, so that it is never committed."
         return Probe("secret", holds=False, detail=f"git does not ignore {course.secret_file}", remedy=remedy)
     return Probe("secret", holds=True, detail=f"{course.secret_file}, which git ignores")
 
@@ -183,8 +183,8 @@ def _alembic() -> Probe:
     if found is None:
         scripts = Path(sysconfig.get_path("scripts"))
         remedy = (
-            "nbgrader's own commands call it by name for a new gradebook (`autograder` finds it without): activate the virtual "
-            f"environment (. {scripts / 'activate'}) or put {scripts} on PATH; if it is not there: pip install alembic."
+            "nbgrader's own commands need it to create a gradebook (`autograder` does not). Activate the virtual environment "
+            f"(. {scripts / 'activate'}) or put {scripts} on PATH. If it is not installed: pip install alembic."
         )
         return Probe("alembic", holds=False, detail="it is not on PATH", remedy=remedy)
     return Probe("alembic", holds=True, detail=found)
@@ -195,12 +195,10 @@ def _chains(course: Course) -> Probe:
     name = "nbgrader's own commands"
     if grades_confined(nbgrader_config(course)):
         return Probe(
-            name, holds=True, detail="nbgrader autograde and formgrader grade in the jail, by the course's checks"
+            name, holds=True, detail="nbgrader autograde and formgrader use the sandbox and the course's checks"
         )
-    detail = "nbgrader autograde and formgrader would run students' code unconfined, and no check of the course"
-    return Probe(
-        name, holds=False, detail=detail, remedy=f"Write two lines into nbgrader_config.py: {' and '.join(USE)}."
-    )
+    detail = "nbgrader autograde and formgrader would run students' code without a sandbox and skip the course's checks"
+    return Probe(name, holds=False, detail=detail, remedy=f"Add two lines to nbgrader_config.py: {' and '.join(USE)}.")
 
 
 def _exchange(course: Course) -> Probe:
@@ -208,11 +206,11 @@ def _exchange(course: Course) -> Probe:
     root = Path(str(given or _EXCHANGE))
     if not root.is_dir():
         remedy = (
-            f"On a machine that students share: sudo mkdir -p {root} && sudo chmod ugo+rwx {root}, or name a folder of your own in "
-            "nbgrader_config.py: c.Exchange.root. Where notebooks come and go another way, nothing is missing."
+            f"On a machine that students share: sudo mkdir -p {root} && sudo chmod ugo+rwx {root}, or set c.Exchange.root in "
+            "nbgrader_config.py to your own folder. If you hand out and collect notebooks another way, ignore this."
         )
         return Probe("exchange", holds=False, detail=f"there is no folder {root}", remedy=remedy)
     if not os.access(root, os.W_OK | os.X_OK):
-        remedy = f"sudo chmod ugo+rwx {root}, or name another folder in nbgrader_config.py: c.Exchange.root."
-        return Probe("exchange", holds=False, detail=f"{root} cannot be written", remedy=remedy)
-    return Probe("exchange", holds=True, detail=f"{root} can be written")
+        remedy = f"sudo chmod ugo+rwx {root}, or set c.Exchange.root in nbgrader_config.py to another folder."
+        return Probe("exchange", holds=False, detail=f"{root} is not writable", remedy=remedy)
+    return Probe("exchange", holds=True, detail=f"{root} is writable")

@@ -40,7 +40,7 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
-@click.option("--preview", is_flag=True, help="Say what would change, and write nothing: whose marks move, and why.")
+@click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
 @commands.unsafe_option
@@ -57,10 +57,10 @@ def grade(
     workers: int | None,
     scheduler: str | None,
 ) -> None:
-    """Grade what was handed in for a chapter, into nbgrader's gradebook."""
+    """Grade a chapter's submissions and enter the marks in nbgrader's gradebook."""
     from autograder.classroom.run import grade_class, handed_in
 
-    with commands.report_errors(" What was graded is kept: the same command goes on from here."):
+    with commands.report_errors(" Graded notebooks are saved. Run the same command to continue."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
@@ -90,7 +90,7 @@ def grade(
 @click.command()
 @commands.notebooks_argument
 @commands.exercise_option
-@click.option("--visible", is_flag=True, help="Only the checks that students see too.")
+@click.option("--visible", is_flag=True, help="Only the checks that students see.")
 @commands.json_option
 @commands.course_option
 @commands.unsafe_option
@@ -107,7 +107,7 @@ def check(
     workers: int | None,
     scheduler: str | None,
 ) -> None:
-    """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
+    """Grade individual notebooks. Runs all checks inside a course folder, and only the visible ones elsewhere."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import asking_for_unsafe_local
@@ -118,7 +118,7 @@ def check(
         _one_of(workers, scheduler)
         if here is None and scheduler is not None:
             raise CourseError(
-                "--scheduler sends a course to a cluster, and there is none here: name it with --course FOLDER."
+                "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
             )
         only = {exercise} if exercise else None
 
@@ -147,7 +147,7 @@ def check(
 @commands.chapters_argument
 @commands.everything_option
 @commands.students_option
-@click.option("--force", is_flag=True, help="Replace pages that were not made by autograder, too.")
+@click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
 @commands.json_option
 @commands.course_option
 def feedback(
@@ -159,7 +159,7 @@ def feedback(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Make the pages that students get back, with marks and comments as the gradebook has them now; nothing is graded."""
+    """Write students' feedback pages with the gradebook's current marks and comments. Nothing is graded."""
     from autograder.classroom.delivery import make_pages
     from autograder.classroom.run import handed_in
 
@@ -172,7 +172,9 @@ def feedback(
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            output.echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            output.echo_status(
+                f"{chapter}: {pluralize(counts['made'], 'page')} written, {counts['unchanged']} unchanged."
+            )
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
         if as_json:
@@ -187,7 +189,7 @@ def feedback(
 @commands.json_option
 @commands.course_option
 def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
-    """Show which marks moved since they were first entered: whose, from what to what, why and when."""
+    """List every mark change: student, old and new mark, reason and date."""
     from autograder.classroom.mark_changes import LOG_NAME, read_changes
 
     with commands.report_errors():
@@ -201,12 +203,14 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             when = move.when[:16].replace("T", " ")
             click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
         if not moves:
-            output.echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
+            output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
     if workers is not None and scheduler is not None:
-        raise CourseError("--workers counts processes here, --scheduler has none here: say one of them.")
+        raise CourseError(
+            "--workers is for grading on this machine, --scheduler for grading on a cluster. Use one of them."
+        )
 
 
 def _executor(scheduler: str | None) -> Executor | None:

@@ -55,18 +55,18 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"Half of them reach {pluralize(statistics.median(scores), 'point')} or more of {number(highest_possible)}"
-            f"{' that the checks give' if by_hand else ''}; "
-            f"the lowest has {number(min(scores))}, the highest {number(max(scores))}."
+            f"The median is {pluralize(statistics.median(scores), 'point')} of {number(highest_possible)}"
+            f"{' graded automatically' if by_hand else ''}, "
+            f"the lowest {number(min(scores))}, the highest {number(max(scores))}."
         )
         mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)
         if mistakes:
             (exercise, misconception), count = mistakes.most_common(1)[0]
             often = "once" if count == 1 else f"{count} times"
-            lines.append(f"The mistake seen most is {misconception} in {exercise}: {often}.")
+            lines.append(f"The most frequent mistake is {misconception} in {exercise}: {often}.")
     if graded and by_hand:
         lines.append(
-            f"{pluralize(by_hand, 'point')} more {'is' if by_hand == 1 else 'are'} for a person to give, in formgrader."
+            f"{pluralize(by_hand, 'more point')} {'is' if by_hand == 1 else 'are'} graded manually, in formgrader."
         )
     return "\n".join(lines)
 
@@ -86,7 +86,7 @@ def needs_review(verdicts: Sequence[Verdict]) -> str:
     for (why, reason), names in grouped.items():
         heads = names if reason else [_named(names)]
         lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
-    return "\n".join(["Needs a person:", *lines]) if lines else ""
+    return "\n".join(["Needs your review:", *lines]) if lines else ""
 
 
 def group_messages(messages: Iterable[tuple[str, str]]) -> str:
@@ -133,25 +133,27 @@ def preview_text(found: Preview) -> str:
         f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
-        lines.append(f"A run is grading {found.chapter} just now: what it has not entered yet is not counted here.")
+        lines.append(
+            f"Another run is grading {found.chapter} now. Marks that it has not entered yet are not counted here."
+        )
     moves = found.moves
     falls = sum(move.is_drop for move in moves)
-    total = f"{pluralize(len(moves), 'mark')} would move, {falls} of them down:" if moves else "No mark would move."
+    total = f"{pluralize(len(moves), 'mark')} would change, {falls} of them down:" if moves else "No mark would change."
     lines += ["", total]
     lines += [wrapped(move.text, "    ", f"  - {sanitize(move.student)}: ") for move in moves[:_MOST]]
     if len(moves) > _MOST:
-        lines.append(f"  - and {len(moves) - _MOST} more: --json lists all.")
+        lines.append(f"  - and {len(moves) - _MOST} more (--json lists all)")
     if found.by_exercise:
-        lines += ["", "By exercise, and the checks that made the difference:"]
+        lines += ["", "By exercise, with the checks that caused the change:"]
         changes = Counter((c.exercise, str(c)) for move in moves for c in move.checks)
         for name, (students, gain) in found.by_exercise.items():
             sign = "+" if gain > 0 else "−" if gain < 0 else "±"
-            lines.append(f"  {name}: {pluralize(students, 'student')}, {sign}{number(abs(gain))} points in all")
+            lines.append(f"  {name}: {pluralize(students, 'student')}, {sign}{number(abs(gain))} points in total")
             for (exercise, change), count in changes.most_common():
                 if exercise == name:
                     lines.append(wrapped(f"{change.partition(', ')[2]} ({count})", "      ", "    "))
     if found.named:
-        lines += ["", "Other mistakes would be named:"]
+        lines += ["", "These mistakes would get another name:"]
         for (exercise, was, now), count in found.named.items():
             lines.append(
                 wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})", "    ", "  ")
@@ -166,13 +168,13 @@ def preview_text(found: Preview) -> str:
 
 def _validation_text(found: Preview) -> str:
     if found.unproven is None:
-        return f"No release of {found.chapter} is known here, so no check is proven: `autograder release {found.chapter}` proves them."
+        return f"{found.chapter} has no release here, so its checks are not validated. `autograder release {found.chapter}` validates them."
     if not found.unproven:
-        return "Every check is proven: none has changed since the last release."
+        return "Every check is validated: none has changed since the last release."
     titles = "; ".join(f"{exercise}, “{sanitize(title)}”" for exercise, title in found.unproven)
     return wrapped(
-        f"Not proven since the last release: {titles}. `autograder audit {found.chapter}` tries them, and "
-        f"`autograder release {found.chapter}` proves them.",
+        f"Not validated since the last release: {titles}. `autograder audit {found.chapter}` tries them, and "
+        f"`autograder release {found.chapter}` validates them.",
         "",
     )
 

@@ -40,8 +40,8 @@ class _StudentCommands(commands.CommandGroup):
 
 def _not_installed(command: str) -> NoReturn:
     raise click.UsageError(
-        f"`autograder {command}` is for who teaches, and not installed here: "
-        f'pip install "nbautograder[instructor]=={__version__}" brings it.'
+        f"`autograder {command}` is for instructors and is not installed here. "
+        f'To get it: pip install "nbautograder[instructor]=={__version__}"'
     )
 
 
@@ -50,18 +50,18 @@ def _not_installed(command: str) -> NoReturn:
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
 )
 def app() -> None:
-    """Exercises in Jupyter notebooks that say at once what holds, what does not, and why."""
+    """Exercises in Jupyter notebooks that show at once what passes, what fails, and why."""
 
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False, type=commands.PATH)
-@click.option("--no-open", is_flag=True, help="Lay the course out, and leave JupyterLab closed.")
+@click.option("--no-open", is_flag=True, help="Set up the course without opening JupyterLab.")
 @click.option(
     "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
 )
 @click.pass_context
 def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -> None:
-    """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
+    """Set up the course in your own folder and open its map in JupyterLab. Your work is never overwritten."""
     from autograder.student.terminal import starting
 
     _end_in_order()
@@ -75,10 +75,10 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
 @click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=commands.PATH)
 @click.option("--unsafe-local", is_flag=True, help="Run the notebook's code as yourself, without a sandbox.")
 def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
-    """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
+    """Check a notebook in this terminal each time you save it, until you press q. Other keys hint, go on, list or reset."""
     # Print this before NumPy is loaded, so that the user sees at once that the command has started.
     name = notebook.name if notebook is not None else "the notebook here"
-    click.echo(f"Watching {name} … (q ends it)")
+    click.echo(f"Watching {name} … (q to quit)")
     from autograder.student.terminal.starting import find_notebook
     from autograder.student.terminal.watch import watch as watch_notebook
 
@@ -102,11 +102,11 @@ def _ended(number: int, _frame: object) -> NoReturn:
 @click.command()
 @commands.notebooks_argument
 @commands.exercise_option
-@click.option("--visible", is_flag=True, help="Only the checks that students see: here there are no others.")
+@click.option("--visible", is_flag=True, help="Only the checks that students see. There are no others here.")
 @commands.json_option
 @commands.unsafe_option
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
-    """Check notebook files by the examples that were released with them."""
+    """Check notebook files with the examples that were released with them."""
     from autograder.cli.output import grading_progress, print_results, verdict_text
     from autograder.student.terminal.checking import asking_for_unsafe_local, check_by_examples
 

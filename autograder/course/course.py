@@ -41,83 +41,82 @@ NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a mis
 class Course(Configurable):
     """A course folder, configured by its ``course_config.py``. docs/architecture.md describes the files in it."""
 
-    title = Unicode("", help="What the course is called where people read it.").tag(config=True)
-    chapters = List(Unicode(), help="The ids of the chapters, in the order in which they are taught.").tag(config=True)
+    title = Unicode("", help="The course's title on pages and in messages.").tag(config=True)
+    chapters = List(Unicode(), help="The chapter ids, in teaching order.").tag(config=True)
     packages = List(
-        Unicode(), ["numpy", "matplotlib"], help="What a student's code may import besides the standard library."
+        Unicode(),
+        ["numpy", "matplotlib"],
+        help="The packages that a student's code may import in addition to the standard library.",
     ).tag(config=True)
     disclosure = Enum(
         ["title", "message", "example"],
         "message",
-        help="How much feedback tells of a hidden check that failed: its title only, its message too, or the smallest "
-        "example that shows the failure as well.",
+        help="How much feedback shows of a failed hidden check: its title, its title and message, or both and the "
+        "smallest example that fails.",
     ).tag(config=True)
     secret_file = Unicode(
         ".course_secret",
-        help="The file, never committed, that holds the secret from which hidden inputs are drawn. The environment "
-        "variable AUTOGRADER_COURSE_SECRET comes before it.",
+        help="The file with the secret from which hidden inputs are drawn. Never commit it. The environment "
+        "variable AUTOGRADER_COURSE_SECRET takes precedence over it.",
     ).tag(config=True)
     audience = Enum(
         ["class", "self-learners"],
         "class",
-        help="Whom a release is for. For a class, a quiz says what is right once it is graded. Self-learners, whom nobody marks, "
-        "hear it at once, and read solutions: what `make lab`, `autograder start` and `autograder site` hand out is always "
-        "for them.",
+        help="Whom a release is for. A class sees the right answer to a quiz after grading. Self-learners see it at once and can "
+        "read solutions. `make lab`, `autograder start` and `autograder site` always release for self-learners.",
     ).tag(config=True)
     solutions = Enum(
         ["never", "after passing", "after due"],
         "never",
-        help="When a class may read other ways to write an exercise: never; once one's own passes; or once one's own passes "
-        "in a release that is made after the due date that the gradebook holds. Until then no solution is in what is released.",
+        help="When students of a class may read alternative solutions of an exercise: never, after their own solution passes, or "
+        "after it passes in a release made after the due date in the gradebook. Until then, a release contains no solution.",
     ).tag(config=True)
-    check_seconds = Float(
-        10.0, help="How long one call may take when students run `check` in a notebook, before it is stopped."
-    ).tag(config=True)
+    check_seconds = Float(10.0, help="How long one call may take if students run `check` in a notebook.").tag(
+        config=True
+    )
     call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
     cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
     submission_seconds = Float(
         60.0,
-        help="How long a notebook may take each time it is run for grading, with the calls that follow; four times as long "
-        "in all.",
+        help="How long one run of a notebook may take during grading, including the calls that follow. All runs together may "
+        "take four times as long.",
     ).tag(config=True)
     redraw_pictures = Bool(
         default_value=False,
-        help="Whether the course's own pictures, the cells tagged `picture`, are drawn again when a notebook is graded. By "
-        "default the image that the student's notebook holds is kept, where that cell is unchanged, and nothing is drawn: "
-        "far quicker, and no mark depends on it.",
+        help="Whether grading draws the course's own pictures again (cells tagged `picture`). By default it keeps the image in "
+        "the student's notebook if the cell is unchanged. This is much faster, and no mark depends on it.",
     ).tag(config=True)
     targets = Dict(
         dict(TARGETS),
-        help="What share a chapter's audit has to reach for it to be released, each from 0 to 1: of the mutants that any check "
-        "kills (`hidden`) and that a visible one does (`visible`), of the misconceptions that fail a visible check "
-        "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
-        "(`by_heart`). What is left out keeps its default.",
+        help="The shares, from 0 to 1, that a chapter's audit must reach before a release. `hidden`: mutants that any check kills. "
+        "`visible`: mutants that a visible check kills. `misconceptions_visible`: misconceptions that fail a visible check. "
+        "`kinds`: mutants, wrong for only one input category, that any check kills. `by_heart`: the largest share of the points that one "
+        "hard-coded answer may earn. Omitted shares keep their defaults.",
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),
-        help="How many of each an exercise has to have for its chapter to be released: `misconceptions`, `alternatives`, `hints`. What is left "
-        "out is not asked for; alternatives are asked of functions only. `autograder audit --suggest` offers misconceptions.",
+        help="How many `misconceptions`, `alternatives` and `hints` each exercise needs before a release. Omitted ones are not "
+        "required, and alternatives are required only for functions. `autograder audit --suggest` suggests misconceptions.",
     ).tag(config=True)
     locate_seconds = Float(
         2.0,
-        help="How long the line of a mistake that has no name is looked for, in each exercise of a notebook, after its marks "
-        "are made; 0: not at all.",
+        help="How long to search for the line of an unnamed mistake, for each exercise of a notebook, after it is marked. "
+        "0 turns the search off.",
     ).tag(config=True)
     located = Enum(
         ["nothing", "line", "kind"],
         "kind",
-        help="How much feedback tells of where a mistake is: nothing, its line, or its line and what to look at in it.",
+        help="How much feedback shows about the place of a mistake: nothing, its line, or its line and what to check there.",
     ).tag(config=True)
     resubmissions = Enum(
         ["latest", "best"],
         "latest",
-        help="Which notebook counts of a student who handed in several, one after the other: the one that came last, or the one with the "
-        "best mark, late penalties included.",
+        help="Which notebook counts if a student submits several: the last one, or the one with the best mark after late penalties.",
     ).tag(config=True)
     missing_marks = Enum(
         ["blank", "zero"],
         "blank",
-        help="What an export sends for a student who handed in nothing: a blank cell, which changes nothing there, or 0 points.",
+        help="What an export writes for a missing submission: a blank cell, which changes nothing in the LMS, or 0 points.",
     ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
     grader_seconds = Float(
@@ -176,7 +175,9 @@ class Course(Configurable):
         given = proposal["value"]
         for name, share in given.items():
             if name not in TARGETS:
-                self._refuse(proposal, f"a dictionary of {', '.join(TARGETS)}, and {name!r} is none of them")
+                self._refuse(
+                    proposal, f"a dictionary with keys from {', '.join(TARGETS)}, and {name!r} is not one of them"
+                )
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
                 self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
         return {**TARGETS, **given}
@@ -186,7 +187,9 @@ class Course(Configurable):
         given = proposal["value"]
         for name, number in given.items():
             if name not in AT_LEAST:
-                self._refuse(proposal, f"a dictionary of {', '.join(AT_LEAST)}, and {name!r} is none of them")
+                self._refuse(
+                    proposal, f"a dictionary with keys from {', '.join(AT_LEAST)}, and {name!r} is not one of them"
+                )
             if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 100:
                 self._refuse(
                     proposal, f"a dictionary of whole numbers from 0 to 100, and that of {name!r} is {number!r}"
@@ -195,7 +198,7 @@ class Course(Configurable):
 
     def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]
-        raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}: it has to be {wanted}.")
+        raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}. It must be {wanted}.")
 
     @property
     def limits(self) -> Limits:
@@ -329,12 +332,12 @@ def _refuse_unknown(root: Path, config: Config) -> None:
     path, known = root / CONFIG_NAME, Course.class_trait_names(config=True)
     for section in config:
         if section != "Course" and difflib.get_close_matches(section.lower(), ["course"], 1, NEAR):
-            raise CourseError(f"{path} sets c.{section}, which nothing reads. Did you mean c.Course?")
+            raise CourseError(f"{path} sets c.{section}, which has no effect. Did you mean c.Course?")
     for name in config.get("Course", {}):
         if name not in known:
             near = difflib.get_close_matches(name, known, 3, 0.6)
             advice = f"Did you mean {' or '.join(near)}?" if near else f"The settings are: {', '.join(sorted(known))}."
-            raise CourseError(f"{path} sets c.Course.{name}, and there is no such setting. {advice}")
+            raise CourseError(f"{path} sets c.Course.{name}, but there is no such setting. {advice}")
 
 
 def failure(error: BaseException, path: Path, within: Path | None = None) -> str:

@@ -136,7 +136,7 @@ def read_bytes(path: Path) -> bytes:
                 raise NotebookError(f"{path.parent.name} is a file, not a folder with a notebook in it.")
             if path.exists():
                 raise NotebookError(f"{path.name} is not a regular file, so it was not opened.")
-            raise NotebookError(f"There is no file {path.name}: nothing was handed in under that name.")
+            raise NotebookError(f"There is no file {path.name}. Nothing was submitted under that name.")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -144,7 +144,7 @@ def read_bytes(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise NotebookError(
             f"{path.name} is larger than {MAX_BYTES // 2**20} MB. "
-            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+            "Open it, choose “Clear Outputs of All Cells”, save it and submit it again."
         )
     return data
 
@@ -176,12 +176,12 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
     content = _load(data, name)
     if isinstance(content.get("worksheets"), list) or _version(content) < 4:
         raise NotebookError(
-            f"{name} is in the notebook format of 2014 or older (nbformat {_version(content)}). Convert it with: "
+            f"{name} uses a notebook format from 2014 or earlier (nbformat {_version(content)}). Convert it with: "
             f"jupyter nbconvert --to notebook --nbformat 4 --inplace {name if path else 'FILE.ipynb'}"
         )
     if not isinstance(content.get("cells"), list):
         raise NotebookError(
-            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
+            f"{name} is JSON but not a notebook: it has no list of cells. Submit the .ipynb file that Jupyter saved."
         )
     _require_size(content["cells"], name)
     return content
@@ -202,7 +202,7 @@ def notebook_of(document: Mapping[str, Json], path: Path | None = None) -> Noteb
     parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     if not any(cell.kind == "code" for cell in parsed):
         name = path.name if path else "The file"
-        raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
+        raise NotebookError(f"{name} has no code cells, so there is nothing to grade. Is it the right notebook?")
     named = metadata_of(document).get("chapter")
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
 
@@ -257,7 +257,7 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
             cell["outputs"], cell["execution_count"] = [], None
     if missing:
         names = ", ".join(sorted(missing))
-        raise NotebookError(f"There is no stub cell called {names} in the notebook to put code into.")
+        raise NotebookError(f"The notebook has no stub cell called {names}.")
     return result
 
 
@@ -303,29 +303,29 @@ def _released(path: Path, _changed: int) -> Notebook:
 
 def _load(data: bytes, name: str) -> dict[str, Json]:
     if not data.strip():
-        raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
+        raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and submit it again.")
     if sum(map(data.count, (b"[", b"{", b","))) > MAX_PARTS:
         raise NotebookError(
-            f"{name} holds more than {MAX_PARTS // 10**6} million lists and items, which would take gigabytes to read. "
-            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+            f"{name} contains more than {MAX_PARTS // 10**6} million lists and items, which would take gigabytes to read. "
+            "Open it, choose “Clear Outputs of All Cells”, save it and submit it again."
         )
     if nested_deeper(data, MAX_NESTING):
-        raise NotebookError(f"{name} is JSON that no notebook holds: lists in lists, more than {MAX_NESTING} deep.")
+        raise NotebookError(f"{name} is not a notebook: its JSON has lists nested more than {MAX_NESTING} deep.")
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise NotebookError(
-            f"{name} is not UTF-8 text (byte {error.start}), so it is not a notebook as Jupyter saves it. "
-            "Hand in the .ipynb file itself, not a compressed or converted copy."
+            f"{name} is not UTF-8 text (byte {error.start}), so Jupyter did not save it in this form. "
+            "Submit the .ipynb file itself, not a compressed or converted copy."
         ) from error
     except json.JSONDecodeError as error:
         raise NotebookError(
-            f"{name} is not JSON (line {error.lineno}: {error.msg}), so it is not a whole notebook. It may be cut off, "
-            "or hold the marks of a merge. Open it in Jupyter, mend it, save it and hand it in again."
+            f"{name} is not a valid notebook (JSON error in line {error.lineno}: {error.msg}). It may be truncated "
+            "or contain merge-conflict markers. Repair it in Jupyter, save it and submit it again."
         ) from error
     except ValueError as error:
         what = type(error).__name__
-        raise NotebookError(f"{name} is JSON that no notebook holds ({what}), so it was not read.") from error
+        raise NotebookError(f"{name} is not a notebook: its JSON cannot be read ({what}).") from error
     return content if isinstance(content, dict) else {}
 
 
@@ -333,8 +333,8 @@ def _require_size(cells: list[Json], name: str) -> None:
     """Raise ``NotebookError`` if there is too much code, all of which is parsed and sent to the sandbox, or too many marks on a letter of it."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
-            f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
-            "Delete those that are not needed, save it and hand it in again."
+            f"{name} has {len(cells):,} cells, and the limit is {MAX_CELLS:,}. "
+            "Delete the cells that you do not need, save it and submit it again."
         )
     sources = [text_of(cell.get("source")) for cell in map(_mapping, cells)]
     kinds = [cell.get("cell_type") for cell in map(_mapping, cells)]
@@ -342,14 +342,14 @@ def _require_size(cells: list[Json], name: str) -> None:
         if kind == "code" and attempt.has_long_run_of_marks(source):
             raise NotebookError(
                 f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
-                "language needs so many, and they take long to read. Delete them, save the notebook and submit it again."
+                "language needs so many. Delete them, save the notebook and submit it again."
             )
     code = [source for source, kind in zip(sources, kinds, strict=True) if kind == "code"]
     if sum(map(encoded_size, code)) > MAX_CODE:
         raise NotebookError(
-            f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "
-            "million; brackets, commas and letters beyond ASCII count for more). Is there data among it, "
-            "or a cell that was copied many times? Take that out, save it and hand it in again."
+            f"{name} contains {sum(map(len, code)):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
+            "million, with brackets, commas and non-ASCII letters counted higher). Does it contain data, "
+            "or a cell that was copied many times? Delete that, save the notebook and submit it again."
         )
 
 

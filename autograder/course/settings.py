@@ -18,17 +18,17 @@ _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
 # The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
-    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange; by default the folder's."),
-    "CourseDirectory.db_url": ("sqlite:///gradebook.db", "Where the gradebook is; by default gradebook.db in the course folder."),
-    "CourseDirectory.submitted_directory": ("submitted", "The folder of what was handed in."),
+    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's."),
+    "CourseDirectory.db_url": ("sqlite:///gradebook.db", "The address of the gradebook. Default: gradebook.db in the course folder."),
+    "CourseDirectory.submitted_directory": ("submitted", "The folder of submissions."),
     "CourseDirectory.autograded_directory": ("autograded", "The folder of the graded notebooks."),
-    "CourseDirectory.feedback_directory": ("feedback", "The folder of the pages that students get back."),
+    "CourseDirectory.feedback_directory": ("feedback", "The folder of students' feedback pages."),
     "AssignLatePenalties.plugin_class": (
         "nbgrader.plugins.latesubmission.LateSubmissionPlugin",
-        "What works out the penalty of a late submission.",
+        "The plugin that computes the penalty for a late submission.",
     ),
-    "LateSubmissionPlugin.penalty_method": ("none", "What that plugin does by itself: none, or zero points for a late submission."),
-    "Exchange.root": ("", "The folder through which notebooks are released and collected; by default nbgrader's own."),
+    "LateSubmissionPlugin.penalty_method": ("none", "The plugin's built-in rule: no penalty, or zero points for a late submission."),
+    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's."),
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def settings_of(course: Course) -> list[Setting]:
         settings.append(Setting(f"c.{key}", getattr(course, name), default, " ".join(trait.help.split()), where))
     settings += _of_nbgrader(course, own)
     given = bool(os.environ.get(VARIABLE))
-    help_text = f"The secret from which hidden inputs are drawn; it comes before the file {course.secret_file}. Its value is not shown."
+    help_text = f"The secret from which hidden inputs are drawn. It takes precedence over the file {course.secret_file}. Its value is not shown."
     value, where = ("set", "the environment") if given else ("not set", DEFAULT)
     settings.append(Setting(VARIABLE, value, "not set", help_text, where))
     return settings

@@ -42,15 +42,15 @@ __all__ = [
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _STOPPED = {
-    "skipped": "This cell was left out: one before it had to be stopped.",
+    "skipped": "This cell was skipped because an earlier cell had to be stopped.",
     "timeout": "This cell ran out of time and was stopped.",
-    "memory": "This cell asked for more memory than a submission may have and was stopped.",
+    "memory": "This cell used more memory than a submission may use and was stopped.",
     "threads": "This cell started more threads than a submission may have and was stopped.",
     "crash": "This cell crashed Python.",
     "protocol": "This cell broke the connection to the grader and was stopped.",
 }
 
-NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
+NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
 _MAX_SIDE = 4096  # pixels. A small file could need gigabytes in a browser
@@ -248,7 +248,7 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
         data = {mime: text if mime.startswith("image/") else sanitize(text) for mime, text in data.items()}
         if not data:
             kinds = sanitize(", ".join(map(str, bundle)))[:60] or "nothing"
-            data = {"text/plain": f"(an output of the kind {kinds} is not kept)"}
+            data = {"text/plain": f"(output of type {kinds} is not kept)"}
         return _output(kind, data, **({"execution_count": count} if kind == "execute_result" else {}))
     if kind == "error":
         lines = output.get("traceback")

@@ -85,8 +85,8 @@ def _chapter_in(job: Job, course: Course) -> str:
     chapter = chapter_of(read_notebook(job.path), course)
     if chapter is None:
         raise NotebookError(
-            f"Nothing in {job.path.name} tells which chapter it belongs to: none of its cells has a grade id of this "
-            "course. Put the chapter's id into the file name, or hand in the notebook that was released."
+            f"Cannot tell which chapter {job.path.name} belongs to: none of its cells has a grade id of this course. "
+            "Put the chapter's id into the file name, or submit the notebook that was released."
         )
     try:
         return course.require_chapter(chapter)
@@ -169,9 +169,9 @@ class NotebookGrader:
         self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
             raise SandboxStartError(
-                f"No jail can be had any more: {error}, for {_MAX_WITHOUT_JAIL} notebooks in a row, each tried again for seconds. "
-                "No student's code is run without one. What was graded is kept: see what this machine is short of "
-                "(`autograder doctor` tells what does not work), and the same command goes on from here."
+                f"The sandbox failed to start for {_MAX_WITHOUT_JAIL} notebooks in a row, after several tries each: {error}. "
+                "No student's code is run without a sandbox. Graded notebooks are saved. "
+                "Find the problem with `autograder doctor`, then run the same command to continue."
             ) from error
 
     def _require_chapter(self, submission: Submission) -> None:
@@ -186,6 +186,6 @@ class NotebookGrader:
         found = grade_ids(submission.submitted)
         if found & (theirs - ours) and not found & (ours - theirs):
             raise NotebookError(
-                f"This is the notebook of {other}, and no cell of {self._task.chapter} stands in it. "
-                "If the student has the right one, have it handed in; else give the mark by hand."
+                f"This is the notebook of {other}, and it has no cell of {self._task.chapter}. "
+                "Ask the student for the right notebook, or enter the mark manually."
             )

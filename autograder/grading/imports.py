@@ -24,16 +24,16 @@ __all__ = ["AllowedImports", "modules_of"]
 _ALWAYS = frozenset({"autograder", "IPython"})  # always available in the sandbox
 _MISSING = re.compile(r"No module named '(\w+)")
 COURSE = (
-    "{places} of {chapter}'s own notebook {imports} {modules}, which notebooks cannot import where they are graded: "
-    "c.Course.packages of {config} lists {listed}. So that this is no student's zero, nothing was graded. Add {quoted} there, with "
-    "the package installed on this machine, and grade again."
+    "{places} of {chapter}'s own notebook {imports} {modules}, which notebooks cannot import during grading: "
+    "c.Course.packages of {config} lists {listed}. To avoid zeros for students, nothing was graded. Add {quoted} there, "
+    "install the package on this machine, and grade again."
 )
 ITS_OWN = (
-    "{place} of the course's own notebook failed, as {module} is missing where notebooks are graded, so no mark was given. List "
-    "what it belongs to in c.Course.packages of {config}, see that it is installed, and grade again."
+    "{place} of the course's own notebook failed because {module} is missing during grading, so no mark was given. Add its "
+    "package to c.Course.packages of {config}, install it on this machine, and grade again."
 )
 STUDENTS = (
-    "Imports {modules}, which c.Course.packages of {config} does not list, and has a mark without it. Where students may use "
+    "Imports {modules}, which c.Course.packages of {config} does not list, and was graded without it. If students may use "
     "{it}, add {quoted} there and grade again."
 )
 

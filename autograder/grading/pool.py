@@ -45,9 +45,9 @@ _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
 _LOOK_SECONDS = 0.1  # between two looks at what the processes use
 _EXCEEDED = (
-    "The grader itself took more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
-    "a zero. Something in the notebook, or in what its functions return, is slow or large to read or to compare. Look at it and grade "
-    "it manually, or raise the limit and grade it again."
+    "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
+    "a zero. Something in the notebook or its functions' results is slow or large to read or compare. Grade it manually, "
+    "or raise the limit and grade it again."
 )
 
 
@@ -184,7 +184,7 @@ class Pool:
                 self._waiting.appendleft(job)
                 continue
             why = f"The process that graded this notebook {how}, twice."
-            yield self._task.ungradable(job, f"{why} This is not the student's fault; grade it again, or by hand.")
+            yield self._task.ungradable(job, f"{why} This is not the student's fault. Grade it again, or manually.")
         if self._waiting:
             self._feed(self._start())
 
@@ -272,7 +272,7 @@ class _Grading(NamedTuple):
             return None
         processor, memory = _usage(pid)
         if time.monotonic() - self.began > self.seconds:
-            much = f"{pluralize(self.seconds, 'second')}, the time of the student's code included,"
+            much = f"{pluralize(self.seconds, 'second')}, including the student's code,"
             return much, "c.Course.grader_seconds"
         if processor - self.processor_began > self.processor_seconds:
             much = f"{pluralize(self.processor_seconds, 'second')} of processor time"

@@ -30,17 +30,13 @@ __all__ = [
 BESIDE = ("timestamp.txt", "submission_secret.txt")
 MAX_BESIDE = 4096  # bytes that are read
 
-COPIED = (
-    "The cell of {name} stands more than once in this notebook. Both were run, in order, "
-    "so the last one is what was checked."
-)
+COPIED = "This notebook has the cell of {name} more than once. All were run, in order, so the last one was checked."
 REDEFINED = (
-    "{name} is defined again in the cell of {other}, and that one is wrong for this exercise. What {name}'s own cell made "
-    "of it was checked; a name of its own for the helper would keep the two apart."
+    "{name} is defined again in the cell of {other}, and that second definition is wrong for this exercise. The first one, "
+    "in {name}'s own cell, was checked. Give the second one another name."
 )
 COVERED = (
-    "You defined {name}, but the empty stub stands below your definition and replaces it. "
-    "Write your code into the stub's own cell, or move it below."
+    "You defined {name}, but the empty stub further down overwrites it. Put your code in the stub's cell, or below it."
 )
 
 
@@ -237,7 +233,7 @@ def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
         raise
     except Exception as error:  # noqa: BLE001 - any error concerns this notebook only
         verdict, job = outcome.verdict, outcome.job
-        reason = crash("Writing what the student gets back", error)
+        reason = crash("Writing the student's feedback", error)
         return deliver(Outcome(job, ungradable(job, reason, verdict.chapter, verdict.max_score), is_final=False))
 
 

@@ -136,7 +136,9 @@ def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[...,
 
 
 # Each message describes a function with one mistake, but this student's answers come from both mistakes.
-TWO_AT_ONCE = "Two things at once. Each is told as it looks where it is the only one: your own numbers and shapes come of both together."
+TWO_AT_ONCE = (
+    "Your code has two mistakes. Each message describes one of them on its own, so your numbers and shapes may differ."
+)
 ANSWER_SECONDS = 2.0  # processor time for one call of a misconception
 
 

@@ -25,8 +25,8 @@ from autograder.values import call_key, family_of, paste
 __all__ = ["ExerciseSession", "Subject"]
 
 _A_NEW_TABLE = (
-    "Work on a copy of the table; `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
-    "change the old one."
+    "Work on a copy of the table. `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
+    "change the table itself."
 )
 MAX_GIVEN = 60  # characters of inputs shown in a sentence (the example below it shows all)
 
@@ -218,15 +218,15 @@ class ExerciseSession:
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",
+            f"{call.function} changes its input {which}. {advice}",
             self.described(call),
             kind="changed",
         )
 
     def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
         raise CheckFailed(
-            f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
-            "something from one call to the next, hand out one array again and again, or draw random numbers of its own "
+            f"{call.function} returned two different results for the same input, with another call in between. Does it keep "
+            "data from one call to the next, return the same array each time, or draw its own random numbers "
             "(`np.random…`)?",
             "\n".join([self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]),
             kind="unsteady",

@@ -37,14 +37,14 @@ def describe_shapes(shapes: Mapping[str, Shape]) -> str:
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``@`` fails: the two sizes, the known shapes, and which changes would fit."""
     return (
-        f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last of its right side (the only "
-        f"one of a vector), here of size {right}: they must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
+        f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side (a "
+        f"vector's only axis), here of size {right}. They must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
     )
 
 
 def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``transpose`` rejects its list of axes, and number the two exchanged axes from the end."""
-    text = f"`transpose` was given a list of axes that is not as long as the array has axes.{describe_shapes(shapes)}"
+    text = f"`transpose` needs one entry for each axis of the array, and your list has another length.{describe_shapes(shapes)}"
     listed = re.search(r"transpose\(\D*((?:\d+\s*,\s*)+\d+)\s*,?\s*\)", line)
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
     moved = [place for place, axis in enumerate(axes) if place != axis]
@@ -52,8 +52,8 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
         return f"{text} Which axes does it have just before this line?"
     last, first = (place - len(axes) for place in reversed(moved))
     return (
-        f"{text} Your list exchanges the axes {last} and {first}, counted from the end: `swapaxes` does that for two axes that you name, "
-        "whatever stands before them. Where the array lacks one of the axes, that is to be mended first."
+        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, however many are "
+        "in front of them. If the array lacks one of these axes, fix that first."
     )
 
 
@@ -69,13 +69,13 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         return ask
     # These products are possible as far as the summed axes are concerned.
     fits = {
-        f"with the last two axes of `{right}` exchanged": one[-1] == other[-1],
-        f"with the last two axes of `{left}` exchanged": one[-2] == other[-2],
-        "with the two sides exchanged": other[-1] == one[-2],
+        f"with the last two axes of `{right}` swapped": one[-1] == other[-1],
+        f"with the last two axes of `{left}` swapped": one[-2] == other[-2],
+        "with the two sides swapped": other[-1] == one[-2],
     }
     would = [how for how, fit in fits.items() if fit]
     if not would:
-        return f"{ask} No exchange of axes or sides makes them fit."
+        return f"{ask} Swapping axes or sides does not make them fit."
     return f"The sizes would fit {', or '.join(would)}. {ask}"
 
 
@@ -85,8 +85,8 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
         return ""
     return (
-        f"`.T` turns all the axes of `{name}` round, {shapes[name]} becomes {shapes[name][::-1]}; "
-        "the sizes would fit with the last two exchanged and those in front left where they are."
+        f"`.T` reverses all the axes of `{name}`: {shapes[name]} becomes {shapes[name][::-1]}. "
+        "The sizes would fit if only the last two were swapped."
     )
 
 
@@ -150,37 +150,37 @@ _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
-_INDENTED = "The lines of a function's body start at the same column: look at the spaces at the start of this line."
+_INDENTED = "The lines of a function's body start at the same column. Look at the spaces at the start of this line."
 _BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on floats: what is the dtype of each array in this line?"
 # Messages by error type and words in the error's text. The first match is used.
 _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
-    "IndexError: only integers": "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?",
-    "IndexError: scalar variable": "What is indexed here is a single number, with no axes left: print its shape just before this line.",
-    "IndexError: list index out of range": "The list has fewer items than that, and the first has index 0: print its length just before this line.",
-    "IndexError: string index out of range": "The string has fewer characters than that, and the first has index 0: print its length just before this line.",
-    "IndexError: from empty": "There is nothing left to take: what should happen with an empty one?",
-    "KeyError: '": "The dictionary has no such key: print its keys just before this line. `.get(key, default)` gives a default where there is none.",
-    "IndexError": "An index asks for an axis or an entry that the array does not have: print its shape just before this line.",
-    "RecursionError": "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?",
-    "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
-    "MemoryError": "It asks for more memory than there is: an array larger than the task needs (print its shape before it is made), or something that grows without end?",
-    "NotImplementedError": "The stub's `raise NotImplementedError` is still there: it goes when the answer comes.",
-    "ValueError: ambiguous": "An array stood where one True or False is needed (as `if`, `and`, `or` and `not` ask for): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry.",
-    "ValueError: inhomogeneous": "The parts are of different lengths or shapes, so they do not make one array: print the shape of each.",
-    "TypeError: to a scalar index": "An array stands where one whole number is needed: an axis, a size or an index. Does an argument stand in the wrong place?",
+    "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
+    "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
+    "IndexError: list index out of range": "The list has fewer items than that, and the first has index 0. Print its length just before this line.",
+    "IndexError: string index out of range": "The string has fewer characters than that, and the first has index 0. Print its length just before this line.",
+    "IndexError: from empty": "You took an item from an empty collection. What should happen when it is empty?",
+    "KeyError: '": "The dictionary has no such key. Print its keys just before this line. `.get(key, default)` returns a default for a missing key.",
+    "IndexError": "You index an axis or an entry that the array does not have. Print its shape just before this line.",
+    "RecursionError": "The function calls itself without end. Is there a case that stops it, and does each call get closer to it?",
+    "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
+    "MemoryError": "It needs more memory than there is. Is an array larger than the task needs (print its shape first), or does something grow without end?",
+    "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
+    "ValueError: ambiguous": "An array is used where `if`, `and`, `or` or `not` needs one True or False. Use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
+    "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they do not form one array. Print the shape of each.",
+    "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be one whole number. Is an argument in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
     "TypeError: invert … not supported for the input types": _BOOLEAN,
-    "TypeError: object is not callable": "A value is called like a function: was its name given to something else, do parentheses stand where brackets belong, or is an operator missing before them?",
-    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both.",
-    "TypeError: Cannot interpret … as a data type": "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype.",
-    "TypeError: unhashable type: 'numpy": "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`.",
-    "TypeError: unhashable type": "What can change cannot be a member of a set or a key of a dictionary: a tuple can be one in a list's place, a frozenset in a set's.",
-    "TypeError: can only concatenate": "Only two texts, or two lists, add up: `str(…)` makes a text of a number, and an f-string puts it into one.",
-    "TypeError: 'str' object does not support item assignment": "A string never changes: build a new one, as `.replace(…)`, a slice and `+` do.",
-    "ValueError: invalid literal for int": "This text is no whole number: print it with `repr(…)` just before this line. Are there spaces, a point or other signs in it?",
-    "SyntaxError": "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above.",
-    "IndentationError: expected an indented block": "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule.",
+    "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before them?",
+    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) got an array. NumPy's function of the same name takes both.",
+    "TypeError: Cannot interpret … as a data type": "A shape is one argument with its sizes in parentheses, as in `np.zeros((2, 3))`. The next argument is the dtype.",
+    "TypeError: unhashable type: 'numpy": "An array cannot be a key of a dictionary, a member of a set, or an argument of a function with `lru_cache`.",
+    "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
+    "TypeError: can only concatenate": "You can only add two strings or two lists. `str(…)` turns a number into a string, and an f-string puts it into one.",
+    "TypeError: 'str' object does not support item assignment": "A string never changes. Build a new one, for example with `.replace(…)`, a slice or `+`.",
+    "ValueError: invalid literal for int": "This text is not a whole number. Print it with `repr(…)` just before this line. Does it contain spaces, a point or other characters?",
+    "SyntaxError": "Python could not read this cell, so it ran nothing in it. Look for a missing bracket, colon or quote in this line or the line above.",
+    "IndentationError: expected an indented block": "The lines that belong to a `def`, `for` or `if` come below it, indented by four spaces.",
     "IndentationError": _INDENTED,
     "TabError": _INDENTED,
 }
@@ -213,16 +213,16 @@ def explain(
     """
     name = function or "the code"
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
-        return f"`{function}` calls `{where}`, and the `{where}` that was run last is still an empty stub: do `{where}` first."
+        return f"`{function}` calls `{where}`, which is still an empty stub. Write `{where}` first and run its cell."
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
     if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a complete sentence, such as "draw draws nothing"
         return f"{message.rstrip('.')}."
     if kind == NOT_AS_ASKED:
-        return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
+        return f"{name} returned the wrong type of result: {message.rstrip('.')}."
     if kind == "ResultTooBig":
-        return f"{name} gave back more than can be looked at. {message}"
+        return f"{name} returned more than can be checked. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
@@ -249,16 +249,18 @@ def explain_stop(
         text = f", `{line.strip()}`" if line.strip() else ""
         place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than "
-            f"what it was given has entries?{place}"
+            f"{function} was stopped{limit}{on}. Is there a loop that never ends, or that runs far more often than the input "
+            f"has entries?{place}"
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
-        return f"{function} asked for more memory than it may have{limit}. Does it build an array larger than the task needs?"
+        return (
+            f"{function} needed more memory than it may use{limit}. Does it build an array larger than the task needs?"
+        )
     if stopped == "threads":
-        return f"{function} started more threads than a submission may have and was stopped. Are there more than a few tasks at a time?"
+        return f"{function} started more threads than a submission may have and was stopped. Does it run more than a few tasks at a time?"
     if stopped == "protocol":
-        return f"{function} gave back something that could not be read: too large, or not an answer at all."
+        return f"{function} returned something that could not be read. It is too large or not a valid result."
     return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check code that runs outside Python."
 
 
@@ -309,27 +311,27 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if match := _ALIGNED.search(message):
         left, right = match["left"].rstrip(","), match["right"].rstrip(",")
         return (
-            f"The shapes are ({left}) and ({right}); the product sums over axis {match['i']} of the left one (size {match['a']}) and "
+            f"The shapes are ({left}) and ({right}). The product sums over axis {match['i']} of the left one (size {match['a']}) and "
             f"axis {match['j']} of the right one (size {match['b']}), which must be equal. Which axis should be summed over?"
         )
     if "einstein sum" in message or "subscripts given" in message:
         return (
-            "Write the shape of each array beside its letters: one letter for every axis, or `...` for those in front, "
-            "and after the arrow only letters that stand before it."
+            "Write the shape of each array next to its letters: one letter for every axis, or `...` for the axes in front, "
+            "and after the arrow only letters from before it."
         )
     if match := _BARE.search(message):
         side = "left" if match["which"] == "0" else "right"
         return (
-            f"What stands {side} of `@` is a single number or None, with no axes to multiply along: was its last axis summed "
-            "away, or is a `return` missing where it comes from?"
+            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did you sum its last axis away, "
+            "or is a `return` missing in the function that made it?"
         )
     if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({match['left']}) and ({match['right']}) "
-            "they do not: lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
+            f"`@` multiplies the last two axes. The axes in front of them do not fit in ({match['left']}) and ({match['right']}): "
+            "lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
-        return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
+        return "Write the shape of each array next to its letters: a letter must mean one size everywhere."
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line)
     return ""
@@ -344,63 +346,67 @@ def _not_stretched(listed: str, line: str) -> str:
         "must be equal or 1."
     )
     if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
-        return f"{text} A sum or a maximum drops its axis unless it is told to keep it; `x[:, None]` adds one."
-    return f"{text} Which axis of the one should meet which of the other?"
+        return f"{text} A sum or a maximum drops its axis without `keepdims=True`, and `x[:, None]` adds one."
+    return f"{text} Which axis of the first array should match which axis of the second?"
 
 
 def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises: Collection[str], other: str) -> str:
     if kind == "UnboundLocalError" and (match := _LOCAL.search(message)):
-        return f"`{match['name'] or match['old']}` is read before this function has given it a value on the way that was taken."
+        return f"`{match['name'] or match['old']}` is used before this function has given it a value. Does an `if` or a loop skip that line?"
     if kind == "NameError" and (match := _NAME.search(message)):
         if match["name"] == "np":
-            return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
+            return "`np` is the usual name of NumPy. Run the cell with `import numpy as np` first."
         if match["name"] in exercises:
-            return f"`{match['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
+            return f"`{match['name']}` is an exercise of this notebook, but it does not exist when this line runs. Its cell has not run yet, is missing, or stopped with an error."
         near = nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
-        return f"Nothing called `{match['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
+        return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capitals count), or is its cell missing or further down?{hint}"
     if _NONE.search(message):
-        return "Something here is None: most often a function without a `return`, the result of a method that works in place, or an argument that was left out."
+        return "Something here is None. Usually it comes from a function without a `return`, a method that works in place, or an omitted argument."
     if match := _UNPACK_MANY.search(message):
-        what = "What stands on the right has more parts than the left has names"
+        what = "The right side has more parts than the left side has names"
         if "shape" not in line:
-            return f"{what}, {match['n']}: print what it is just before this line."
-        return f"{what}, {match['n']}. An array with batch axes has more sizes: take the ones you need from the end."
+            return f"{what}, {match['n']}. Print it just before this line."
+        return (
+            f"{what}, {match['n']}. An array with batch axes has more sizes: take the sizes that you need from the end."
+        )
     if match := _UNPACK_FEW.search(message):
-        return f"{match['n']} names stand on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
+        return f"There are {match['n']} names on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
     if kind == "TypeError" and message.endswith(
         "() takes no arguments"
     ):  # only for classes (for a function Python says "takes 0 positional arguments")
-        return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
+        return "The class has no `__init__` that accepts these arguments. Does its name have two underscores on each side, and is it indented inside the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
-        return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
+        return f"`{other}` does not accept these arguments. Compare this line with its documentation or its `def` line."
     if kind == "TypeError" and (match := _ARGUMENTS.search(message)):
-        return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
+        return "A function was called with arguments that its `def` line does not accept. Keep the graded function's parameters as they were."
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
         ndim, missing = int(match["ndim"]), int(match["axis"])
         if not ndim:
-            return "What stands here is a single number, with no axes left: was its last axis summed away before?"
-        text = f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0; there is no axis {missing}."
+            return "This is a single number, with no axes left. Did you sum its last axis away before?"
+        text = (
+            f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0, so there is no axis {missing}."
+        )
         return f"{text} The last one is -1, however many there are." if missing >= 0 else text
     if kind == "IndexError" and (match := _INDEX.search(message)):
         axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"
         entries = "1 entry" if size == 1 else f"{size} entries"
-        return f"Axis {axis} has {entries}, counted from 0: index {index} is {past}."
+        return f"Axis {axis} has {entries}, counted from 0, so index {index} is {past}."
     if match := _RESHAPE.search(message):
-        return f"{match['size']} entries cannot be arranged as {match['shape']}: the sizes must multiply to {match['size']}, or divide it where one of them is -1."
+        return f"{match['size']} entries cannot be arranged as {match['shape']}. The sizes must multiply to {match['size']}, or divide it if one of them is -1."
     if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
-        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`: a spelling, or a value of another type than you expect?"
+        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`. Is the name misspelled, or is the value of another type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):
         return (
-            f"`{match['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
-            "the notebook itself imports, or ask your teacher whether the package can be added."
+            f"`{match['name']}` is not available during grading. The rest of your code may well be right. Use only the packages that "
+            "the notebook itself imports, or ask your instructor to add this package."
         )
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{match['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
-            f"True or False to answer with: `{own}` goes along an axis that you name."
+            f"Python's own `{match['name']}` compares whole rows of an array, and the result of that is not a single "
+            f"True or False. `{own}` works along an axis that you choose."
         )
     for case, sentence in _SENTENCES.items():
         of, _, words = case.partition(": ")

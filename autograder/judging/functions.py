@@ -239,7 +239,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     try:
         return Answer(normalize_result(value), changed=answer.changed)
     except TooBig as error:
-        return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
+        return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected
         return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
 

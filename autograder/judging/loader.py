@@ -61,7 +61,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
-                f"{where} is marked with pytest.mark.{mark.name}, which grading does not know: a check runs for everybody. "
+                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: a check runs for everybody. "
                 "Of pytest's marks only parametrize counts here."
             )
         axes.append(_parameters(mark, where))
@@ -71,12 +71,12 @@ def cases_of(cls: type, name: str) -> list[Case]:
     if unknown:
         raise CourseError(
             f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may ask for "
-            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it; make anything else in the check itself."
+            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it. Create anything else in the check itself."
         )
     for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
         if hasattr(cls, setup):
             raise CourseError(
-                f"{where.partition(':')[0]}: {cls.__name__} has a {setup}, which grading does not call: put into each check what it needs."
+                f"{where.partition(':')[0]}: {cls.__name__} has a {setup}, which grading does not call. Put what each check needs into the check itself."
             )
     # Use pytest's order. The mark nearest to the function comes first and varies slowest.
     return [Case(wanted, {k: v for part in parts for k, v in part.items()}) for parts in itertools.product(*axes)]
@@ -87,7 +87,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
     arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
     if arguments.get("indirect"):
         raise CourseError(
-            f"{where} is parametrized with indirect=…, and grading has no fixtures to give the values to."
+            f"{where} is parametrized with indirect=…, but grading has no fixtures that could get the values."
         )
     names, values = arguments["argnames"], arguments["argvalues"]
     names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
@@ -96,7 +96,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
         marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
         if marked and value.marks:
             raise CourseError(
-                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, and every case counts here."
+                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, but every case counts here."
             )
         row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
         if len(row) != len(names):
@@ -239,15 +239,15 @@ class ChapterChecks:
         """Return the checks in a chapter's test file. Raises ``CourseError`` if they do not fit the course."""
         specs = exercises_of(module)
         if not specs:
-            raise CourseError(f"{course.checks(chapter)} holds no class marked with @exercise(…).")
+            raise CourseError(f"{course.checks(chapter)} has no class marked with @exercise(…).")
         names = [spec.name for spec in specs]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise CourseError(f"{course.checks(chapter)} holds two classes for the exercise {twice!r}: make them one.")
+            raise CourseError(f"{course.checks(chapter)} has two classes for the exercise {twice!r}. Combine them.")
         references = reference_functions(course, chapter)
         for spec in specs:
             if spec.name not in references:
                 raise CourseError(
-                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name, and no class."
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function or class of that name."
                 )
             if spec.takes is not None:
                 spec.takes.check_arguments(
@@ -259,7 +259,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is no function of solutions/{chapter}.py, and no class."
+                    f"which is not a function or class of solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {

@@ -44,7 +44,7 @@ _kept = pytest.StashKey[_PytestRun]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--student``."""
     group = parser.getgroup("autograder")
-    group.addoption("--student", metavar="NOTEBOOK", help="run the checks against this notebook, in the jail")
+    group.addoption("--student", metavar="NOTEBOOK", help="run the checks against this notebook, in the sandbox")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -45,7 +45,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
     """Explain a failed step to the student. Return "" if the error is clear enough."""
     step, owner = last_step(call)
     if error.type == NOT_AS_ASKED and error.message == "CLASS":
-        return f"`{call.function}` is no class, and a class is asked for: its first line begins with `class {call.function}`."
+        return f"`{call.function}` should be a class. Its first line begins with `class {call.function}`."
     if error.type == NOT_AS_ASKED:
         return f"{asked_for(call)}: {error.message.rstrip('?. ')}?"
     if error.type == "NoSuchName":
@@ -53,16 +53,16 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
         known = [name for name in listed.split(", ") if name]
         near = nearest(step.name, known)
         if step.do == "call":
-            instead = f" It has `{near}`: is that the one?" if near else ""
-            return f"{owner} has no method `{step.name}`: its `def` is missing, has another name, or stands outside of the class.{instead}"
-        instead = f" They have `{near}`: is that the one?" if near else ""
+            instead = f" It has `{near}`: is that the right name?" if near else ""
+            return f"{owner} has no method `{step.name}`: its `def` is missing, has another name, or is outside the class.{instead}"
+        instead = f" They have `{near}`: is that the right name?" if near else ""
         return (
             f"Objects of {owner} have no `{step.name}` after these lines: no method has set `self.{step.name}`, and the class has "
             f"nothing of that name.{instead}"
         )
     if error.type == "NotImplementedError" and error.where:
         where = f"{owner}.{error.where}" if error.where.isidentifier() else owner
-        return f"`{where}` is still the stub: its `raise NotImplementedError` goes when your code comes."
+        return f"`{where}` is still the stub. Replace its `raise NotImplementedError` with your code."
     if error.line:
         return ""
     text = format_script(call)[0]
@@ -100,7 +100,7 @@ class StudentProxy(Outcomes):
         if self._limits:
             if name in self._conversation.classes:
                 raise CourseError(
-                    f"within(steps=…, calls=…, seconds=…, larger=…) limits functions, and {name} is a class: count in a probe."
+                    f"within(steps=…, calls=…, seconds=…, larger=…) limits functions, but {name} is a class. Count in a probe instead."
                 )
             return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
@@ -211,7 +211,7 @@ class StudentProxy(Outcomes):
             if missing := _missing(call, error):
                 # The name of another exercise is not a misspelling of this one.
                 near = nearest(missing, (name for name in self._names() if name not in self._exercises))
-                instead = f" The notebook has `{near}`: is that the one?" if near else ""
+                instead = f" The notebook has `{near}`: is that the right name?" if near else ""
                 is_class = missing in self._conversation.classes or is_script(call)
                 what, line = ("class", "class") if is_class else ("function", "def")
                 raise CheckFailed(
@@ -223,15 +223,15 @@ class StudentProxy(Outcomes):
                 raise CheckFailed(why, self._conversation.described(call), kind="error")
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
-                    f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
-                    "array that grows with both sizes at once; keep only a block of it at a time.",
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to build an "
+                    "array that grows with both sizes at once. Keep only a block of it at a time.",
                     self._conversation.described(call),
                     kind="memory",
                 )
             if _raised_by_the_probe(call, error):
                 text = (
-                    f"{call.function} was called and what it returned was looked at. That ended with {error.type}: "
-                    f"{error.message.rstrip('. ')}, in no line of yours: did it return what is asked for?"
+                    f"Using the result of {call.function} ended with {error.type}: "
+                    f"{error.message.rstrip('. ')}, but not in your code. Did it return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(

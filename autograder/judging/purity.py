@@ -30,12 +30,12 @@ from autograder.values import call_key, equal, family_of, fingerprint, schema, s
 __all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
 
 
-_ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+_ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
 _CONTAINERS: dict[type, str] = {
-    list: "`list(x)` or `sorted(x)`; methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
-    dict: "`dict(x)`; methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
-    set: "`set(x)` or `x | …`; methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
-    bytearray: "`bytearray(x)`; methods such as `x.append(…)` and `x.extend(…)`, `x += …`",
+    list: "`list(x)` or `sorted(x)`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
+    dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
+    set: "`set(x)` or `x | …`. Methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
+    bytearray: "`bytearray(x)`. Methods such as `x.append(…)` and `x.extend(…)`, `x += …`",
 }
 
 
@@ -149,8 +149,8 @@ class AliasingCheck:
             if (place, label) not in self.changes:
                 step = script(self.call.function, steps_of(self.call)[: place + 1])
                 raise CheckFailed(
-                    f"`{format_script(step)[0]}` changes what it is given: afterwards the caller's own list, dictionary, set or array is "
-                    "not what it was before. Work on a copy of it.",
+                    f"`{format_script(step)[0]}` changes its argument: the caller's own list, dictionary, set or array is different "
+                    "afterwards. Work on a copy of it.",
                     described(step),
                     kind="changed",
                 )
@@ -160,9 +160,8 @@ class AliasingCheck:
         if plain.stopped or then.stopped or same_answer(plain, then, self.call):
             return
         raise CheckFailed(
-            f"An object of {self.call.function} shares a list, dictionary or set with its caller: when the caller changes what it gave "
-            "to the object, or got from it, the object changes too. Keep a copy of what comes in, and give a copy of what goes "
-            "out, as `list(…)` makes one.",
+            f"An object of {self.call.function} shares a list, dictionary or set with its caller. If the caller changes it, "
+            "the object changes too. Store a copy of each argument, and return a copy, for example with `list(…)`.",
             f"{described(self.call)} gave  {describe_answer(plain)}\nafter such changes it gave  {describe_answer(then)}",
             kind="changed",
         )

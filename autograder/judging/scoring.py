@@ -25,7 +25,7 @@ from autograder.values import describe, family_of, is_builtin, structure_differe
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
-NOT_ATTEMPTED = "Not attempted yet: there is no code of yours in it."
+NOT_ATTEMPTED = "Not attempted yet: its cell has no code of yours."
 MAX_SAID = 20_000  # characters of a check's message
 INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
 
@@ -100,7 +100,7 @@ class Scorer:
                 status = "timeout" if failure.stopped == "timeout" else "error"
             elif failure.kind in {"error", "missing"}:
                 status = "error"
-        message = f"{reason}\n{example}" if example else (reason or f"This does not hold: {check.title}.")
+        message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
         )
@@ -144,13 +144,13 @@ class Scorer:
         not wrong.
         """
         names = " and ".join(wrong)
-        what = "is right in itself" if verdict.status == "passed" else "does better"
+        what = "is right" if verdict.status == "passed" else "does better"
         blank = [name for name, status in wrong.items() if status == "not_attempted"]
         mistaken = [name for name in wrong if name not in blank]
         lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
         lacks += [f"that {' and '.join(blank)} {'is' if len(blank) == 1 else 'are'} missing"] if blank else []
         note = (
-            f"Your {verdict.name} {what}: with a right {names} underneath it earns "
+            f"Your {verdict.name} {what}: with a right {names} it earns "
             f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
@@ -208,7 +208,7 @@ class Scorer:
             if reason:
                 return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
-        return AssertionError(f"The answer could not be used the way it should be: {why}.")
+        return AssertionError(f"The result cannot be used as the task requires: {why}.")
 
     @staticmethod
     def _inputs_kept(conversation: ExerciseSession) -> list[CheckResult]:
@@ -233,7 +233,7 @@ class Scorer:
                 error = outcome.error
                 text = explain(error.type, error.message, line=error.line, function=f"The cell of {spec.name}")
             elif outcome.stopped and getattr(outcome, "name", "") == spec.name:
-                text = f"The cell of {spec.name} had not finished when its time was up, so nothing it defines is there."
+                text = f"The cell of {spec.name} ran out of time, so nothing that it defines exists."
             else:
                 continue
             return [replace(r, reason=text, message=text) if r in absent else r for r in results], True

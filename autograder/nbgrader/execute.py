@@ -47,18 +47,19 @@ class ExecuteConfined(Execute):
     """
 
     confinement = Enum(
-        ["auto", "bubblewrap", "landlock"], "auto", help="How students' code is confined. There is no unconfined way."
+        ["auto", "bubblewrap", "landlock"], "auto", help="The sandbox for students' code. There is always one."
     ).tag(config=True)
     packages = List(
         Unicode(),
         ["numpy", "matplotlib"],
-        help="What notebooks may import besides the standard library and the files beside them; what these need comes along.",
+        help="The packages that notebooks may import in addition to the standard library and the files next to them. Their dependencies "
+        "are included.",
     ).tag(config=True)
-    notebook_seconds = Float(600.0, help="How long one notebook may take in all.").tag(config=True)
+    notebook_seconds = Float(600.0, help="How long one notebook may take in total.").tag(config=True)
     memory_mb = Integer(2048, help="How much memory a notebook may take, in MiB.").tag(config=True)
-    files_mb = Integer(64, help="How much the files beside a notebook, and what it writes, may take, in MiB.").tag(
-        config=True
-    )
+    files_mb = Integer(
+        64, help="How much space the files next to a notebook and the files that it writes may take, in MiB."
+    ).tag(config=True)
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], _manager: object = None
@@ -78,8 +79,8 @@ class ExecuteConfined(Execute):
         worker = _worker(self.confinement, tuple(self.packages), self._limits())
         if files and worker.sandbox == "bubblewrap" and not worker.nested:
             raise CannotExecuteError(
-                "This kernel does not let a jail hold a second one, so the files beside the notebook cannot be offered "
-                "to it. `autograder doctor` says more; c.ExecuteConfined.confinement = 'landlock' may serve."
+                "This kernel does not allow nested sandboxes, so the notebook cannot use the files next to it. "
+                "Run `autograder doctor` for details, or try c.ExecuteConfined.confinement = 'landlock'."
             )
         environment = {name: value for name, value in os.environ.items() if name.startswith("NBGRADER_")}
         with closing(worker.open(cells, files=files, environment=environment)) as session:
@@ -117,8 +118,8 @@ def _require_python(nb: NotebookNode, kernel: str) -> None:
     if (language or name or "python").lower().startswith(("python", "ipython")):
         return
     raise CannotExecuteError(
-        f"This notebook's kernel {name or '(unnamed)'!r} speaks {language or 'a language that is not named'}; only Python "
-        "can be run in the jail. Grade this assignment with nbgrader's own Execute, on a machine that you can spare."
+        f"This notebook's kernel {name or '(unnamed)'!r} uses {language or 'an unnamed language'}. Only Python "
+        "can run in the sandbox. Grade this assignment with nbgrader's own Execute, on a machine that holds nothing important."
     )
 
 
@@ -129,7 +130,7 @@ def _require_no_shell(nb: NotebookNode) -> None:
         locked = not meta.get("solution", False) and (meta.get("grade", False) or meta.get("locked", False))
         if cell.cell_type == "code" and locked and (found := _beyond_python(cell.source)):
             raise CannotExecuteError(
-                f"The locked {_name_of(index, cell)} uses {found}, which the jail does not run. Write it in plain Python, "
+                f"The locked {_name_of(index, cell)} uses {found}, which the sandbox does not run. Write it in plain Python, "
                 "or grade this assignment with nbgrader's own Execute."
             )
 
@@ -174,8 +175,8 @@ def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
         used += path.stat().st_size
         if used > room or len(files) >= _MAX_FILES:
             raise CannotExecuteError(
-                f"The files beside the notebook in {folder} are more than {room >> 20} MiB or {_MAX_FILES} files. Take out "
-                "what is not needed, or raise c.ExecuteConfined.files_mb."
+                f"{folder} has more than {room >> 20} MiB or {_MAX_FILES} files in addition to the notebook. Remove the files "
+                "that are not needed, or raise c.ExecuteConfined.files_mb."
             )
         files[path.relative_to(folder).as_posix()] = path.read_bytes()
     return files
@@ -192,8 +193,8 @@ def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker
         top_level_paths(packages)
     except PackageMissing as error:
         raise CannotExecuteError(
-            f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here: install it "
-            "beside nbgrader, or take it out of the list."
+            f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here. Install it "
+            "in nbgrader's environment, or remove it from the list."
         ) from error
     # The sandbox itself needs NumPy.
     worker = open_worker(limits, list(dict.fromkeys(["numpy", *packages])), confinement=confinement)

@@ -53,7 +53,7 @@ class GradeConfined(NbGraderPreprocessor):
     confinement = Enum(
         ["auto", "bubblewrap", "landlock"],
         "auto",
-        help="How students' code is confined. There is no unconfined grading through nbgrader.",
+        help="The sandbox for students' code. nbgrader cannot grade without one.",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -91,7 +91,7 @@ class RecordExamples(NbGraderPreprocessor):
     """Put ``examples.json``, which a student's ``check()`` needs, next to the released notebook."""
 
     audience = Enum(
-        ["", "class", "self-learners"], "", help="Whom the release is for; by default as the course has it."
+        ["", "class", "self-learners"], "", help="Whom the release is for. Default: the course's setting."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -114,7 +114,7 @@ def _coursedir(step: Any) -> Any:
     while step is not None and not hasattr(step, "coursedir"):
         step = step.parent
     if step is None:
-        raise CourseError("This step works inside nbgrader's own commands only: it asks them where the course is.")
+        raise CourseError("This step works only inside nbgrader's own commands, which tell it the course folder.")
     return step.coursedir
 
 

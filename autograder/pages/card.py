@@ -23,30 +23,30 @@ __all__ = [
     "summary_blocks",
 ]  # fmt: skip
 
-HIDDEN = "The grader also tries inputs that you cannot see."
+HIDDEN = "Grading also uses hidden inputs."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
-    "passed": "holds",
-    "failed": "does not hold",
+    "passed": "passes",
+    "failed": "fails",
     "error": "stopped with an error",
     "timeout": "took too long",
     "not_tried": "not tried",
 }
 STATUS_TEXTS = {
-    "passed": "every check holds",
-    "partial": "some checks do not hold",
-    "failed": "no check holds",
+    "passed": "all checks pass",
+    "partial": "some checks fail",
+    "failed": "all checks fail",
     "not_attempted": "not attempted",
     "error": "the code raised an error",
     "timeout": "the code took too long",
 }
-WAITS = "(waits for a check above)"
+WAITS = "(skipped: fix the check above first)"
 MAX_CELL_NAME = 60  # characters
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
 LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
 _RIGHT = "it should be"
 OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
-THE_CASE = "The input and the result that show it"
+THE_CASE = "The input and the result"
 _QUIET = {"passed", "not_tried"}
 
 
@@ -136,17 +136,17 @@ def headline(card: Card) -> str:
     if verdict.status == "not_attempted":
         return f"{lost}not attempted" if lost else "not attempted yet"
     if card.well_formed_only:
-        return "every answer is well formed" if verdict.status == "passed" else "not finished yet"
+        return "every answer is valid" if verdict.status == "passed" else "not finished yet"
     if verdict.status == "error" and not tried:
         return f"{lost}not found"
     if verdict.max_score <= 0:
         hold = sum(check.status == "passed" for check in verdict.checks)
-        return f"{hold} of {pluralize(len(verdict.checks), 'check')} hold"
+        return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
     more = card.points - verdict.max_score
     later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.is_final else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
-    failures = f", but {pluralize(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
+    failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"
     return (
         points(verdict.score, verdict.max_score)
         + later
@@ -164,8 +164,8 @@ def status_text(verdict: ExerciseVerdict) -> str:
 def summary(card: Card) -> str:
     """Return one sentence to show below the card itself."""
     if card.verdict.status == "not_attempted":
-        return f"{card.verdict.name} is not attempted yet: the card above says what to do."
-    return f"{card.verdict.name} is not right yet: the card above says what to look at."
+        return f"{card.verdict.name} is not attempted yet. The card above says what to do."
+    return f"{card.verdict.name} is not right yet. The card above says what to check."
 
 
 def intro(card: Card) -> str:
@@ -206,11 +206,11 @@ def footer(card: Card) -> list[str]:
         return [sanitize(verdict.follow_through)] if verdict.follow_through else []
     sentences = []
     if verdict.status == "passed":
-        well_formed = "Well formed; marked when graded. You can still change your mind."
-        holds = "Well done: everything holds." if card.is_final else "Well done: everything that is tried here holds."
+        well_formed = "Every question has a valid answer. Grading marks them later, so you can still change your mind."
+        holds = "Well done! All checks pass." if card.is_final else "Well done! All checks here pass."
         sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."
-        sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
+        sentences.append(f"Next is `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {pluralize(card.hints_left, "hint")} left.')
     if not card.well_formed_only and not card.is_final and verdict.status != "not_attempted":
@@ -227,7 +227,7 @@ def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
         case = [Block("verbatim", sanitize(first.example))] if first.example else []
         result = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
     result += blocks(location_text(verdict)) + blocks(verdict.follow_through or "")
-    return result or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
+    return result or ([Block("prose", f"This check fails: {sanitize(first.title)}.")] if first else [])
 
 
 def location_text(verdict: ExerciseVerdict) -> str:
@@ -240,9 +240,9 @@ def location_text(verdict: ExerciseVerdict) -> str:
     look = f": look at {kind_of(located.kind).look}" if located.kind else ""
     if located.edits > 1:
         together = "two" if located.edits == 2 else "several"
-        return f"The mistake is in {join_words(lines)} of {cell}{look}. No single small change there is enough, but {together} together make every check hold."
-    change = "One small change there makes" if len(lines) == 1 else "A small change in either makes"
-    return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. {change} every check hold."
+        return f"The mistake is in {join_words(lines)} of {cell}{look}. One small change is not enough here: with {together}, all checks pass."
+    change = "one small change there" if len(lines) == 1 else "a small change in either"
+    return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. With {change}, all checks pass."
 
 
 def blocks(text: str) -> list[Block]:

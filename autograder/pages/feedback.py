@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
 
 
-WAITS = "waits for a person"
-AGAIN = "waits for a person to look once more"
-NO_RESPONSE = "left as it was handed out"
+WAITS = "needs manual grading"
+AGAIN = "needs manual grading again"
+NO_RESPONSE = "no answer"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         tuple(rows),
         points(marks.score, marks.max_score) if marks.penalty else "",
         number(marks.penalty) if marks.penalty else "",
-        f"A person still has to look at {' and '.join(filter(None, [', '.join(waiting[:-1]), waiting[-1]]))}, so these points may change."
+        f"Your instructor still has to grade {' and '.join(filter(None, [', '.join(waiting[:-1]), waiting[-1]]))}, so these points may change."
         if waiting
         else "",
         notes,
@@ -105,7 +105,7 @@ def _called(name: str) -> str:
 def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
     status = [status_text(exercise)] if exercise is not None else []
     if mark.by_hand is not None:
-        status = ["marked by hand"]
+        status = ["graded manually"]
     elif exercise is None and mark.auto is not None:
         status = [NO_RESPONSE if mark.auto == 0 else ""]
     if mark.extra:
@@ -126,15 +126,17 @@ def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> l
     """Return the note shown at the cell if its mark does not come from the checks alone. A list of one text, or empty."""
     sentences = []
     if mark.by_hand is not None:
-        sentences.append(f"Marked by hand: {points(mark.by_hand, mark.max_score)}.")
+        sentences.append(f"Graded manually: {points(mark.by_hand, mark.max_score)}.")
         if exercise is not None and mark.auto is not None and mark.auto != mark.by_hand:
-            sentences.append(f"The checks gave {number(mark.auto)}; the mark by hand is the one that counts.")
+            sentences.append(f"The checks gave {number(mark.auto)}. The manual mark counts.")
     elif exercise is not None and mark.auto is not None and abs(mark.auto - exercise.score) > 1e-9:
         sentences.append(f"In the gradebook, {points(mark.auto, mark.max_score)} count for this.")
     if mark.extra and mark.is_graded:
         sentences.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
     if waits:
-        sentences.append("A person will look at this once more." if mark.is_graded else "A person will mark this.")
+        sentences.append(
+            "Your instructor will look at this again." if mark.is_graded else "Your instructor will grade this."
+        )
     return [" ".join(sentences)] if sentences else []
 
 
@@ -149,7 +151,7 @@ def notes_off_page(marking: Marking, shown: Collection[str]) -> list[tuple[str, 
 
 MAX_PROSE = 200_000  # characters of a notebook's prose that are rendered as Markdown. The rest is shown as typed.
 MAX_TYPED = 4 << 20  # characters of prose that are shown at all
-CUT = "… (the rest of this text is left out here)"
+CUT = "… (the rest of this text is not shown)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 

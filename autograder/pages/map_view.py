@@ -89,7 +89,7 @@ def closing(course_map: CourseMap) -> str:
         minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
         return f"Next: `{exercise.name}` in {chapter.chapter}{minutes}."
     waiting = next((chapter.chapter for chapter in course_map.chapters if not chapter.exercises), "")
-    return f"Next: {waiting}; open its notebook." if waiting else ""
+    return f"Next: {waiting}. Open its notebook." if waiting else ""
 
 
 def course_end(course_map: CourseMap) -> str:
@@ -97,9 +97,9 @@ def course_end(course_map: CourseMap) -> str:
     number = sum(len(chapter.exercises) for chapter in course_map.chapters)
     of = f" of {course_map.course}" if course_map.course else ""
     return (
-        f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and every one of them "
-        "holds. Each of these functions is yours, and you have seen it work. Keep the notebooks, read one again in a month, and "
-        "explain the part that you found hardest to somebody else: then you will know that you know it."
+        f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and you have solved "
+        "them all. Each of these functions is yours, and you have seen it work. Keep the notebooks, and read one again in a month. "
+        "Then explain the part that you found hardest to somebody else: that shows you that you understand it."
     )
 
 

@@ -46,7 +46,7 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
             if name in packages:
                 raise PackageMissing(
                     f"The course lets notebooks import {name!r}, which is not installed here: pip install {name}, "
-                    "or take it out of c.Course.packages in course_config.py."
+                    "or remove it from c.Course.packages in course_config.py."
                 )
             continue
         paths.update(_paths_of(distribution))

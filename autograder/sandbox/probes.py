@@ -39,8 +39,8 @@ _CONTAINER = (
     "Podman), or grade with the landlock confinement, which needs none."
 )
 
-_NESTED = "each runs in namespaces of its own, with a /tmp of its own"
-_NOT_NESTED = "by Landlock and seccomp (no namespaces for each can be made here; a notebook can write no files)"
+_NESTED = "each runs in its own namespaces, with its own /tmp"
+_NOT_NESTED = "by Landlock and seccomp (without separate namespaces, and a notebook cannot write files)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def probe(confinement: Confinement) -> list[Probe]:
 
 def _remedy() -> str:
     if sys.platform != "linux":
-        return "The jail needs Linux: grade there, or in a Linux container or virtual machine."
+        return "The sandbox needs Linux. Grade on Linux, or in a Linux container or virtual machine."
     if not find_bwrap():
         return _INSTALL
     for path, (bad, advice) in _USERNS.items():
@@ -87,7 +87,7 @@ def _remedy() -> str:
                 return advice
         except OSError:
             continue
-    own_words = f"Its own words should help; the machine is a {platform.machine()}."
+    own_words = f"Its own message should help. The machine is a {platform.machine()}."
     return _CONTAINER if working_bwrap()[0] is None else own_words
 
 

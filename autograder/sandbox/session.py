@@ -403,7 +403,7 @@ class ChildSession:
             return answer
         if size > self._bytes_left:
             why = f"with the results before it, it makes more than {_RESULTS * self._limits.result_mb} MiB"
-            return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {why}."))
+            return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {why}."))
         self._bytes_left -= size
         weakref.finalize(answer, self._release, size).atexit = False
         return answer
@@ -434,7 +434,7 @@ class ChildSession:
         named = {}
         for pair in kwargs:
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str:
-                raise WireError("a question's keyword is no keyword")
+                raise WireError("the name of a keyword argument is not a string")
             named[pair[0]] = decode(pair[1])
         if not self._largest_call.allows(Size.of([*positional, *named.values()])):
             raise WireError("a question's arrays are far larger than the check's own")
@@ -480,7 +480,7 @@ def _size_of(calls: Sequence[Call]) -> Size:
 
 def _opaque(tag: str, items: list[Json]) -> Opaque:
     if tag != "o" or len(items) != 1:
-        raise WireError("source text never comes out of a child")
+        raise WireError("source text cannot come from a child")
     return Opaque(read_text(items[0], 200))
 
 
@@ -496,6 +496,6 @@ def _sent_as_source(value: Value) -> list[Json]:
     if isinstance(value, NameReference):
         return ["n", value.name]
     raise TypeError(
-        f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "
+        f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, strings, "
         "bytes, dates, lists, tuples, dicts and sets of them, tables, a function as Source(text, name) or a generator as Rng(seed)."
     )

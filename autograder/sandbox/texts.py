@@ -22,7 +22,7 @@ _MAX_SHOWN = 4 << 20  # characters of text in all outputs of one notebook
 _MAX_DRAWN = 24 << 20  # characters of pictures in all outputs of one notebook
 _LEAST = 100  # characters of a result that are always kept, because nbgrader reads a score there
 _MAX_BASES = 50
-_CUT = "… the rest of what this notebook put out was cut\n"
+_CUT = "… the rest of this notebook's output is not kept\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
 
@@ -66,7 +66,7 @@ def read_names(names: Json) -> frozenset[str]:
 def read_outcome(described: Json, index: int, cap: int) -> CellOutcome:
     """Return a cell's outcome as the child describes it. Outputs are rebuilt for nbformat 4.5, and cut at ``cap`` characters."""
     if type(described) is not dict or described.get("index") != index or type(described.get("outputs")) is not list:
-        raise WireError("a cell's outcome is not described as agreed")
+        raise WireError("a cell's outcome has an invalid form")
     sent = described["outputs"]
     # nbgrader derives a score from the result and from stderr, so the first of each is always kept.
     late = [next((o for o in sent[_MAX_OUTPUTS:] if type(o) is list and o[:n] == start), None) for n, start in _DECIDE]

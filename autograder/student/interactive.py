@@ -87,7 +87,7 @@ def _frame(picture: MovingPicture, values: tuple[Value, ...]) -> dict[str, Json]
         shown = picture.at(values)
     except Exception as error:  # noqa: BLE001 - a student's function may fail for some values
         return {
-            "said": f"Nothing to see here: with {picture.state(values)}, your code gave {type(error).__name__}: {error}"
+            "said": f"There is no picture: with {picture.state(values)}, your code raised {type(error).__name__}: {error}"
         }
     return {"numbers": [_number(number) for number in shown.numbers.ravel()], "said": shown.caption}
 

@@ -191,7 +191,7 @@ def _has_texts(items: Value) -> bool:
 
 
 def _other_shape(shape: tuple[int, ...], expected: np.ndarray) -> Difference:
-    clause = f"has shape {shape}; it should have shape {expected.shape}."
+    clause = f"has shape {shape}, but it should have shape {expected.shape}."
     return Difference(f"the array {clause}", "shape", alone=f"it {clause}")
 
 

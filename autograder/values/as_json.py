@@ -72,7 +72,7 @@ def decode_value(data: Json) -> Value:
                 try:
                     return decode(data)
                 except (KeyError, TypeError, AttributeError, OverflowError) as error:
-                    raise ValueError(f"This is no {key}: {data!r:.80}.") from error
+                    raise ValueError(f"This is not a {key}: {data!r:.80}.") from error
     raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
 
 
@@ -110,7 +110,7 @@ def _decode_builtin(data: dict[str, Json]) -> Value:
             return dict(zip(keys, [decode_value(item) for _, item in data["pairs"]], strict=True))
         return decoder(data["plain"])
     except WireError as error:
-        raise ValueError(f"This is no plain value: {data!r:.80}.") from error
+        raise ValueError(f"This is not a built-in value: {data!r:.80}.") from error
 
 
 def _encoder() -> Encoder:

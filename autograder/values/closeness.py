@@ -116,7 +116,7 @@ def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Itera
     elif array.shape != expected.shape:
         yield _other_shape(found, array, expected, rules)
     elif rules.dtype and expected.dtype.kind == "b" and array.dtype.kind != "b":
-        clause = f"{rules.subject('has')} dtype {array.dtype}; a mask is boolean (True = may attend)."
+        clause = f"{rules.subject('has')} dtype {array.dtype}, but a mask is boolean (True = may attend)."
         yield Difference(clause, "dtype", array)
     else:
         wrong = ~close(array, expected, rules.rtol, rules.atol)
@@ -130,7 +130,7 @@ def _other_shape(found: Value, array: np.ndarray, expected: np.ndarray, rules: R
         return type_difference(found, asked, rules.what)
     should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
     has = f"{rules.subject('has' if array.ndim else 'is')} {shape_words(array.shape)}"
-    return Difference(f"{has}; it should {should}.", "shape", array if array.size <= 12 else None)
+    return Difference(f"{has}, but it should {should}.", "shape", array if array.size <= 12 else None)
 
 
 def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, rules: Rules) -> Difference:
@@ -145,5 +145,5 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "
-    clause = f"{prefix}{place} {left} where {right} is right{more}."
+    clause = f"{prefix}{place} {left} instead of {right}{more}."
     return Difference(clause, "values", found, expected, has_expected=True)

@@ -272,11 +272,11 @@ class MappingFamily(Container):
         if missing or extra:
             clause = missing_and_extra("the dictionary", missing, extra, " the key", found)
             if not extra and 0 < len(found) <= FEW_KEYS:
-                clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
+                clause = f"the dictionary lacks {listed(missing)}. It has {listed(found)}."
             return Difference(clause, "length", found, expected)
         if rules.order and [key for key, _ in pairs] != [*found]:
             at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
-            clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} where {source(key)} is right."
+            clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} instead of {source(key)}."
             return Difference(clause, "values", found, expected)
         for own, key in pairs:
             if (inside := next(differences(found[own], expected[key], rules), None)) is not None:
@@ -383,15 +383,15 @@ def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT)
             asked = f"a dictionary with the keys {_keys(expected)}"
             return replace(type_difference(found, asked, rules.what), found=found)
         missing = [key for key in expected if key not in found]
-        text = f"The dictionary lacks {_keys(missing)}; it has {_keys(found) or 'no keys'}."
+        text = f"The dictionary lacks {_keys(missing)}. It has {_keys(found) or 'no keys'}."
         return Difference(text, "length", found) if missing else None
     if isinstance(expected, tuple | list):
         size = len(expected)
-        asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(size, f"{size} values are asked for")
+        asked = {1: "one value", 2: "a pair"}.get(size, f"{size} values")
         if not isinstance(found, tuple | list):
-            return Difference(f"{rules.subject('is')} {describe(found)}; {asked}.", "type")
+            return Difference(f"{rules.subject('is')} {describe(found)} instead of {asked}.", "type")
         if len(found) != size:
-            return Difference(f"It has {len(found)} part{'' if len(found) == 1 else 's'}; {asked}.", "length")
+            return Difference(f"It has {len(found)} part{'' if len(found) == 1 else 's'} instead of {size}.", "length")
     return None
 
 
@@ -479,13 +479,13 @@ def _other_end(
     known = count(len(items), "item")
     if _is_endless(items) and len(items) < len(right):
         clause = (
-            f"only the first {known} of the {kind} can be looked at, where {len(right):,} are right: return all of them in a "
+            f"only the first {known} of the {kind} can be checked, but {len(right):,} are expected: return all of them in a "
             "list."
         )
     elif _is_endless(items) and len(items) == len(right):
-        clause = f"the {kind} goes on after {known}, and the right one ends there."
+        clause = f"the {kind} goes on after {known}, but the right one ends there."
     elif _is_endless(right) and len(items) >= len(right):
-        clause = f"the {kind} ends after {known}, and the right one goes on."
+        clause = f"the {kind} ends after {known}, but the right one goes on."
     else:
         return None
     return Difference(clause, "length", found, expected)
@@ -495,19 +495,19 @@ def _other_length(
     items: Sequence[Value], right: Sequence[Value], kind: str, found: Value, expected: Value, inside: Difference | None
 ) -> Difference:
     more = "more than " if isinstance(found, Iterated) and found.more else ""
-    are = "is" if len(right) == 1 else "are"
-    counts = f"the {kind} has {more}{count(len(items), 'item')} where {len(right):,} {are} right"
+    counts = f"the {kind} has {more}{count(len(items), 'item')} instead of {len(right):,}"
     shared = min(len(items), len(right))
     if not items:
-        what = f"{len(right):,} item{' is' if len(right) == 1 else 's are'} right"
-        clause = f"the {kind} is empty where {what}, the first of them {inline_value(right[0])}."
+        clause = (
+            f"the {kind} is empty but should have {count(len(right), 'item')}, starting with {inline_value(right[0])}."
+        )
     elif inside is None and len(items) < len(right):
         clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
     elif inside is None:
         clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
     else:
         first = inside.sentence
-        clause = f"{counts}; the first that differs: {first[0].lower()}{first[1:]}"
+        clause = f"{counts}. The first difference: {first[0].lower()}{first[1:]}"
     return Difference(clause, "length", found, expected)
 
 

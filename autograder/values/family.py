@@ -154,7 +154,7 @@ class Family:
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         """Yield the differences of ``found`` from the ``expected`` value, which belongs to this family."""
         if not (type(found) is type(expected) and self.same(found, expected)):
-            yield Difference(f"{rules.subject('is')} {describe(found)}; {describe(expected)} is asked for.", "type")
+            yield Difference(f"{rules.subject('is')} {describe(found)} instead of {describe(expected)}.", "type")
 
     def same(self, found: Value, expected: Value) -> bool:
         """Return whether two values of one type are equal."""
@@ -224,11 +224,11 @@ class Family:
         """Return what ``value`` is as a part of a sentence: ``a tuple of 2 items``."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
         if kind in {"builtin_function_or_method", "function", "method"}:
-            return "a function, and not what it gives back (are parentheses missing?)"
+            return "a function (are parentheses missing?)"
         if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
-            return "groups that were not summarised yet (what is to be worked out of each of them?)"
+            return "groups that are not summarized yet (what should be computed for each group?)"
         if kind in {"coroutine", "async_generator"}:
-            return "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"
+            return "a coroutine, which must be awaited (should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
         names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
         # A class may have a name without letters, which cannot be shown.
@@ -354,14 +354,14 @@ def returned_none(what: str = "it") -> Difference:
     if what != "it":
         return Difference(f"{what} is None.", "none")
     return Difference(
-        "The function returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)",
+        "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)",
         "none",
     )
 
 
 def type_difference(found: Value, asked: str, what: str = "it") -> Difference:
     """Return the difference of ``found`` from a value of another type, which is called ``asked``."""
-    return Difference(f"{'It' if what == 'it' else what} is {describe(found)}; {asked} is asked for.", "type")
+    return Difference(f"{'It' if what == 'it' else what} is {describe(found)} instead of {asked}.", "type")
 
 
 def is_builtin(value: Value) -> bool:

@@ -79,7 +79,7 @@ def mismatch_message(found: Value, expected: Value, hint: str = "") -> Differenc
             f"{text} ({kind})" if kind and kind not in text else text
             for text, kind in zip((left, right), kinds, strict=True)
         )
-    clause = f"is {left} where {right} is right{hint}."
+    clause = f"is {left} instead of {right}{hint}."
     kind = "values" if kinds[0] == kinds[1] else "type"
     return Difference(f"there {clause}", kind, found, expected, alone=f"it {clause}")
 
@@ -97,15 +97,15 @@ def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
     written = isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
     what = inline_value(found) if written else ""
     name = label(found) or family_of(found).kind(found) or source(found)
-    what = f", {what}" if what and what != name and len(what) <= MAX_WORD else ""
-    clause = f"is {name}{what}; {asked} is asked for."
+    what = f", {what}," if what and what != name and len(what) <= MAX_WORD else ""
+    clause = f"is {name}{what} instead of {asked}."
     return Difference(f"there {clause}", "type", found, expected, alone=f"it {clause}")
 
 
 def missing_and_extra(whole: str, missing: Sequence[Value], extra: Sequence[Value], key: str, found: Value) -> str:
     """Return a clause that says which parts a whole lacks, and which it should not have."""
     if not len(found):
-        return f"{whole} is empty; it should have {listed(missing)}."
+        return f"{whole} is empty but should have {listed(missing)}."
     many = "s" if key else ""
     do = "does" if len(extra) == 1 else "do"
     besides = f"has{key}{many * (len(extra) > 1)} {listed(extra)}, which {do} not belong there" if extra else ""

@@ -39,8 +39,8 @@ class OpaqueFamily(StandInFamily):
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.reject_opaque:
             raise CourseError(
-                f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function give arrays, "
-                "numbers, texts, dates, lists, dicts or sets, or look at what it gives with student.probe(…)."
+                f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function return arrays, "
+                "numbers, strings, dates, lists, dicts or sets, or inspect its result with student.probe(…)."
             )
         yield from super().differences(found, expected, rules)
 

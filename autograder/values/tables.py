@@ -192,7 +192,7 @@ class _Comparison:
         if same_item(self.actual, self.expected, self.rules):
             return None
         found, right = shown_cell(self.actual), shown_cell(self.expected)
-        return self._difference(f"{self.rules.subject('is')} {found}; {right} is right.", "values")
+        return self._difference(f"{self.rules.subject('is')} {found} instead of {right}.", "values")
 
     def other_kind(self) -> Difference:
         frame = kind_of_table(self.expected) == "DataFrame"
@@ -210,7 +210,7 @@ class _Comparison:
 
     def series(self) -> Difference | None:
         if self.rules.tables.names and self.actual.name != self.expected.name:
-            text = f"Its name is {shown_label(self.actual.name)}; {shown_label(self.expected.name)} is asked for."
+            text = f"Its name is {shown_label(self.actual.name)} instead of {shown_label(self.expected.name)}."
             return self._difference(text, "values")
         return self._rows([self.actual], [self.expected], [""])
 
@@ -228,24 +228,20 @@ class _Comparison:
         missing = list((Counter(right) - Counter(found)).elements())
         extra = list((Counter(found) - Counter(right)).elements())
         if len(missing) == 1 and len(extra) == 1:
-            text = f"{self.rules.subject('has')} a column {shown_label(extra[0])} where {shown_label(missing[0])} is asked for."
+            text = f"{self.rules.subject('has')} a column {shown_label(extra[0])} instead of {shown_label(missing[0])}."
             return self._difference(text, "columns")
         if missing:
-            where = _as_labels(
-                missing, self.actual.index, "is asked for as a column, and it is the index (the row labels)"
-            )
-            has = f"it has {_columns(found)}" if found else "it has no columns"
+            where = _as_labels(missing, self.actual.index, "should be a column, but it is the index (the row labels)")
+            has = f"It has {_columns(found)}" if found else "It has no columns"
             lacks = self.rules.subject(f"lacks the {_columns(missing, the=False)}")
-            return self._difference(f"{lacks}; {where or has}.", "columns")
+            return self._difference(f"{lacks}. {where or has}.", "columns")
         if extra:
-            where = _as_labels(extra, self.expected.index, "is to be the index (the row labels), and not a column")
-            asked = (
-                f"asked for {'is' if len(right) == 1 else 'are'} {_named(right)}" if right else "it should have none"
-            )
+            where = _as_labels(extra, self.expected.index, "should be the index (the row labels), not a column")
+            asked = f"It should have {_named(right) if right else 'none'}"
             one = f"a column {shown_label(extra[0])}" if len(extra) == 1 else _columns(extra)
-            return self._difference(f"{self.rules.subject('has')} {one} too many; {where or asked}.", "columns")
+            return self._difference(f"{self.rules.subject('has')} {one} too many. {where or asked}.", "columns")
         if self.rules.tables.column_order and found != right:
-            text = f"Its columns are the right ones in another order: {_named(found)} where {_named(right)} is right."
+            text = f"Its columns are the right ones in another order: {_named(found)} instead of {_named(right)}."
             return self._difference(text, "columns")
         return None
 
@@ -254,8 +250,7 @@ class _Comparison:
     def _rows(self, found: Sequence[Value], right: Sequence[Value], names: Sequence[str]) -> Difference | None:
         if len(self.actual) != len(self.expected):
             noun = "row" if kind_of_table(self.expected) == "DataFrame" else "value"
-            are = "is" if len(self.expected) == 1 else "are"
-            text = f"{self.rules.subject('has')} {count(len(self.actual), noun)}; {len(self.expected):,} {are} right."
+            text = f"{self.rules.subject('has')} {count(len(self.actual), noun)} instead of {len(self.expected):,}."
             return self._difference(text, "length")
         if self.rules.tables.dtypes and (wrong := self._dtypes(found, right, names)):
             return wrong
@@ -274,7 +269,7 @@ class _Comparison:
         for one, other, name in zip(found, right, names, strict=True):
             if one.dtype != other.dtype:
                 whose = self.rules.subject("has") if not name else f"{name[0].upper()}{name[1:]} has"
-                return self._difference(f"{whose} dtype {one.dtype}; {other.dtype} is asked for.", "dtype")
+                return self._difference(f"{whose} dtype {one.dtype} instead of {other.dtype}.", "dtype")
         return None
 
     def _kinds(self, one: Cells, other: Cells, name: str) -> Difference | None:
@@ -286,11 +281,10 @@ class _Comparison:
         place = next(i for i, (a, b) in both if not (is_missing(a) and is_missing(b)))
         found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
         whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
-        case = f"{self._place(place)} there is {found} where {right} is right"
+        case = f"{self._place(place)} there is {found} instead of {right}"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
-        be = "is" if other.kind == "text" else "are"
-        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {be} right: {case}."
+        text = f"{whose} {WORDS[one.kind]} instead of {WORDS[other.kind]}: {case}."
         return self._difference(text, "dtype")
 
     def _labels(self, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:
@@ -298,7 +292,7 @@ class _Comparison:
         if index.nlevels != right.nlevels:
             return self._levels(index, right)
         if self.rules.tables.names and list(index.names) != list(right.names):
-            text = f"Its index is named {_named(list(index.names))}; {_named(list(right.names))} is asked for."
+            text = f"Its index is named {_named(list(index.names))} instead of {_named(list(right.names))}."
             return self._difference(text, "index")
         labels = [(cells_of(a), cells_of(b)) for a, b in zip(label_columns(index), label_columns(right), strict=True)]
         wrong = differing_cells(labels, self.rules)
@@ -310,15 +304,14 @@ class _Comparison:
         found, asked = write_apart(shown_cell, index[place], right[place])
         many = int(wrong.any(axis=1).sum())
         some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
-        reason = f"Its row labels (the index) differ: at place {place} there is {found} where {asked} is right{some}."
+        reason = f"Its row labels (the index) differ: at place {place} there is {found} instead of {asked}{some}."
         if _counts_rows(right) and not differing_cells(pairs, self.rules).any():
-            reason = f"Its values are right, and its row labels (the index) are not: at place {place} there is {found} where {asked} is right."
+            reason = f"Its values are right, but its row labels (the index) are not: at place {place} there is {found} instead of {asked}."
         return self._difference(reason, "index")
 
     def _levels(self, index: Value, right: Value) -> Difference:
         one, other = getattr(index, "nlevels", 1), getattr(right, "nlevels", 1)
-        are = "is" if other == 1 else "are"
-        text = f"Its rows have {count(one, 'label')} each (levels of the index); {other} {are} right."
+        text = f"Its rows have {count(one, 'label')} each (levels of the index) instead of {other}."
         return self._difference(text, "index")
 
     def _cells(self, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]) -> Difference | None:
@@ -337,7 +330,7 @@ class _Comparison:
         many = int(wrong.sum())
         noun = "cells" if kind_of_table(self.expected) == "DataFrame" else "values"
         some = f" ({many} of {wrong.size:,} {noun} differ)" if many > 1 else ""
-        text = f"{where} there is {found} where {right} is right{some}."
+        text = f"{where} there is {found} instead of {right}{some}."
         prefix = "" if self.rules.what == "it" else f"{self.rules.what} differs: "
         return self._difference(f"{prefix}{text if prefix else text[0].upper() + text[1:]}", "values")
 
@@ -352,12 +345,14 @@ class _Comparison:
         if not lacking:
             return None
         right = self._row_text([other for _one, other in pairs], names, lacking[0])
-        text = f"{self.rules.subject('lacks')} the row with {right} (rows may stand in any order)"
+        text = f"{self.rules.subject('lacks')} the row with {right} (rows may be in any order)"
         if spare:
-            text += f"; it has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
+            text += f". It has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
         if not any(names):
             right, found = write_apart(shown_cell, pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
-            text = f"{self.rules.subject('lacks')} the value {right} (values may stand in any order); it has {found} too many"
+            text = (
+                f"{self.rules.subject('lacks')} the value {right} (values may be in any order). It has {found} too many"
+            )
         return self._difference(f"{text}.", "values")
 
     def _row_text(self, columns: Sequence[Cells], names: Sequence[str], row: int) -> str:

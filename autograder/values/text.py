@@ -95,7 +95,7 @@ def line_difference(found: str, expected: str) -> Difference:
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
     left, right, place = text_excerpt(found, expected)
-    clause = f"the string differs from character {place:,} on: {left} where {right} is right{hint}."
+    clause = f"the string differs from character {place:,} on: {left} instead of {right}{hint}."
     return Difference(clause, "values", found, expected)
 
 
@@ -112,8 +112,7 @@ def lines_difference(found: str, expected: str) -> Difference:
     own, lines = found.splitlines(keepends=True), expected.splitlines(keepends=True)
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
     if place is None:
-        are = "is" if len(lines) == 1 else "are"
-        counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} where {len(lines)} {are} right"
+        counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} instead of {len(lines)}"
         longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
         place = min(len(own), len(lines))
         clause = f"{counts}: line {place + 1}, {inline_value(longer[place])}, {what}."
@@ -150,5 +149,5 @@ def _how_texts_differ(found: str, expected: str) -> str:
     if found.casefold() == expected.casefold():
         return ": only capital and small letters differ"
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
-        return ": the letters look alike, and are put together in another way (see unicodedata.normalize)"
+        return ": the letters look alike but have different character codes (see unicodedata.normalize)"
     return ""

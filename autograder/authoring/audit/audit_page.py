@@ -42,13 +42,13 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
         ),
         ("mutants that no check kills", e.survivors),
         ("mutants that only hidden checks kill", e.seen_by_hidden_only),
-        ("mutants that are right, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
+        ("equivalent mutants, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
         (
             "which check kills how many",
             [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],
         ),
         ("checks that kill nothing", e.checks_without_kills),
-        ("wrong on one kind of input only, and alive", e.kinds.survivors),
+        ("wrong for only one kind of input, and alive", e.kinds.survivors),
     ]
 
 

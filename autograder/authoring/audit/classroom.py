@@ -100,4 +100,4 @@ def _code(verdict: Verdict, exercise: str) -> str:
         stub = read_notebook(Path(verdict.notebook)).stub(exercise)
     except NotebookError:
         return ""
-    return sanitize(stub.source, _MAX_CODE) if stub is not None else "(the function stands in another cell)"
+    return sanitize(stub.source, _MAX_CODE) if stub is not None else "(the function is in another cell)"

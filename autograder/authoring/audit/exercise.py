@@ -391,7 +391,7 @@ class MeasuredExercise:
         if mutant.label in written:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
-            return "tests that pass what is right and catch every bug are right"
+            return "tests that accept right solutions and catch every bug are right"
         # If answers are random, a correct mutant of an alternative may differ from the reference. So compare it with the
         # alternative's own answers, too.
         origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]

@@ -85,8 +85,8 @@ class LocalizationStats:
             return "nothing to look for"
         return (
             f"{self.mutants_located} of {self.mutants} mutants, {self.misconceptions_located} of {self.misconceptions} "
-            f"misconceptions with their names withheld: {self.located:.1%} together (target {LOCATED_TARGET:.0%}); "
-            f"of the mutants {self.true:.1%} truly (target {TRUE_TARGET:.0%})"
+            f"misconceptions without their names: {self.located:.1%} together (target {LOCATED_TARGET:.0%}), "
+            f"and correctly in {self.true:.1%} of the mutants (target {TRUE_TARGET:.0%})"
         )
 
 

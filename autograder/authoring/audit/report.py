@@ -131,43 +131,43 @@ class ExerciseAudit(_Shares):
         """Return a message for each fault that would make marks wrong."""
         messages: list[str] = []
         if not self.stub_earns_nothing:
-            messages.append("the blank stub is not recognised as not attempted, or earns points.")
+            messages.append("the blank stub earns points, or does not count as not attempted.")
         if not self.reference_ok:
             messages.append("the reference solution does not earn full marks.")
         messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        messages += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        messages += [f"the check {n} rejects a right answer with other inputs: {w}" for n, w in self.flaky.items()]
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
         """Return a message for each missed target that leaves all marks right."""
         messages = [
-            f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misdiagnosed.items()
+            f"the misconception {n} is caught, but reported as {o or 'nothing'}." for n, o in self.misdiagnosed.items()
         ]
         messages += [
-            f"the message of the misconception {n} claims a number that its answers do not show: {s} Take one from the case that "
+            f"the message of the misconception {n} claims a number that its results do not show: {s} Use a number from the case that "
             "the student sees, or mark it as an example (“for example”, “would”)."
             for n, s in self.claims.items()
         ]
         messages += [
-            f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
+            f"no visible check detects the misconception {n}: add a visible input that shows it, or say why there can be none "
             f'with hidden_only={{"{n}": "…"}}.'
             for n, why in self.missed_by_visible.items()
             if not why
         ]
         messages += [
-            f"hidden_only has a reason for {n}, which is no misconception of this exercise that visible checks miss: take it out."
+            f"hidden_only has a reason for {n}, but visible checks do not miss a misconception of that name here. Remove the reason."
             for n in self.unused_reasons
         ]
         messages += [
-            f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
-            "keeps full marks. Let a check ask about one, or rule the kind out in the contract with exclude={…}."
+            f"no check with points uses inputs of the kind {kind!r}: a function that is wrong only for these "
+            "keeps full marks. Let a check use such an input, or rule the kind out in the contract with exclude={…}."
             for kind in self.kinds.missing
         ]
         if self.hardcoded > targets["by_heart"]:
             messages.append(
-                f"one visible answer given to every question earns {self.hardcoded:.0%} of the points; let more "
-                "checks wait for one that it cannot pass, with after=…."
+                f"a function that always returns one visible result earns {self.hardcoded:.0%} of the points. Let more "
+                "checks depend on a check that it cannot pass, with after=…."
             )
         return [f"{self.name}: {problem}" for problem in messages]
 
@@ -175,7 +175,7 @@ class ExerciseAudit(_Shares):
         """Return a message for each of the course's requirements that the exercise does not meet."""
         required = [name for name in at_least if not (self.answers and name == "alternatives")]
         return [
-            f"{self.name}: it has {pluralize(getattr(self, name), name[:-1])}, and c.Course.at_least asks for {at_least[name]}."
+            f"{self.name}: it has {pluralize(getattr(self, name), name[:-1])}, but c.Course.at_least requires {at_least[name]}."
             for name in required
             if getattr(self, name) < at_least[name]
         ]
@@ -234,26 +234,26 @@ class ChapterAudit(_Shares):
         if self.killed_kind_only < self.targets["kinds"]:
             names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
             messages.append(
-                f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
-                f"input only; the target is {self.targets['kinds']:.0%}. Still alive: {names}."
+                f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong for only one kind of "
+                f"input. The target is {self.targets['kinds']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
             messages.append(
-                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {hidden:.0%}. "
+                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants. The target is {hidden:.0%}. "
                 f"Still alive: {names}."
             )
         if self.killed_visibly < visible:
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
             messages.append(
-                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {visible:.0%}. "
-                f"Seen by hidden checks only: {names}."
+                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants. The target is {visible:.0%}. "
+                f"Only hidden checks detect: {names}."
             )
         if self.misconceptions_visible < self.targets["misconceptions_visible"]:
             names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.missed_by_visible)
             messages.append(
-                f"{self.chapter}: the visible checks see {self.misconceptions_visible:.1%} of the misconceptions; the target is "
-                f"{self.targets['misconceptions_visible']:.0%}. Seen by hidden checks only: {names}."
+                f"{self.chapter}: the visible checks detect {self.misconceptions_visible:.1%} of the misconceptions. The target is "
+                f"{self.targets['misconceptions_visible']:.0%}. Only hidden checks detect: {names}."
             )
         return messages
 
@@ -284,14 +284,12 @@ class ChapterAudit(_Shares):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        lines += [
-            f"  kinds of input, visited of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed
-        ]
+        lines += [f"  kinds of input, used of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed]
         lines += [f"  random results: {e.name}: {text}" for e in self.exercises for text in e.experiments]
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]
-            lines += [f"  another line than the one that was changed: {label}" for label in self.places.incorrect]
+            lines += [f"  another line than the changed line: {label}" for label in self.places.incorrect]
         for e in self.exercises:
             lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.checks_without_kills]
@@ -304,7 +302,7 @@ class ChapterAudit(_Shares):
         bare = [e.name for e in self.exercises if not e.answers and (e.survivors or not e.misconceptions)]
         if bare and not any(e.suggestions for e in self.exercises):
             lines.append(
-                f"  `autograder audit {self.chapter} --suggest` offers misconceptions to paste, for {join_words(bare)} first of all."
+                f"  `autograder audit {self.chapter} --suggest` prints misconceptions to paste. Start with {join_words(bare)}."
             )
         return "\n".join(lines)
 

@@ -32,9 +32,7 @@ _MOST_TRIED = 60  # mutants whose answers are compared
 _FURTHER = 3  # draws in which to look for a call that a survivor answers wrongly
 _SECONDS = 1.0  # of processor time for one call
 _LONGEST_ASK = 160  # characters of a call worth pasting
-_WANTED = (
-    "TODO(author): say what somebody who writes this did, why it cannot be right, and where to look; never the code."
-)
+_WANTED = "TODO(author): say what the student did, why it cannot be right, and where to look. Never give the code."
 _SIGNS = {
     "+": "plus", "-": "minus", "*": "times", "/": "divided_by", "//": "divided_down_by", "%": "modulo", "@": "matmul", "**": "power",
     "<": "below", ">": "above", "<=": "at_most", ">=": "at_least", "==": "equal", "!=": "unequal", "&": "both", "|": "either",
@@ -107,7 +105,7 @@ def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> st
         lines.update(one.imports)
     wanted = _together(line for name, line in lines.items() if name not in there)
     where = f"solutions/misconceptions/{chapter}.py" + ("" if path.is_file() else ", a new file")
-    parts = [f"# To paste into {where}; write each sentence first, and rename what you can name better."]
+    parts = [f"# To paste into {where}; write each message first, and choose better names."]
     if wanted:
         parts.append("\n".join(wanted))
     for exercise in dict.fromkeys(one.exercise for one in offered):
@@ -133,11 +131,11 @@ def _explained(one: Suggestion) -> str:
     lines = [f"# {one.change}"]
     if one.survives:
         advice = (
-            f"Let a visible one ask agrees.{one.ask}"
+            f"Let a visible check use agrees.{one.ask}"
             if one.ask
-            else "Let a visible one ask what tells it from a right answer"
+            else "Let a visible check use an input that shows the difference"
         )
-        lines.append(f"# No check sees it yet: whoever writes it keeps full marks. {advice}.")
+        lines.append(f"# No check detects it yet, so it keeps full marks. {advice}.")
     return "\n" + "\n".join([*lines, one.code])
 
 

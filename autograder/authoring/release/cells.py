@@ -34,7 +34,7 @@ def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, Exer
         yield Mistake(
             source.label,
             f'its metadata says that it is the notebook of {declared}. Write {{"autograder": {{"chapter": "{chapter}"}}}} '
-            "there: what students hand in is known by it.",
+            "there. Grading uses it to recognize submissions.",
         )
     yield from _ids(source)
     if specs is not None:
@@ -50,7 +50,7 @@ def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
             document = load_document(read_bytes(other), other)
         except NotebookError as error:
             why = str(error).partition(". ")[0]  # the rest is advice to students
-            yield Mistake(relative(course, other), f"it lies beside the chapter's notebook and cannot be read: {why}.")
+            yield Mistake(relative(course, other), f"it is next to the chapter's notebook but cannot be read: {why}.")
             continue
         graded = [
             cell.grade_id for i, raw in enumerate(document["cells"]) if (cell := cell_of(i, raw)).points is not None
@@ -58,8 +58,8 @@ def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
         if graded:
             yield Mistake(
                 relative(course, other),
-                f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), and of a chapter "
-                f"only {chapter}.ipynb is graded. Move them there, or make the notebook a chapter of its own: "
+                f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), but in a chapter "
+                f"only {chapter}.ipynb is graded. Move them there, or make the notebook a separate chapter: "
                 f"source/{other.stem}/{other.name}, and {other.stem!r} in c.Course.chapters.",
             )
 
@@ -77,12 +77,12 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
         if cell.grade_id is None:
             if marks.get("solution") or marks.get("grade"):
                 what = "a stub" if marks.get("solution") else "a graded cell"
-                yield Mistake(source.place(cell), f"it is marked as {what} and has no grade_id: give it one.")
+                yield Mistake(source.place(cell), f"it is marked as {what} but has no grade_id. Give it one.")
             continue
         if not _GRADE_ID.match(cell.grade_id):
             yield Mistake(
                 source.place(cell),
-                "nbgrader takes letters, digits, _ and - in a grade_id, and nothing else.",
+                "nbgrader allows only letters, digits, _ and - in a grade_id.",
                 about=cell.grade_id,
             )
         places.setdefault(cell.grade_id, []).append(str(cell.index + 1))
@@ -90,8 +90,8 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
         if len(where) > 1:
             yield Mistake(
                 f"{source.label}, cell {grade_id}",
-                f"the grade_id {grade_id} stands {len(where)} times (cells {' and '.join(where)} of all). "
-                "Each has to be there once: was a cell copied?",
+                f"the grade_id {grade_id} occurs {len(where)} times (cells {' and '.join(where)} of all). "
+                "Each must occur once. Was a cell copied?",
                 about=grade_id.removeprefix("check_"),
             )
 
@@ -102,16 +102,16 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
         if name in specs and source.marks(cell).get("grade") is True:
             yield Mistake(
                 source.place(cell),
-                "it is marked for grading by hand besides: its submissions would wait for a person for ever. Choose "
-                "“Autograded answer” for it, or take its checks away.",
+                "it is also marked for manual grading, so its submissions would wait forever. Choose "
+                "“Autograded answer” for it, or remove its checks.",
                 about=name,
             )
         if name in specs and cell.kind != "code":
-            yield Mistake(source.place(cell), "it is a cell of text, and its exercise is checked as code.", about=name)
+            yield Mistake(source.place(cell), "it is a text cell, but its exercise is checked as code.", about=name)
         if name not in specs and not by_hand(source, cell):
             yield Mistake(
                 source.place(cell),
-                f"{name} is a stub, and no class of the checks says @exercise({name!r}, …): nobody would get points for "
+                f"{name} is a stub, but no class of the checks has @exercise({name!r}, …), so nobody would get points for "
                 f"it.{did_you_mean(name, specs.keys() - stubs.keys())}",
                 about=name,
             )
@@ -126,7 +126,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
             where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
         yield Mistake(
             where,
-            f"{name} is checked, and its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}",
+            f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}",
             about=name,
         )
 
@@ -160,27 +160,27 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
     right = f'check("{name}")' if spec.answers else f"check({name})"
     if name not in called:
         others = ", ".join(sorted(called))
-        what = f"it checks {others}, and it is called after {name}" if called else "it checks nothing"
-        yield Mistake(source.place(cell, 1), f"{what}. It has to read {right}.", about=name)
+        what = f"it checks {others}, but its name is that of {name}" if called else "it checks nothing"
+        yield Mistake(source.place(cell, 1), f"{what}. It must be {right}.", about=name)
     elif spec.answers and not _quoted(cell, name):
         yield Mistake(
-            source.place(cell, 1), f"{name} is no function of the notebook. It has to read {right}.", about=name
+            source.place(cell, 1), f"{name} is not a function of the notebook. It must be {right}.", about=name
         )
     if source.marks(cell).get("locked") is not True:
         yield Mistake(where, 'it is not locked, so students could change it. Set "locked": true.', about=name)
     if cell.kind != "code":
-        yield Mistake(where, "it is a cell of text, and has to be code.", about=name)
+        yield Mistake(where, "it is a text cell but must be code.", about=name)
     if cell.points is None:
-        yield Mistake(where, f"it has no points; its checks are worth {spec.points:g}.", about=name)
+        yield Mistake(where, f"it has no points, but its checks are worth {spec.points:g}.", about=name)
     elif not math.isclose(cell.points, spec.points, abs_tol=1e-9):
         yield Mistake(
             where,
-            f"it is worth {cell.points:g} points, and the checks of {name} are worth {spec.points:g}: make the two equal.",
+            f"it is worth {cell.points:g} points, but the checks of {name} are worth {spec.points:g}. Make them equal.",
             about=name,
         )
     stub = source.notebook.stub(name)
     if stub is not None and stub.index > cell.index:
-        yield Mistake(where, "it stands above its stub, where the function is not there yet: put it below.", about=name)
+        yield Mistake(where, "it is above its stub, where the function does not exist yet. Move it below.", about=name)
 
 
 def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, ExerciseSpec]) -> Mistake:
@@ -188,14 +188,14 @@ def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, Exer
     if checked:
         return Mistake(
             source.place(cell),
-            f"it checks {checked[0]}, and its grade_id is {cell.grade_id}: its points would belong to nothing. "
+            f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to nothing. "
             f"Call it check_{checked[0]}.",
             about=checked[0],
         )
     near = did_you_mean(cell.grade_id or "", [f"check_{name}" for name in specs])
     return Mistake(
         source.place(cell),
-        "it is graded, and belongs to no exercise that has checks: nobody could earn its points. A check cell is called "
+        "it is graded, but belongs to no exercise with checks, so nobody could earn its points. A check cell is called "
         f"check_ and the exercise's name.{near}",
         about=(cell.grade_id or "").removeprefix("check_"),
     )
@@ -218,7 +218,7 @@ def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
             if plain is not None and "check" not in known:
                 yield Mistake(
                     source.place(cell, plain),
-                    "no cell above it imports check: put “from autograder import check, hint” into the first one.",
+                    "no cell above it imports check. Put “from autograder import check, hint” into the first cell.",
                 )
                 return
 

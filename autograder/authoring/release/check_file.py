@@ -55,7 +55,7 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _sentence(text: str) -> str:
     return (
-        f"{text} has no seed, so its random numbers are others at every run: students would not be asked the same. Ask for the "
+        f"{text} has no seed, so its random numbers differ in every run: students would not get the same check. Use the "
         "fixture rng, draw with @given, or write np.random.default_rng(0)."
     )
 
@@ -146,19 +146,21 @@ class CheckFile:
             if not spec.checks:
                 yield Mistake(
                     self.place_of(spec.name),
-                    f"the class of {spec.name} holds no check: nothing is asked of a student.",
+                    f"the class of {spec.name} has no checks.",
                     about=spec.name,
                 )
             for check in spec.checks:
                 if check.points < 0:
                     where = self.place_of_check(spec.name, check.name)
-                    yield Mistake(where, f"it has {check.points:g} points: no check takes any away.", about=spec.name)
+                    yield Mistake(
+                        where, f"it has {check.points:g} points. A check cannot have negative points.", about=spec.name
+                    )
             for other in spec.depends_on:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
                     yield Mistake(
                         self.place_of(spec.name),
-                        f"{spec.name} leans on {other!r}, which is no earlier exercise of this chapter. They are: {earlier}."
+                        f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. They are: {earlier}."
                         f"{did_you_mean(other, names)}",
                         about=spec.name,
                     )
@@ -169,7 +171,7 @@ class CheckFile:
                 where = place_of_function(self.course, one.function) or f"solutions/{self.chapter}.py"
                 yield Mistake(
                     where,
-                    f"{one.name} is a solution of {one.exercise!r}, which is no exercise of this chapter."
+                    f"{one.name} is a solution of {one.exercise!r}, which is not an exercise of this chapter."
                     f"{did_you_mean(one.exercise, names)}",
                 )
         yield from self._in_two_chapters(names)
@@ -188,21 +190,17 @@ class CheckFile:
         seen: dict[str, int] = {}
         for node in self.classes:
             if (first := seen.setdefault(node.name, node.lineno)) != node.lineno:
-                what = f"a second class is called {node.name}, as that of line {first}, which it replaces."
+                what = f"a second class is called {node.name}. It replaces the class of line {first}."
                 yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
             for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
                 if (first := methods.setdefault(name, line)) != line:
-                    what = (
-                        f"a second check of {node.name} is called {name}, as that of line {first}, which it replaces."
-                    )
+                    what = f"a second check of {node.name} is called {name}. It replaces the check of line {first}."
                     yield Mistake(self.place(line), what, about=_exercise(node))
         lines: dict[str, int] = {}
         for name, node in self.exercises:
             if (first := lines.setdefault(name, node.lineno)) != node.lineno:
-                what = (
-                    f"a second class holds the checks of {name}, as that of line {first}, whose checks would not count."
-                )
+                what = f"a second class has checks of {name}. The checks of the class in line {first} would not count."
                 yield Mistake(self.place(node.lineno), what, about=name)
 
     def _overlooked(self) -> Iterator[Mistake]:
@@ -211,7 +209,7 @@ class CheckFile:
             if isinstance(node, ast.FunctionDef) and (node.name.startswith("test_") or _is_check(node)):
                 yield Mistake(
                     self.place(node.lineno),
-                    f"{node.name} stands in no class, so grading does not try it: put it into the class of its exercise.",
+                    f"{node.name} is not in a class, so grading does not run it. Move it into the class of its exercise.",
                 )
         for node in self.classes:
             methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
@@ -219,13 +217,13 @@ class CheckFile:
             if checks and not node.decorator_list and node.name not in bases:
                 yield Mistake(
                     self.place(node.lineno),
-                    f"{node.name} holds checks and is not marked with @exercise(…), so grading does not try them.",
+                    f"{node.name} has checks but is not marked with @exercise(…), so grading does not run them.",
                 )
             for method in methods:
                 if _is_check(method) and not method.name.startswith("test_"):
                     yield Mistake(
                         self.place(method.lineno),
-                        f"{node.name}.{method.name} is marked as a check, and is none: its name has to begin with test_.",
+                        f"{node.name}.{method.name} is marked as a check, but its name does not begin with test_.",
                         about=_exercise(node),
                     )
 
@@ -241,7 +239,7 @@ class CheckFile:
                 if name in there:
                     yield Mistake(
                         self.place_of(name),
-                        f"{name} is an exercise of {other} too: an exercise has one chapter. Call one of the two something else.",
+                        f"{name} is also an exercise of {other}, but an exercise belongs to one chapter. Rename one of them.",
                         about=name,
                     )
 

@@ -27,16 +27,14 @@ from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 __all__ = ["described", "map_of", "write_map"]
 
 STARS, IMPORTANCE = 3, 5  # maximum values
-_HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each; `hint(…)` helps where you are stuck."
+_HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each. `hint(…)` helps if you are stuck."
 # The meaning of each sign, shown only if the course uses it.
 _SIGNS = {
-    "deep_minutes": "What is marked *Deep* can be skipped: no exercise needs it.",
-    "stars": "★ is easy, ★★★ takes thought.",
-    "importance": "●○○○○ is by the way, ●●●●● is what the rest is built on.",
+    "deep_minutes": "You can skip parts marked *Deep*: no exercise needs them.",
+    "stars": "★ is easy, ★★★ is hard.",
+    "importance": "●○○○○ is optional, ●●●●● is the basis of everything after it.",
 }
-_PROGRESS = (
-    "## Where you are\n\nRun the next cell (click on it, then Shift-Enter) to see what is done and what comes next."
-)
+_PROGRESS = "## Where you are\n\nRun the next cell (click on it, then Shift-Enter) to see what you have done and what comes next."
 
 
 def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
@@ -65,11 +63,13 @@ def _chapter(course: Course, chapter: str) -> dict[str, Json]:
     needs, exercises = metadata.get("needs", []), metadata.get("exercises", {})
     where = f"The metadata of {course.source(chapter)}"
     if not isinstance(needs, list) or not isinstance(exercises, Mapping):
-        raise CourseError(f'{where}: "needs" has to be a list of chapters, and "exercises" an object of exercises.')
+        raise CourseError(
+            f'{where}: "needs" must be a list of chapters, and "exercises" an object with an entry for each exercise.'
+        )
     earlier = course.chapters[: course.chapters.index(chapter)]
     if unknown := [str(name) for name in needs if name not in earlier]:
         raise CourseError(
-            f'{where}: "needs" names {", ".join(unknown)}, no chapter before this one in c.Course.chapters.'
+            f'{where}: "needs" names {", ".join(unknown)}, not a chapter before this one in c.Course.chapters.'
         )
     if unknown := sorted(set(exercises) - set(notebook.exercises())):
         raise CourseError(f'{where}: "exercises" names {", ".join(unknown)}, which the notebook does not have.')
@@ -87,7 +87,7 @@ def _chapter(course: Course, chapter: str) -> dict[str, Json]:
 
 def _exercise(notebook: Notebook, name: str, metadata: Json, where: str) -> dict[str, Json]:
     if not isinstance(metadata, Mapping):
-        raise CourseError(f'{where}: what "exercises" says of {name} has to be an object.')
+        raise CourseError(f'{where}: the entry of {name} in "exercises" must be an object.')
     graded = next((c for c in notebook.cells if c.role == "check" and c.grade_id == f"check_{name}"), None)
     points = graded.points if graded is not None and graded.points is not None else 0.0
     amounts = _amounts(metadata, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
@@ -102,7 +102,7 @@ def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[st
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= largest:
             upto = f" to {number(largest)}" if math.isfinite(largest) else " on"
-            raise CourseError(f'{where}: "{key}" is {value!r}, and has to be a whole number from 1{upto}.')
+            raise CourseError(f'{where}: "{key}" is {value!r}, but must be a whole number from 1{upto}.')
         amounts[key] = value
     return amounts
 

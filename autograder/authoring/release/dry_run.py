@@ -82,7 +82,7 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 where = place_of_function(checks.course, checks.references[exercise])
                 yield Mistake(
                     where or file.place_of(exercise),
-                    f"{exercise} prints {_size(output.characters)} while {check.name} tries it: take the print away, or "
+                    f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or "
                     "print a line or two.",
                     about=exercise,
                 )
@@ -124,8 +124,8 @@ def _changed_calls(
             continue
         yield Mistake(
             file.place_of_check(exercise, name),
-            "tried a second time, it asks something else: students would not all be asked the same. Which of its inputs is "
-            "drawn without a seed, or hangs on the clock or on an earlier check? Ask for the fixture rng, or draw with @given.",
+            "its second run uses other inputs, so students would not all get the same check. Which of its inputs is "
+            "drawn without a seed, or depends on the clock or on an earlier check? Use the fixture rng, or draw with @given.",
             about=exercise,
         )
 
@@ -191,20 +191,20 @@ class _TimedReferences:
 
     def _why(self, error: BaseException) -> str:
         if isinstance(error, CheckFailed) and error.kind == "missing":
-            return f"it asks for what the reference solutions do not have. {error.reason.partition(':')[0]}."
+            return f"it uses something that the reference solutions do not have. {error.reason.partition(':')[0]}."
         if isinstance(error, AssertionError):
-            text = str(error).splitlines()[0] if str(error) else "an assertion of it does not hold"
+            text = str(error).splitlines()[0] if str(error) else "one of its assertions fails"
             return f"the reference fails it: {text}"
         return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
 
 
 _ASKS_NOTHING = (
-    "it asks nothing: it calls no function of the student and reads no variable, so everybody passes it. Call the student's "
-    "function in it, or take the check away."
+    "it checks nothing: it calls no function of the student and reads no variable, so everybody passes it. Call the student's "
+    "function in it, or remove the check."
 )
 _ASKS_NO_PURITY = (
-    "it asks nothing: it repeats the calls of the exercise's other checks, and none of these passes arguments to {0} itself. "
-    "Add a check that calls student.{0}(…) without a probe, or take pure() away."
+    "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "
+    "Add a check that calls student.{0}(…) without a probe, or remove pure()."
 )
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 

@@ -64,7 +64,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
         course.require_chapter(chapter)
     mistakes: list[Mistake] = []
     if course.chapters.count(chapter) > 1:
-        mistakes.append(Mistake("course_config.py", f"{chapter} stands twice in c.Course.chapters."))
+        mistakes.append(Mistake("course_config.py", f"{chapter} occurs twice in c.Course.chapters."))
     file = CheckFile(course, chapter)
     checks, source = None, None
     try:
@@ -117,10 +117,10 @@ def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:
 def _missing(course: Course, chapter: str) -> str:
     folder = course.source(chapter).parent
     if not folder.is_dir():
-        return f"{chapter} stands in c.Course.chapters of course_config.py, and there is no folder source/{chapter}."
+        return f"{chapter} is in c.Course.chapters of course_config.py, but there is no folder source/{chapter}."
     if not course.source(chapter).is_file():
         there = sorted(path.name for path in folder.glob("*.ipynb"))
-        instead = f" There is {' and '.join(there)}: is it to have that name?" if there else ""
+        instead = f" There is {' and '.join(there)}. Should it have that name?" if there else ""
         return f"There is no notebook source/{chapter}/{chapter}.ipynb.{instead}"
     return ""
 

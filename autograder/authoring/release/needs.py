@@ -41,9 +41,9 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
         largest = max(sizes, key=sizes.__getitem__)
         yield Mistake(
             f"source/{chapter}",
-            f"the files beside the notebook take {sum(sizes.values()):.0f} MiB, and {_LARGEST_MB} MiB is the limit, as each "
-            f"submission is graded with a copy of its own. The largest is {largest.name} with {sizes[largest]:.0f} MiB: store "
-            "fewer numbers, or narrower ones (float16, say).",
+            f"the files next to the notebook take {sum(sizes.values()):.0f} MiB. The limit is {_LARGEST_MB} MiB, because each "
+            f"submission is graded with its own copy. The largest is {largest.name} with {sizes[largest]:.0f} MiB: store "
+            "fewer numbers, or smaller ones (such as float16).",
             about=chapter,
         )
 
@@ -63,8 +63,8 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
         besides = f", as {pluralize(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""
         yield Mistake(
             source.place(cell, line),
-            f"it imports {module}{besides}, and a student's code may import only {', '.join(course.packages)} and the standard "
-            f"library. Add {module!r} to c.Course.packages in course_config.py, or do without it.",
+            f"it imports {module}{besides}, but a student's code may import only {', '.join(course.packages)} and the standard "
+            f"library. Add {module!r} to c.Course.packages in course_config.py, or do not use it.",
             about=cell.grade_id or source.name(cell),
         )
 
@@ -79,18 +79,18 @@ def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mis
             continue
         if PurePosixPath(name).is_absolute() or name.startswith("~"):
             what = (
-                f"it reads {name}, a place on your machine that no student has. Put the file beside the notebook and read "
+                f"it reads {name}, a path on your machine that students do not have. Put the file next to the notebook and read "
                 f"{PurePosixPath(name).name!r}."
             )
         elif ".." in Path(name).parts:
             what = (
-                f"it reads {name}, which lies outside source/{chapter}: the release carries what lies beside the notebook, and "
-                f"nothing else. Put the file there, and read {PurePosixPath(name).name!r}."
+                f"it reads {name}, which is outside source/{chapter}. The release contains only the files next to the notebook. "
+                f"Put the file there, and read {PurePosixPath(name).name!r}."
             )
         elif not (folder / name).is_file():
             what = (
-                f"it reads {name}, and the release does not carry it: there is no such file in source/{chapter}. "
-                "Put it there, beside the notebook."
+                f"it reads {name}, but the release will not contain it: there is no such file in source/{chapter}. "
+                "Put it there, next to the notebook."
             )
         else:
             continue

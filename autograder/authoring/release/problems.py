@@ -102,7 +102,7 @@ def place_of_function(course: Course, function: Callable[..., Value]) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a question such as `` Is it x misspelt?`` if ``name`` is similar to one of ``known``, else ""."""
     near = difflib.get_close_matches(name, sorted(set(known) - {name}), 1, _NEAR)
-    return f" Is it {near[0]} misspelt?" if near else ""
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def calls_in(cell: Cell) -> Iterator[ast.Call]:

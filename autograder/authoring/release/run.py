@@ -82,10 +82,7 @@ def release_validated(course: Course, result: ValidationResult, say: Callable[[s
     if result.draft:
         _mark_as_draft(course, result.chapter)
         missed_targets = "".join(f"\n  - {sentence}" for sentence in result.missed_targets)
-        say(
-            f"{result.chapter}: this is a draft. Targets that are not met:{missed_targets}\n"
-            f"The page with what is behind it is {result.page}."
-        )
+        say(f"{result.chapter}: this is a draft. Missed targets:{missed_targets}\nThe details are in {result.page}.")
 
 
 def release_all(course: Course, chapters: Sequence[str]) -> None:
@@ -120,7 +117,7 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ReleaseError(
-            f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
+            f"nbgrader could not create the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
         )
 
 
@@ -128,11 +125,11 @@ def _require_own_steps(root: Path) -> None:
     """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit what ``check()`` needs."""
     path = root / "nbgrader_config.py"
     if not path.is_file():
-        raise ReleaseError(f"There is no {path}. Write two lines into it: {' and '.join(USE)}.")
+        raise ReleaseError(f"There is no {path}. Create it with two lines: {' and '.join(USE)}.")
     if not records_examples(load_config(path)):
         raise ReleaseError(
-            f"{path} does not have nbgrader release by this framework's steps (c.GenerateAssignment.preprocessors). "
-            f"Let it begin with two lines: {' and '.join(USE)}."
+            f"{path} does not make nbgrader use this framework's release steps (c.GenerateAssignment.preprocessors). "
+            f"Begin it with two lines: {' and '.join(USE)}."
         )
 
 
@@ -154,7 +151,7 @@ def handout(root: Path, say: Callable[[str], None]) -> Path:
     folder = course.state("handout")
     written = folder / COURSE_NAME
     if not written.is_file() or written.stat().st_mtime < _newest(course):
-        say("Making the students' version of each chapter: once, some seconds …")
+        say("Creating the students' version of each chapter. This happens once and takes a few seconds …")
         try:
             hand_out(course, folder)
         except ReleaseError as error:
@@ -171,7 +168,7 @@ def hand_out(course: Course, folder: Path) -> None:
     """
     chapters = [chapter for chapter in course.finished_chapters() if not unfinished_places(course, chapter)]
     if not chapters:
-        raise CourseError(f"No chapter of {course.root} is finished, so there is nothing to hand out.")
+        raise CourseError(f"No chapter of {course.root} is finished, so there is nothing to release.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="handout-", dir=folder.parent) as temporary:
         copy = Path(temporary) / "course"

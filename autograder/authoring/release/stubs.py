@@ -76,7 +76,7 @@ def _class_mistakes(
         line = tree.body[0].lineno if tree.body else None
         yield Mistake(
             source.place(cell, line),
-            f"{what}, and its checks ask for the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
+            f"{what}, but its checks use the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
             about=name,
         )
         return
@@ -99,7 +99,7 @@ def _class_mistakes(
                 near = did_you_mean(method, ours.keys() - theirs.keys())
                 yield Mistake(
                     source.place(cell, stub.lineno),
-                    f"the stub has no method {method}, and the reference in {where} has: write def {method}({parameters_of(node)}) "
+                    f"the stub has no method {method}, but the reference in {where} does: write def {method}({parameters_of(node)}) "
                     f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}",
                     about=name,
                 )
@@ -110,7 +110,7 @@ def _class_mistakes(
             near = did_you_mean(method, theirs.keys() - ours.keys())
             yield Mistake(
                 source.place(cell, node.lineno),
-                f"the stub has a method {method}, and the reference in {where} has none.{near}",
+                f"the stub has a method {method}, but the reference in {where} has none.{near}",
                 about=name,
             )
     for line, why in wrong_examples(name, text or expected or "", reference, course.limits.call_seconds):
@@ -126,7 +126,7 @@ def _method(
     if parameters_of(stub) != parameters_of(right):
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the stub is {label}({parameters_of(stub)}), and the reference in {where} is {label}({parameters_of(right)}). "
+            f"the stub is {label}({parameters_of(stub)}), but the reference in {where} is {label}({parameters_of(right)}). "
             "Give both the same parameters and defaults: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
@@ -134,7 +134,7 @@ def _method(
         marks = [f"@{ast.unparse(mark)}" for mark in right.decorator_list] or ["nothing"]
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"above {label} stands {', '.join(marks)} in the reference in {where}, and something else in the stub.",
+            f"the reference of {label} in {where} has {', '.join(marks)} above its def, and the stub has something else.",
             about=name,
         )
     text, expected = ast.get_docstring(stub), ast.get_docstring(right)
@@ -180,7 +180,7 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
                 line = _first_own_line(tree, name)
                 yield Mistake(
                     source.place(cell, line),
-                    f"{name} is not blank: it would count as a student's attempt. Leave its docstring and, below it, "
+                    f"{name} is not blank, so it would count as a student's attempt. Keep only its docstring and, below it, "
                     "raise NotImplementedError.",
                     about=f"{NOT_BLANK} {name}",
                 )
@@ -213,7 +213,7 @@ def _function(
             line = functions[0].lineno if functions else None
             yield Mistake(
                 source.place(cell, line),
-                f"{what}, and its checks ask for {name}.{near} The function has the name of the cell's grade_id.",
+                f"{what}, but its checks use {name}.{near} The function must have the name of the cell's grade_id.",
                 about=name,
             )
         return
@@ -221,7 +221,7 @@ def _function(
     if isinstance(own, ast.FunctionDef) and parameters_of(stub) != parameters_of(own):
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the stub is {name}({parameters_of(stub)}), and the reference in {place_of_function(course, reference)} is "
+            f"the stub is {name}({parameters_of(stub)}), but the reference in {place_of_function(course, reference)} is "
             f"{name}({parameters_of(own)}). Give both the same parameters and defaults: `autograder stubs` gives the "
             "stub the reference's.",
             about=name,
@@ -259,21 +259,21 @@ def _answers(
         if variable not in spec.answers:
             yield Mistake(
                 where,
-                f"{variable} is none of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
+                f"{variable} is not one of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
                 f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}",
                 about=spec.name,
             )
         elif value is not None:
             given = right is not None and _equal(value, right.get(variable, _NOTHING))
-            what = f"gives the right answer of {variable} away" if given else f"answers {variable} already"
+            what = f"reveals the right answer of {variable}" if given else f"answers {variable} already"
             yield Mistake(where, f"the stub {what}: write {variable} = None.", about=spec.name)
     if right is not None and set(right) != set(spec.answers):
         odd = sorted(set(right) ^ set(spec.answers))
         yield Mistake(
             place_of_function(checks.course, checks.references[spec.name])
             or relative(checks.course, checks.course.checks(checks.chapter)),
-            f"the reference of {spec.name} answers {', '.join(right)}, and @exercise(…, answers=…) names "
-            f"{', '.join(spec.answers)}: {', '.join(odd)} stands in one only.",
+            f"the reference of {spec.name} answers {', '.join(right)}, but @exercise(…, answers=…) names "
+            f"{', '.join(spec.answers)}: {', '.join(odd)} is in only one of them.",
             about=spec.name,
         )
 
@@ -291,8 +291,8 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
             if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
                 yield Mistake(
                     source.place(cell, statement.lineno),
-                    f"it defines {statement.name}, which is an exercise: its solution would be handed out. "
-                    "Take the function away, or call it something else.",
+                    f"it defines {statement.name}, which is an exercise, so students would get its solution. "
+                    "Remove the function or rename it.",
                     about=statement.name,
                 )
         for variable, (line, value) in _assigned(tree).items():
@@ -302,7 +302,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
             if right is not None and _equal(value, right.get(variable, _NOTHING)):
                 yield Mistake(
                     source.place(cell, line),
-                    f"it gives the right answer of {variable} away.",
+                    f"it reveals the right answer of {variable}.",
                     about=variables[variable].name,
                 )
 

@@ -29,8 +29,8 @@ __all__ = ["trial_run"]
 _MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 _FIGURES = frozenset({"plt", "pyplot", "matplotlib", "subplots", "imshow"})
 _STOPPED = {
-    "timeout": "had not finished when its time was up",
-    "memory": "asked for more memory than a submission may have",
+    "timeout": "ran out of time",
+    "memory": "used more memory than a submission may use",
     "crash": "crashed Python",
     "protocol": "broke the connection to the grader",
 }
@@ -96,7 +96,7 @@ def _cannot_be_carried(
         where = place_of_function(checks.course, reference) or f"solutions/{checks.chapter}.py"
         yield Mistake(
             where,
-            f"{name} cannot be put into the notebook, to be graded as a student's: {error} Write it as a plain def.",
+            f"{name} cannot be put into the notebook and graded like a student's solution: {error} Write it as a plain def.",
             about=name,
         )
 
@@ -114,7 +114,7 @@ def _solved_mistakes(
             yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in it, ")
         elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
             output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
-            what = f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{output}"
+            what = f"with the reference solutions in it, it is tagged {PICTURE} but draws nothing.{output}"
             yield Mistake(source.place(cell), what)
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
@@ -122,7 +122,7 @@ def _solved_mistakes(
             why = (result.message or verdict.message).partition("\n")[0]
             yield Mistake(
                 file.place_of_check(name, result.name),
-                f"graded in the jail as a student's, the reference of {name} earns {points(verdict.score, verdict.max_score)}. "
+                f"graded in the sandbox like a student's solution, the reference of {name} earns {points(verdict.score, verdict.max_score)}. "
                 f"{why}",
                 about=name,
             )
@@ -134,8 +134,8 @@ def _solved_mistakes(
     if not math.isclose(worth, full, abs_tol=1e-6) and math.isclose(earned, full, abs_tol=1e-6):
         yield Mistake(
             source.label,
-            f"its cells are worth {number(worth)} points together, and the solved notebook earns {number(earned)}: nobody could "
-            "get full marks, or everybody more.",
+            f"its cells are worth {number(worth)} points together, but the solved notebook earns {number(earned)}: nobody could "
+            "get full marks, or everybody would get more.",
             about="points",
         )
 
@@ -151,19 +151,17 @@ def _blank_mistakes(
         cell = source.notebook.stub(name)
         where = source.place(cell) if cell is not None else file.place_of(name)
         if verdict.score >= verdict.max_score > 0:
-            what = "its stub holds a solution: as it is handed out, it passes all its checks"
+            what = "its stub contains a solution: as released, it passes all its checks"
         elif verdict.score > 0:
-            what = f"as it is handed out, its stub earns {points(verdict.score, verdict.max_score)}"
+            what = f"as released, its stub earns {points(verdict.score, verdict.max_score)}"
         else:
             continue
-        yield Mistake(
-            where, f"{name}: {what}. Take out what is more than raise NotImplementedError.", about=f"{NOT_BLANK} {name}"
-        )
+        yield Mistake(where, f"{name}: {what}. Keep only raise NotImplementedError.", about=f"{NOT_BLANK} {name}")
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
         wrong = outcome.stopped or (outcome.error and cell.role == "stub")
         if wrong and outcome.stopped != "skipped" and _MAY_FAIL not in cell.tags:
-            yield _of_a_cell(source, cell, outcome, file.course.limits, "in the notebook as it is handed out, ")
+            yield _of_a_cell(source, cell, outcome, file.course.limits, "in the released notebook, ")
 
 
 def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits: Limits, when: str) -> Mistake:
@@ -177,7 +175,7 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits:
     names = {"", cell.grade_id or source.name(cell), source.name(cell).removeprefix("code ")}
     line = error.lineno if error.cell in names else None
     why = f"{error.type}: {error.message}" if error.message else error.type
-    files = " A notebook is graded with the files next to it in source/, and no others."
+    files = " A notebook is graded only with the files next to it in source/."
     more = files if error.type == "FileNotFoundError" else ""
     return Mistake(source.place(cell, line), f"{when}it fails. {why.rstrip('.')}.{more}", about=about)
 

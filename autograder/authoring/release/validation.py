@@ -108,7 +108,7 @@ def validate(
     report = cached.load()
     if report is not None:
         notes.append(
-            f"{chapter}: nothing that its checks hang on has changed since they were proven, so that proof holds."
+            f"{chapter}: its checks and everything that they depend on are unchanged, so their last validation still counts."
         )
     else:
         [report] = audit(course, [chapter], mutants=mutants, draws=draws)
@@ -131,7 +131,7 @@ def _listed(mistakes: Sequence[object]) -> str:
         return "Still to be written:" + "".join(f"\n  - {text.replace(UNFINISHED, ': ', 1)}" for text in texts)
     if len(mistakes) == 1:
         return str(mistakes[0])
-    return f"There are {len(mistakes)} mistakes:" + "".join(f"\n  - {mistake}" for mistake in mistakes)
+    return f"There are {len(mistakes)} problems:" + "".join(f"\n  - {mistake}" for mistake in mistakes)
 
 
 def _mistakes(
@@ -143,5 +143,5 @@ def _mistakes(
     except SandboxStartError:
         raise
     except SandboxUnavailable:
-        say(f"{chapter}: no jail can be had here (`autograder doctor` tells why), so its own notebook is tried as you.")
+        say(f"{chapter}: there is no sandbox here (see `autograder doctor`), so its own notebook runs without one.")
         return inspection.with_trial_run("local")

@@ -41,16 +41,16 @@ def wrong_examples(
             with time_limit(seconds), np.errstate(all="ignore"):
                 result = function(*arguments)
         except OutOfTimeError:
-            yield line, f"the docstring's example {text} does not come back within {seconds:g} s."
+            yield line, f"the docstring's example {text} does not finish within {seconds:g} s."
             continue
         except Exception as error:  # noqa: BLE001 - whatever the reference raises
             yield (
                 line,
-                f"the docstring's example {text} cannot be worked out: the reference raises {type(error).__name__}: {error}.",
+                f"the docstring's example {text} cannot be checked: the reference raises {type(error).__name__}: {error}.",
             )
             continue
         if not _agrees(result, ast.literal_eval(expected), expected):
-            yield line, f"the docstring says that {text} is {expected}, and the reference gives {_shown(result)}."
+            yield line, f"the docstring says that {text} is {expected}, but the reference returns {_shown(result)}."
 
 
 def _in_sentences(
@@ -84,7 +84,7 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
 
     def note(_out: object, _test: object, example: doctest.Example, got: str) -> None:
         claim = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
-        failures.append((example.lineno + 1, f"{claim}, and the reference gives {_short(got)}."))
+        failures.append((example.lineno + 1, f"{claim}, but the reference returns {_short(got)}."))
 
     def note_error(
         _out: object, _test: object, example: doctest.Example, raised: tuple[type[BaseException], BaseException, object]
@@ -99,7 +99,7 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
         with time_limit(seconds):
             runner.run(test, out=lambda _text: None)
     except OutOfTimeError:
-        failures.append((1, f"the docstring's >>> examples do not come back within {seconds:g} s."))
+        failures.append((1, f"the docstring's >>> examples do not finish within {seconds:g} s."))
     yield from failures
 
 

@@ -30,8 +30,8 @@ def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
         if changed is not None and _chapters(path, changed) == [*course.chapters, chapter]:
             return changed
     raise CourseError(
-        f"{path} sets c.Course.chapters in a way that cannot be added to, so nothing was written. Write {chapter!r} there yourself, as "
-        "the last of the chapters, and try again."
+        f"{path} sets c.Course.chapters in a way that autograder cannot extend, so nothing was written. Add {chapter!r} there yourself, as "
+        "the last chapter, and try again."
     )
 
 
@@ -124,8 +124,8 @@ def require_course_id(text: str) -> str:
     """Return ``text`` if it is a valid course id. Raises ``CourseError`` otherwise."""
     if not _ID.match(text) or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the id of a course: nbgrader makes folders of that name. Take letters, digits, _, - and ., "
-            "a letter or digit first: --id my-course."
+            f"{_short(text)} cannot be the id of a course: nbgrader makes folders of that name. Use letters, digits, _, - and ., "
+            "beginning with a letter or digit: --id my-course."
         )
     return text
 
@@ -144,16 +144,16 @@ def require_chapter_name(course: Course, text: str) -> str:
     """Return ``text`` if it is a valid id for a new chapter of ``course``. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Take letters, digits "
-            "and _, a letter first, such as ch2_means."
+            f"{_short(text)} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Use letters, digits "
+            "and _, beginning with a letter, such as ch2_means."
         )
     if keyword.iskeyword(text) or text in _OF_THE_COURSE:
-        what = "is a word of Python's own" if keyword.iskeyword(text) else f"is a folder of solutions/ already ({text})"
-        raise CourseError(f"{text!r} cannot be the id of a chapter: it {what}. Call it ch2_{text}, say.")
+        what = "is a Python keyword" if keyword.iskeyword(text) else f"is already a folder in solutions/ ({text})"
+        raise CourseError(f"{text!r} cannot be the id of a chapter: it {what}. Use another name, such as ch2_{text}.")
     alike = next((c for c in course.chapters if c.lower() == text.lower()), None)
     if alike is not None:
         raise CourseError(
-            f"{text!r} and the chapter {alike!r} differ in capitals only, and some disks take their folders for one."
+            f"{text!r} and the chapter {alike!r} differ only in capital letters, and some disks treat their folders as one."
         )
     return text
 
@@ -162,22 +162,22 @@ def require_exercise_name(text: str) -> str:
     """Return ``text`` if it is a valid name for an exercise and its function. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the name of an exercise: students write a function of that name. Take letters, digits and _, "
-            "a letter first, such as moving_average."
+            f"{_short(text)} cannot be the name of an exercise: students write a function of that name. Use letters, digits and _, "
+            "beginning with a letter, such as moving_average."
         )
     why = ""
     if keyword.iskeyword(text):
-        why = "it is a word of Python's own"
+        why = "it is a Python keyword"
     elif text in _OF_THE_NOTEBOOK:
         why = "notebooks import something of that name"
     elif text.startswith("check_"):
         why = "the cell below a stub is called check_ and the exercise's name"
     elif text.startswith("_"):
-        why = "a name with _ first is for what nobody else is to use"
+        why = "names that begin with _ are private"
     elif text in dir(StudentProxy):
-        why = f"student.{text} is a word of the checks (docs/author.md)"
+        why = f"student.{text} already has a meaning in checks (docs/author.md)"
     elif hasattr(builtins, text):
-        why = f"Python has a function {text} already, and the notebook's other cells would lose it"
+        why = f"it would replace Python's function {text} in the notebook's other cells"
     if why:
         raise CourseError(f"{text!r} cannot be the name of an exercise: {why}. Call it something else.")
     return text
@@ -187,7 +187,7 @@ def require_points(points: float) -> float:
     """Return ``points`` if an exercise may have that many. Raises ``CourseError`` otherwise."""
     if not math.isfinite(points) or not 0 < points <= _MOST_POINTS:
         raise CourseError(
-            f"An exercise cannot be worth {points:g} points: give a number above 0, and at most {_MOST_POINTS:.0f}."
+            f"An exercise cannot be worth {points:g} points. Give a number above 0 and at most {_MOST_POINTS:.0f}."
         )
     return points
 
@@ -201,7 +201,7 @@ def require_parameters(name: str, signature: str) -> str:
     text = signature.strip().removeprefix("def ").removesuffix(":").strip()
     called = re.match(r"([^\W\d]\w*)\s*(?=\()", text)
     if called and called[1] != name:
-        raise CourseError(f"--signature is about {called[1]}, and the exercise is called {name}: write {name}(…).")
+        raise CourseError(f"--signature is for {called[1]}, but the exercise is called {name}. Write {name}(…).")
     inside = text[called.end() :] if called else text
     if not inside.startswith("("):
         inside = f"({inside})"
@@ -210,11 +210,13 @@ def require_parameters(name: str, signature: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" ({error.msg})" if isinstance(error, SyntaxError) else ""
         raise CourseError(
-            f"--signature {_short(signature)} is no signature of a Python function{why}. Write the name, and in brackets the "
+            f"--signature {_short(signature)} is not a signature of a Python function{why}. Write the name, and in parentheses the "
             f"parameters with their defaults: --signature '{name}(x, axis=-1)'."
         ) from error
     if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[0], ast.Pass):
-        raise CourseError(f"--signature {_short(signature)} says more than the parameters. Write '{name}(x, axis=-1)'.")
+        raise CourseError(
+            f"--signature {_short(signature)} contains more than the parameters. Write '{name}(x, axis=-1)'."
+        )
     return ast.unparse(function).removeprefix(f"def {name}").rpartition(":")[0].strip()
 
 

@@ -22,12 +22,12 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
     already exists or a name is invalid.
     """
     if folder.exists() and not folder.is_dir():
-        raise CourseError(f"{folder} is a file. Name a folder that is new or empty.")
+        raise CourseError(f"{folder} is a file. Name a new or empty folder.")
     name = folder.resolve().name
     if course_id is None:
         course_id = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")
         if not course_id:
-            raise CourseError(f"No id for the course can be made of {name!r}. Give one: --id my-course.")
+            raise CourseError(f"Cannot make a course id from {name!r}. Give one: --id my-course.")
     configuration.require_course_id(course_id)
     title = configuration.require_title(title if title is not None else _title(name) or course_id)
     files = _files(title, course_id)

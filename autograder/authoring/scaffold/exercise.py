@@ -87,8 +87,8 @@ def new_exercise(
     worth = _worth_in_the_checks(course, chapter, name) if checks_are_there else None
     if worth is not None and points is not None and worth != points:
         raise CourseError(
-            f"The checks of {name} in {course.checks(chapter)} are worth {worth:g} points, and --points says {points:g}. Leave "
-            "--points out, or change it there first."
+            f"The checks of {name} in {course.checks(chapter)} are worth {worth:g} points, but --points is {points:g}. Omit "
+            "--points, or change the points there first."
         )
     worth = worth or points or POINTS
     wrote_cells = _notebook(files, name, stub_of(reference, reference_text), worth)
@@ -96,8 +96,8 @@ def new_exercise(
         _checks(files, name, reference, worth)
     if not wrote_cells and checks_are_there and from_reference:
         raise CourseError(
-            f"{name} is there already: its reference, checks and cells are those of {chapter}. `autograder stubs {chapter}` brings its "
-            "stub in line with the reference."
+            f"{name} already has a reference, checks and cells in {chapter}. `autograder stubs {chapter}` updates its "
+            "stub from the reference."
         )
     if not checks_are_there:
         _misconception(files, name, reference)
@@ -123,7 +123,7 @@ def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
             there = set()
         if name in there or name in [exercise for exercise, _ in CheckFile(course, other).exercises]:
             raise CourseError(
-                f"{name} is an exercise of {other} already, and an exercise has one chapter. Call this one something else."
+                f"{name} is already an exercise of {other}, and an exercise belongs to one chapter. Use another name."
             )
 
 
@@ -138,13 +138,13 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             if signature is not None and configuration.require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
-                    f"{path}, line {node.lineno} has {there} already, and --signature says "
-                    f"{name}{configuration.require_parameters(name, signature)}. Leave --signature out: the stub is made from the reference."
+                    f"{path}, line {node.lineno} already has {there}, but --signature is "
+                    f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is made from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")
         if name in _bound_by(node):
             raise CourseError(
-                f"{name} in {path}, line {node.lineno}, is no function and no class: stubs are made of these."
+                f"{name} in {path}, line {node.lineno}, is neither a function nor a class, so it cannot have a stub."
             )
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
     outline = exercise_texts.reference(name, parameters)
@@ -195,7 +195,7 @@ def _misconception(files: _Chapter, name: str, node: Definition) -> None:
         outline = exercise_texts.class_misconception(name)
     else:
         outline = exercise_texts.misconception(name, f"({parameters_of(node)})")
-    title = '"""Wrong solutions, one mistake each, with what a student who makes it should read."""'
+    title = '"""Wrong solutions, one mistake each, with the message for a student who makes it."""'
     _add(files, path, text, title, wanted, outline)
 
 
@@ -243,7 +243,7 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
         document = load_document(text.encode(), path)
         notebook = notebook_of(document, path) if document["cells"] else None
     except NotebookError as error:
-        raise CourseError(f"{path} cannot be added to: {str(error).partition('. ')[0].rstrip('.')}.") from error
+        raise CourseError(f"Cannot add to {path}: {str(error).partition('. ')[0].rstrip('.')}.") from error
     there = {cell.grade_id for cell in notebook.cells} if notebook is not None else set()
     missing = [name not in there, f"check_{name}" not in there]
     if not any(missing):
@@ -289,4 +289,4 @@ def _tree(path: Path, text: str | None) -> ast.Module:
         return ast.parse(text or "")
     except (SyntaxError, ValueError) as error:
         line = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
-        raise CourseError(f"{path} cannot be added to, as Python cannot read it: {line}. Mend it first.") from error
+        raise CourseError(f"Cannot add to {path}, because Python cannot read it: {line}. Fix it first.") from error

@@ -12,8 +12,8 @@ __all__ = ["check_class", "class_misconception", "import_lines", "misconception"
 def reference(name: str, parameters: str) -> str:
     """Return the outline of a reference solution."""
     return f'''def {name}{parameters}:
-    """{MARK}: say what {name} returns, in a sentence that students read too, and give an example."""
-    raise NotImplementedError  # {MARK}: write the answer that you would like to see, as short and clear as on a slide
+    """{MARK}: say what {name} returns, in a sentence that students also read, and give an example."""
+    raise NotImplementedError  # {MARK}: write the solution that you would like to see, as short and clear as on a slide
 '''
 
 
@@ -24,8 +24,8 @@ def misconception(name: str, parameters: str) -> str:
 
 @wrong
 def mistake_in_{name}{parameters}:
-    """{MARK}: what somebody who writes this did, why it cannot be right, and where to look; never the code."""
-    raise NotImplementedError  # {MARK}: write the answer with the mistake that you expect most, and name the function after it
+    """{MARK}: what the student did, why it cannot be right, and where to look. Never give the code."""
+    raise NotImplementedError  # {MARK}: write the solution with the mistake that you expect most often, and name the function after the mistake
 '''
 
 
@@ -36,28 +36,28 @@ def class_misconception(name: str) -> str:
 
 @wrong
 class MistakeIn{name[:1].upper() + name[1:]}:
-    """{MARK}: what somebody who writes this did, why it cannot be right, and where to look; never the code."""
+    """{MARK}: what the student did, why it cannot be right, and where to look. Never give the code."""
 
-    # {MARK}: write the class with the mistake that you expect most, and name it after that
+    # {MARK}: write the class with the mistake that you expect most often, and name it after the mistake
 '''
 
 
 def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
     """Return the checks of an exercise without inputs and hints."""
     arguments = ", ".join("..." for _ in _required(node))
-    small = f"agrees.{name}({arguments})  # {MARK}: give an input that students can work out by hand"
-    other = f"agrees.{name}({arguments})  # {MARK}: give an input that tells a right answer from a nearly right one"
+    small = f"agrees.{name}({arguments})  # {MARK}: give an input whose result students can compute by hand"
+    other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly right solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
-        small = f"{create}  # {MARK}: ask something of it below: made.method(…), made.attribute, len(made)"
-        other = f"{create}  # {MARK}: ask what tells a right class from a nearly right one"
+        small = f"{create}  # {MARK}: use it below: made.method(…), made.attribute, len(made)"
+        other = f"{create}  # {MARK}: check something that a nearly right class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
     shares = [f"{part:.12g}" for part in (visible, points - visible - care, care)]
     title = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     return f'''@exercise("{name}", points={points:.12g})
 class Test{title}:
-    """{MARK}: a hint for who does not know where to begin; another one in a paragraph of its own."""
+    """{MARK}: a hint for students who do not know where to begin. Put each further hint in its own paragraph."""
 
     @check(points={shares[0]}, visible=True)
     def test_small_example(self, agrees):
@@ -66,7 +66,7 @@ class Test{title}:
 
     @check(points={shares[1]}, after="test_small_example")
     def test_another_input(self, agrees):
-        """{MARK}: say what this check looks at, in a few words that students read"""
+        """{MARK}: say what this check tests, in a few words for students"""
         {other}
 
     test_care = pure(points={shares[2]}, after="test_small_example")
@@ -75,12 +75,12 @@ class Test{title}:
 
 def notebook_title(chapter: str) -> str:
     """Return the first cell of a new chapter's notebook."""
-    return f"# {MARK}: give {chapter} a title, and say below it what it is about"
+    return f"# {MARK}: give {chapter} a title, and describe it below"
 
 
 def task(name: str) -> str:
     """Return the text above a stub."""
-    return f"## {name}\n\n{MARK}: say what is asked, and why one would like to have it.\n\nWrite `{name}`, run its cell, then run the check below it."
+    return f"## {name}\n\n{MARK}: describe the task, and why its result is useful.\n\nWrite `{name}`, run its cell, then run the check below it."
 
 
 def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:

@@ -25,7 +25,7 @@ def read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise CourseError(f"{path} is no UTF-8 text (byte {error.start}). Save it as UTF-8, and try again.") from error
+        raise CourseError(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8 and try again.") from error
 
 
 def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
@@ -35,7 +35,7 @@ def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
     """
     there = [path for path in texts if new and os.path.lexists(path)]
     if there:
-        raise CourseError(f"Already there, so nothing was written: {', '.join(map(str, there))}.")
+        raise CourseError(f"Nothing was written, because these already exist: {', '.join(map(str, there))}.")
     before = {path: path.read_bytes() if path.is_file() else None for path in texts}
     folders: list[Path] = []
     written: list[Path] = []
@@ -61,14 +61,14 @@ def _create_folders(folder: Path) -> list[Path]:
     missing = []
     while not folder.is_dir():
         if os.path.lexists(folder):
-            raise CourseError(f"{folder} is a file, so there can be no folder of that name. Name another place.")
+            raise CourseError(f"{folder} is a file, so it cannot be a folder. Name another folder.")
         missing.append(folder)
         folder = folder.parent
     for one in reversed(missing):
         try:
             one.mkdir()
         except OSError as error:
-            raise CourseError(f"The folder {one} cannot be made: {error.strerror}. Name another place.") from error
+            raise CourseError(f"Cannot create the folder {one}: {error.strerror}. Name another folder.") from error
     return missing[::-1]
 
 

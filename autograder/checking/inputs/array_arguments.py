@@ -95,7 +95,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
             yield Style("some zeros", f"zeros in {name}", lambda a: a.any() and (a == 0).any(), self._some_zeros)
         if largest >= 1e6 * tiny:
-            yield Style("tiny beside large", f"tiny numbers beside large ones in {name}",
+            yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
         if tiny <= 1e-4:
             yield Style("all small", f"only numbers of about a hundredth in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
@@ -232,7 +232,7 @@ class WeightsArgument(ArrayArgument):
                     partial(self.ordinary, change=_all_on_one), exclusive=True)
         yield Style("some zeros", f"zeros in {name}", lambda a: (a == 0).any(), partial(self.ordinary, change=_some_zeros))
         yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), self.ordinary)
-        yield Style("tiny beside large", f"tiny numbers beside large ones in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
+        yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
                     partial(self.ordinary, change=_tiny_and_large))
         yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))

@@ -26,9 +26,7 @@ __all__ = [
     "require_gradebook", "require_version", "retry_conflicts",
 ]  # fmt: skip
 
-_UPGRADE = (
-    "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
-)
+_UPGRADE = "Copy it, then run `nbgrader db upgrade` in the course folder with the nbgrader that is installed here."
 
 Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
@@ -47,7 +45,7 @@ def require_address(db_url: Any) -> None:
     if isinstance(db_url, str) and db_url.startswith(SQLITE):
         folder = file_of(db_url).parent
         if not folder.is_dir():
-            raise CourseError(f"c.CourseDirectory.db_url names {file_of(db_url)}, and there is no folder {folder}.")
+            raise CourseError(f"c.CourseDirectory.db_url names {file_of(db_url)}, but there is no folder {folder}.")
         return
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
@@ -58,11 +56,11 @@ def require_address(db_url: Any) -> None:
         create_engine(db_url).dispose()
     except ModuleNotFoundError as error:
         raise CourseError(
-            f"c.CourseDirectory.db_url asks for the Python package {error.name}, which is not installed here. "
+            f"c.CourseDirectory.db_url needs the Python package {error.name}, which is not installed here. "
             "For PostgreSQL: pip install 'nbautograder[postgres]'."
         ) from error
     except Exception as error:  # SQLAlchemy raises many types of errors
-        raise CourseError(f"c.CourseDirectory.db_url {shown}, which is no address of a database. {example}") from error
+        raise CourseError(f"c.CourseDirectory.db_url {shown}, which is not a database address. {example}") from error
 
 
 def require_gradebook(db_url: str, config: Config) -> None:
@@ -78,12 +76,12 @@ def require_gradebook(db_url: str, config: Config) -> None:
     try:
         CourseDirectory(config=config)
     except TraitError as error:
-        raise CourseError(f"nbgrader's part of the configuration cannot be used: {error}") from error
+        raise CourseError(f"nbgrader's settings in the configuration are invalid: {error}") from error
     try:
         AssignLatePenalties(config=config).init_plugin()
     except Exception as error:  # a plugin of the course may raise anything
         raise CourseError(
-            "nbgrader's plugin for late penalties cannot be used as nbgrader_config.py has it "
+            "The plugin for late penalties that nbgrader_config.py sets cannot be used "
             f"(c.AssignLatePenalties, c.LateSubmissionPlugin): {error}"
         ) from error
     if db_url.startswith(SQLITE):
@@ -117,9 +115,9 @@ def require_version(db_url: str) -> None:
         return
     shown = file_of(db_url) if db_url.startswith(SQLITE) else "on the server"
     if set(versions) <= ours.keys():
-        what = "an older nbgrader than the one installed here. `nbgrader db upgrade` brings it up to date, and keeps a copy"
+        what = "an older nbgrader than the one installed here. `nbgrader db upgrade` updates it and keeps a copy"
     else:
-        what = "a newer nbgrader than the one installed here. Install that one: pip install --upgrade nbgrader"
+        what = "a newer nbgrader than the one installed here. To update nbgrader: pip install --upgrade nbgrader"
     raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
 
 
@@ -150,7 +148,7 @@ def _unreadable(path: str, said: str) -> str:
         return _other_version(path, said)
     if "not a database" in said:
         return f"{path} is not a gradebook: {said}. Put the right file there, or move this one away and grade again."
-    return f"The gradebook {path} cannot be read: {said}. Try again when nothing else uses it."
+    return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses it."
 
 
 def _other_version(where: str, what: str) -> str:

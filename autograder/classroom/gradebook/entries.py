@@ -122,7 +122,7 @@ def write_entries(
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
         raise CourseError(
-            f"{len(unsafe)} notebooks were graded without confinement (--unsafe-local), the first of them {unsafe[0]}. "
+            f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), the first of them {unsafe[0]}. "
             "Such marks do not go into the gradebook: a student's code could have changed them. "
             "`autograder doctor` tells how to get a sandbox."
         )
@@ -228,8 +228,8 @@ class _ChapterWriter:
         except (TraitError, ImportError) as error:
             named = config.get("AssignLatePenalties", {}).get("plugin_class")
             raise CourseError(
-                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. Where that is a file in the "
-                f"course folder, give the same command there with PYTHONPATH=. before it. No mark was entered; what was graded is kept."
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If it is a file in the "
+                f"course folder, run the command there with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
             ) from error
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
@@ -442,7 +442,7 @@ class GradebookWriter:
             self._thread = None
         self._check()
         if self._unentered:
-            sys.stderr.write("Graded without confinement: these marks are not entered in the gradebook.\n")
+            sys.stderr.write("Graded without a sandbox: these marks are not entered in the gradebook.\n")
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []

@@ -148,8 +148,8 @@ def duplicate_students(people: Iterable[Person]) -> list[str]:
         by_id.setdefault("".join(person.id.split()).casefold(), []).append(person.id)
         if person.lms_user_id:
             by_lms.setdefault(person.lms_user_id, []).append(person.id)
-    found += [f"{' and '.join(map(repr, ids))} differ in case or blanks only" for ids in by_id.values() if len(ids) > 1]
-    found += [f"{' and '.join(ids)} have one LMS id, {lms}" for lms, ids in by_lms.items() if len(ids) > 1]
+    found += [f"{' and '.join(map(repr, ids))} differ only in case or spaces" for ids in by_id.values() if len(ids) > 1]
+    found += [f"{' and '.join(ids)} have the same LMS id, {lms}" for lms, ids in by_lms.items() if len(ids) > 1]
     return found
 
 
@@ -243,7 +243,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     if "id" not in heads:
         shown = ", ".join(heads[:10]) or "nothing"
         raise CourseError(
-            f"{path} has no column called id. Its first line holds {shown}; it should hold id and any of {', '.join(_COLUMNS[1:])}."
+            f"{path} has no column called id. Its first line contains {shown}. It should contain id and any of {', '.join(_COLUMNS[1:])}."
         )
     if twice := sorted({head for head in heads if heads.count(head) > 1 and head}):
         raise CourseError(f"{path} has the column {twice[0]} twice.")
@@ -254,12 +254,12 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
             people.append(Person(**{name: fields.get(name, "") for name in _COLUMNS}))
             lines.append(number)
     if not people:
-        raise CourseError(f"{path} holds no student: there is no line below its first.")
+        raise CourseError(f"{path} has no students: it has no line below its first.")
     mistakes = _mistakes(people, lines)
     if mistakes:
         more = [f"and {len(mistakes) - _MAX_TOLD} more"] if len(mistakes) > _MAX_TOLD else []
         told = "; ".join([*mistakes[:_MAX_TOLD], *more])
-        raise CourseError(f"{path} is not entered: {told}. Mend the file and give the same command again.")
+        raise CourseError(f"{path} was not entered: {told}. Fix the file and run the command again.")
     return people, tuple(head for head in heads if head and head not in _COLUMNS)
 
 
@@ -269,11 +269,11 @@ def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
         if not person.id:
             found.append(f"line {line} has no id")
         elif person.id in first:
-            found.append(f"the id {person.id} stands in line {first[person.id]} and in line {line}")
+            found.append(f"the id {person.id} is in line {first[person.id]} and in line {line}")
         elif len(person.id) > _MAX_ID:
             found.append(f"the id in line {line} is longer than {_MAX_ID} characters")
         elif not person.id.isprintable():
-            found.append(f"the id {person.id!r} in line {line} holds a line break or another sign that nobody sees")
+            found.append(f"the id {person.id!r} in line {line} contains a line break or another invisible character")
         elif any(sign in person.id for sign in "/\\+\0") or person.id in {".", ".."}:
             found.append(
                 f"the id {person.id} in line {line} cannot be the name of a folder (/, \\ and + are not allowed)"

@@ -127,7 +127,9 @@ class _Run:
         try:
             threads = self._threads()
             if not threads:
-                _say(f"No worker has joined the scheduler at {self.address} yet; waiting for one. Ctrl-C stops.")
+                _say(
+                    f"No worker has joined the scheduler at {self.address} yet. Waiting for one. Press Ctrl-C to stop."
+                )
             size = max(1, min(CHUNK, len(self.jobs) // (4 * max(threads, 1))))
             while self._to_send or self._alone or self._sent:
                 while len(self._sent) < ROUNDS * max(threads, 4) and (units := self._next(size)):
@@ -187,7 +189,7 @@ class _Run:
                     raise self._gone() from error
                 if not waiting and not self._threads():
                     waiting = True
-                    _say(f"The scheduler at {self.address} has no worker; waiting for one. Ctrl-C stops.")
+                    _say(f"The scheduler at {self.address} has no worker. Waiting for one. Press Ctrl-C to stop.")
         return []
 
     def _taken(self, future: Any, units: tuple[Unit, ...]) -> Iterator[Outcome]:
@@ -200,7 +202,7 @@ class _Run:
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The process that graded this notebook was lost with its worker, several times over."
-            reason = f"{why} This is not the student's fault; grade it again, or by hand."
+            reason = f"{why} This is not the student's fault. Grade it again, or manually."
             yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
         except (CancelledError, OSError) as error:
@@ -208,7 +210,7 @@ class _Run:
         except ImportError as error:
             raise CourseError(
                 f"A worker of the cluster at {self.address} cannot import what grading needs ({error}): "
-                "the framework is to be installed there, in the same version as here."
+                "install the framework there, in the same version as here."
             ) from error
         if isinstance(found, Refused):
             raise SandboxUnavailable(found.why) if found.no_sandbox else CourseError(found.why)
@@ -228,8 +230,8 @@ class _Run:
 
     def _gone(self) -> ClusterError:
         return ClusterError(
-            f"The scheduler at {self.address} is gone. What was graded until then is kept: once it is back, the same "
-            "command goes on from here."
+            f"The scheduler at {self.address} is gone. Graded notebooks are saved. Once it is back, run the same "
+            "command to continue."
         )
 
 

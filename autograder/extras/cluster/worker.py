@@ -105,8 +105,8 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     ]
     if differing:
         return Refused(
-            f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might not be those of this "
-            "machine. Install the same there: the framework and its packages travel with no run."
+            f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might differ from those of this "
+            "machine. Install the same versions there: the framework and its packages are not sent to workers."
         )
     workspace = _take(bundle)
     try:

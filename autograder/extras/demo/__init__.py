@@ -23,7 +23,7 @@ from autograder.course.course import load_course
 __all__ = ["demo"]
 
 
-@click.command(cls=PlacedCommand, section="To write and look after a course", after="config")
+@click.command(cls=PlacedCommand, section="To write and maintain a course", after="config")
 @click.option(
     "--students", metavar="N", type=POSITIVE, default=24, show_default=True, help="How many students to simulate."
 )
@@ -31,7 +31,7 @@ __all__ = ["demo"]
 @unsafe_option
 @workers_option
 def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
-    """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
+    """Demonstrate everything with a simulated class in a new folder: release, collect, grade, give feedback."""
     from autograder.extras.demo.demo_run import run_demo
 
     with report_errors():
@@ -44,5 +44,5 @@ def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, worke
             progress=grading_progress,
         )
         if report.refused:
-            echo_status(f"Not released: {', '.join(report.refused)}. The reasons stand above.")
+            echo_status(f"Not released: {', '.join(report.refused)}. The reasons are above.")
             raise Exit(1)

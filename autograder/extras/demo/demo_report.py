@@ -38,7 +38,7 @@ class ClassReport:
 def class_table(report: ClassReport) -> str:
     """Format one row per student: their kind of work, and their points in each chapter."""
     heads = ["student", "hands in", *map(_short, report.chapters)]
-    best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
+    best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
     widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
     lines = []
@@ -57,12 +57,12 @@ def recognised(report: ClassReport) -> str:
     for key, slip in injected.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
-            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
+            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'nothing known'}")
     found = len(injected) - len(missed)
-    lines = [f"{found} of {len(injected)} mistakes planted one at a time were called by their names.", *missed]
+    lines = [f"{found} of {len(injected)} mistakes that were injected one at a time were identified by name.", *missed]
     faults = _faults(report)
     if faults:
-        lines.append("Needs a person (— in the table; the feedback page tells what to do):")
+        lines.append("Needs your review (— in the table, with advice on the feedback page):")
         lines += [f"  {student}, {_where(report, chapters)}: {fault}" for (student, fault), chapters in faults.items()]
     return "\n".join(lines)
 
@@ -88,7 +88,7 @@ def next_steps(report: ClassReport) -> str:
             f"  nbgrader's formgrader  cd {here} && {tools / 'jupyter'} lab   (there: Nbgrader › Formgrader)",
         ]
     else:
-        lines.append("  (the gradebook is empty: marks reached without a jail are not entered)")
+        lines.append("  (the gradebook is empty: marks graded without a sandbox are not entered)")
     return "\n".join(lines)
 
 

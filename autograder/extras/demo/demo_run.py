@@ -83,25 +83,25 @@ def run_demo(
             say(part)
         say("")
         say(
-            f"It took {graded - begun:.0f} s: {released - begun:.0f} s to prove and release, {graded - released:.0f} s to grade."
+            f"It took {graded - begun:.0f} s: {released - begun:.0f} s to validate and release, {graded - released:.0f} s to grade."
         )
     return report
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
     """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
-    say(f"Proving the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
+    say(f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
 
     def refused(chapter: str, why: object) -> None:
         report.refused[chapter] = str(why)
-        say(f"{chapter}: not released, and left out of what follows. {why}")
+        say(f"{chapter}: not released, so it is skipped from now on. {why}")
 
     proofs = validate_all(report.course, chapters, mutants=False, workers=workers)
     for done, proof in enumerate(proofs, start=1):
         if proof.refused:
             refused(proof.chapter, proof.refused)
         else:
-            say(f"{proof.chapter}: proven ({done} of {len(chapters)})")
+            say(f"{proof.chapter}: validated ({done} of {len(chapters)})")
     fit = [chapter for chapter in chapters if chapter not in report.refused]
     if not fit:
         return
@@ -144,7 +144,7 @@ def copy_course(course: Course, folder: Path) -> Course:
 def _impatient(course: Course) -> Course:
     """Reduce the time limits of the course: endless loops use all of them, and the user is watching."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
-        config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
+        config.write("\n# For the demonstration only: stop endless loops sooner.\n")
         config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 3.0\n")
     return load_course(course.root)
 

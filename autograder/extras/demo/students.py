@@ -42,7 +42,7 @@ class Attack:
 
 ATTACKS = {
     "endless loop": Attack("a loop that never ends", "while True:\n    pass"),
-    "exits": Attack("ends the process, to take the grader with it", "import os\nos._exit(0)"),
+    "exits": Attack("ends the process, to stop the grader, too", "import os\nos._exit(0)"),
     "prints without end": Attack("prints until the disk is full", 'while True:\n    print("x" * 100_000)'),
     "reads files": Attack(
         "looks for the solutions on the disk",
@@ -170,7 +170,7 @@ class _AtWork:
 
     def _cut_off(self) -> HandIn:
         data = _bytes(solved_notebook(self.course, self.chapter, self.right))
-        return HandIn(data[: len(data) * 2 // 3], "a file cut off half way")
+        return HandIn(data[: len(data) * 2 // 3], "a truncated file")
 
     def _cell_deleted(self) -> HandIn:
         notebook = solved_notebook(self.course, self.chapter, self.right)

@@ -28,19 +28,21 @@ __all__ = ["export"]
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
 @chapters_argument
 @everything_option
-@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), required=True, help="For which system.")
+@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), required=True, help="The system to export for.")
 @click.option(
-    "--output", metavar="FILE", type=PATH, help="Where to write it, - for stdout; by default grades-SYSTEM.csv."
+    "--output", metavar="FILE", type=PATH, help="The file to write, or - for stdout. Default: grades-SYSTEM.csv."
 )
-@click.option("--roster", metavar="FILE", type=PATH, help="A file downloaded from there, to put the marks into.")
+@click.option("--roster", metavar="FILE", type=PATH, help="A file downloaded from that system, to add the marks to.")
 @click.option(
     "--column", "columns", metavar="CHAPTER=NAME", multiple=True, help="The column of that file for a chapter."
 )
 @students_option
 @click.option(
-    "--missing", type=click.Choice(["blank", "zero"]), help="For who handed in nothing; else c.Course.missing_marks."
+    "--missing",
+    type=click.Choice(["blank", "zero"]),
+    help="How to export missing submissions (default: c.Course.missing_marks).",
 )
-@click.option("--partial", is_flag=True, help="Send the points so far where a mark waits for a person.")
+@click.option("--partial", is_flag=True, help="Export the points so far if a mark needs manual grading.")
 @click.option("--bom", is_flag=True, help="Begin the file with a byte order mark, for Excel.")
 @course_option
 def export(
@@ -57,7 +59,7 @@ def export(
     bom: bool,
     course_folder: Path | None,
 ) -> None:
-    """Write the marks in the gradebook as a file for Canvas, Moodle or a spreadsheet; what waits for a person is blank."""
+    """Export the gradebook's marks for Canvas, Moodle or a spreadsheet. Marks awaiting manual grading are left blank."""
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.extras.export.formats import export_marks
     from autograder.extras.export.gradebook import Policy, chapters_in
@@ -97,7 +99,7 @@ def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:
             chapter, name = chapters[0], text
         if chapter not in chapters or not name:
             raise CourseError(
-                f"--column {text!r} names no chapter that is exported: write --column {chapters[0]}=NAME."
+                f"--column {text!r} does not name an exported chapter. Write --column {chapters[0]}=NAME."
             )
         found[chapter] = name
     return found

@@ -140,15 +140,13 @@ def export_marks(
     """
     if roster is not None and to not in KEYS:
         raise CourseError(
-            f"--roster merges marks into a file downloaded from {' or '.join(KEYS)}; an export to {to} has none."
+            f"--roster merges marks into a file downloaded from {' or '.join(KEYS)}. An export to {to} has no such file."
         )
     if columns and roster is None:
-        raise CourseError(
-            "--column names a column of a downloaded file, and none was given: name it with --roster FILE."
-        )
+        raise CourseError("--column names a column of a downloaded file. Give that file with --roster FILE.")
     if roster is not None and output is not None and output.exists() and roster.exists() and output.samefile(roster):
         raise CourseError(
-            f"{output} is the file that was downloaded. Name another one with --output, so that it stays as it is."
+            f"{output} is the downloaded file. Name another file with --output, so that the download is kept."
         )
     found = read_class(url, chapters, students, policy)
     if roster is None:
@@ -169,8 +167,8 @@ def _of_waiting(found: ClassMarks) -> list[str]:
         return []
     shown = ", ".join(f"{student} ({chapter})" for chapter, student in waiting[:5])
     more = f" and {len(waiting) - 5} more" if len(waiting) > 5 else ""
-    how = "sent as far as they go" if found.policy.partial else "left blank, which is no zero"
-    verb = "waits" if len(waiting) == 1 else "wait"
+    how = "exported with the points so far" if found.policy.partial else "left blank, which is not a zero"
+    verb = "needs" if len(waiting) == 1 else "need"
     return [
-        f"{pluralize(len(waiting), 'mark')} {verb} for a person and {'is' if len(waiting) == 1 else 'are'} {how}: {shown}{more}."
+        f"{pluralize(len(waiting), 'mark')} {verb} manual grading and {'is' if len(waiting) == 1 else 'are'} {how}: {shown}{more}."
     ]

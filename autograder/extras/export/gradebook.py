@@ -83,7 +83,7 @@ class ClassMarks:
         for found, students in by_key.items():
             if len(students) > 1:
                 raise CourseError(
-                    f"{' and '.join(students)} have the same {what} in the gradebook, {found!r}, so nobody can say whose mark is whose. "
+                    f"{' and '.join(students)} have the same {what} in the gradebook, {found!r}, so it is unclear whose mark is whose. "
                     "Nothing was written. Give each their own (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
                 )
 
@@ -102,9 +102,7 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     require_version(url)
     known = read_class_list(url)
     if known is None:
-        raise GradebookError(
-            "There is no gradebook that could be read, so there are no marks yet: `autograder grade CHAPTER` makes it."
-        )
+        raise GradebookError("There is no gradebook yet, so there are no marks. `autograder grade CHAPTER` creates it.")
     if not known.people:
         raise CourseError("The gradebook has no students yet, so there is nothing to export.")
     unknown = [student for student in students if student not in known.people]
@@ -115,7 +113,7 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     ungraded = [chapter for chapter in wanted if chapter not in there]
     if ungraded or not wanted:
         raise CourseError(
-            f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet: release it, or grade what was handed in, first."
+            f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet. Release it or grade its submissions first."
         )
     books = {chapter: read_book(url, chapter) or ChapterBook() for chapter in wanted}
     return ClassMarks(
@@ -140,5 +138,5 @@ def feedback_text(marks: SubmissionMarks) -> str:
         name = cell.name.removeprefix(CHECK)
         said = marks.comments.get(name) or marks.comments.get(cell.name) or ""
         parts.append(f"{name}: {points(cell.score, cell.max_score)}." + (f" {' '.join(said.split())}" if said else ""))
-    late = [f"Late: {number(marks.penalty)} taken off."] if marks.penalty else []
+    late = [f"Late: {number(marks.penalty)} subtracted."] if marks.penalty else []
     return " ".join([*parts, *late])

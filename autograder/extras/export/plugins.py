@@ -21,12 +21,12 @@ class _Export(ExportPlugin):
 
     kind = ""
 
-    missing = Enum(["blank", "zero"], "blank", help="What stands where a student handed in nothing.").tag(config=True)
-    partial = Bool(default_value=False, help="Whether the points so far are sent where a mark waits for a person.").tag(
+    missing = Enum(["blank", "zero"], "blank", help="What to write for a missing submission.").tag(config=True)
+    partial = Bool(default_value=False, help="Whether to export the points so far if a mark needs manual grading.").tag(
         config=True
     )
-    roster = Unicode("", help="A file downloaded from there, whose rows and columns are kept.").tag(config=True)
-    bom = Bool(default_value=False, help="Whether the file begins with a byte order mark, as Excel wants it.").tag(
+    roster = Unicode("", help="A file downloaded from that system, whose rows and columns are kept.").tag(config=True)
+    bom = Bool(default_value=False, help="Whether the file begins with a byte order mark, which Excel needs.").tag(
         config=True
     )
 

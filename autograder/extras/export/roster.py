@@ -95,7 +95,9 @@ def _require_columns(roster: Roster, head: Sequence[str], keys: Sequence[str], t
     what = "gradebook downloaded from Canvas" if to == "canvas" else "worksheet or grades file downloaded from Moodle"
     lacks = " and ".join(f"“{name}”" for name in missing) or f"any of {', '.join(KEYS[to])}"
     shown_head = ", ".join(escape_formula(name) for name in head[:8]) + (", …" if len(head) > 8 else "")
-    raise CourseError(f"{roster.path} is no {what}: it has no column {lacks}, but {shown_head}. Nothing was written.")
+    raise CourseError(
+        f"{roster.path} is not a {what}: it has no column {lacks}, but {shown_head}. Nothing was written."
+    )
 
 
 def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
@@ -124,8 +126,8 @@ def _matched(
             if len(indices) > 1:
                 lines = " and ".join(str(index + 2) for index in indices[:2])
                 raise CourseError(
-                    f"Rows {lines} of {roster.path} have the same {name}, {value!r}, so nobody can say whose mark is whose. "
-                    "Nothing was written. Download the file once more."
+                    f"Rows {lines} of {roster.path} have the same {name}, {value!r}, so it is unclear whose mark is whose. "
+                    "Nothing was written. Download the file again."
                 )
         for student in found.students:
             for value in filter(None, ids(student)):
@@ -154,8 +156,8 @@ def _fill(
             row.append("")
         where = "a new assignment" if to == "canvas" else "a new column"
         remarks.append(
-            f"The file has no column for {chapter}, so {where} {column or chapter} stands at its end. If it is one of those that are there, "
-            f"say which: --column {chapter}=NAME."
+            f"The file has no column for {chapter}, so {where} {column or chapter} was added at its end. If an existing column is the right one, "
+            f"name it: --column {chapter}=NAME."
         )
     about = _feedback_column(head, at) if to == "moodle" else None
     for index, student in whose.items():
@@ -208,7 +210,7 @@ def _points_possible(table: Table, at: int, worth: float, chapter: str) -> list[
     if not differs:
         return []
     return [
-        f"{chapter} is worth {number(worth)} in the gradebook and {row[at].strip()} in Canvas: marks are sent as they are."
+        f"{chapter} is worth {number(worth)} in the gradebook and {row[at].strip()} in Canvas. Marks are exported unchanged."
     ]
 
 
@@ -224,12 +226,12 @@ def _left_out(
     if lost:
         yield (
             f"{pluralize(len(lost), 'student')} with marks {'has' if len(lost) == 1 else 'have'} no row in {roster.path.name}: {_few(lost)}. "
-            "Rows are found by the LMS id, the id and the address that the gradebook has of each student."
+            "Rows are matched by each student's LMS id, id and address in the gradebook."
         )
     name = next((index for index, cell in enumerate(head) if cell in NAMES), 0)
     unknown = [rows[i][name].strip() for i in rows if i not in whose and rows[i][name].strip() != "Student, Test"]
     if unknown:
-        yield f"{pluralize(len(unknown), 'row')} of {roster.path.name} {'fits' if len(unknown) == 1 else 'fit'} nobody in the gradebook: {_few(unknown)}."
+        yield f"{pluralize(len(unknown), 'row')} of {roster.path.name} {'matches' if len(unknown) == 1 else 'match'} no student in the gradebook: {_few(unknown)}."
 
 
 def _few(names: Sequence[str]) -> str:

@@ -16,32 +16,34 @@ __all__ = ["gradescope"]
 
 @click.command(cls=PlacedCommand, section="To teach", after="roster")
 @click.argument("chapter")
-@click.option("--output", "-o", metavar="FILE.zip", type=PATH, help="Where the zip goes; by default into this folder.")
+@click.option(
+    "--output", "-o", metavar="FILE.zip", type=PATH, help="The zip file to write. Default: in the current folder."
+)
 @click.option(
     "--hidden-checks",
     type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
     default="after_published",
     show_default=True,
-    help="When students see the checks that they cannot run themselves.",
+    help="When students see the hidden checks.",
 )
-@click.option("--unsafe-local", is_flag=True, help="Grade even where the container offers no confinement.")
+@click.option("--unsafe-local", is_flag=True, help="Grade even if the container has no sandbox.")
 @course_option
 def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
-    """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
+    """Create the zip that Gradescope needs to grade a chapter. It contains the checks and the secret: share it with nobody."""
     from autograder.extras.gradescope.bundle import bundle
 
     with report_errors():
         course = load_course(course_folder)
         path = output or Path(f"{course.require_chapter(chapter)}-gradescope.zip")
         if path.is_dir():
-            raise CourseError(f"{path} is a folder: name a file for the zip, such as {path / f'{chapter}.zip'}.")
+            raise CourseError(f"{path} is a folder. Name a file for the zip, such as {path / f'{chapter}.zip'}.")
         if unsafe_local:
             echo_status(
-                "UNSAFE: where the container offers no confinement, a student's code can read the checks and write its own mark."
+                "UNSAFE: if the container has no sandbox, a student's code can read the checks and write its own mark."
             )
         bundle(course, chapter, path, hidden=hidden_checks, unsafe_local=unsafe_local)
         echo_status(
-            f"The zip is {path}. It holds the checks, the solutions and the course's secret: upload it to Gradescope, and give it to nobody."
+            f"The zip is {path}. It contains the checks, the solutions and the course's secret. Upload it to Gradescope, and share it with nobody."
         )

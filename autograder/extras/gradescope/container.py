@@ -67,7 +67,7 @@ def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
         except SandboxUnavailable:
             if not unsafe_local:
                 raise first from None
-            sys.stdout.write("UNSAFE: there is no confinement here, so this code could have changed its own mark.\n")
+            sys.stdout.write("UNSAFE: there is no sandbox here, so this code could have changed its own mark.\n")
             [verdict] = grade_notebooks(course, [job], confinement="local", workers=1)
     return verdict
 
@@ -90,13 +90,13 @@ def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str
         return named[0], ""
     if len(found) == 1:
         return found[0], ""
-    wanted = f"Hand in {chapter}.ipynb, under that name."
+    wanted = f"Submit a notebook called {chapter}.ipynb."
     if not found:
-        return None, f"There is no notebook in what was handed in. {wanted}"
+        return None, f"The submission contains no notebook. {wanted}"
     names = ", ".join(path.name for path in found[:_MAX_NAMES]) + (", …" if len(found) > _MAX_NAMES else "")
     return (
         None,
-        f"There are {len(found)} notebooks in what was handed in ({names}), and none is {chapter}.ipynb. {wanted}",
+        f"The submission contains {len(found)} notebooks ({names}), but none is {chapter}.ipynb. {wanted}",
     )
 
 
@@ -113,7 +113,7 @@ def _tell(root: Path, verdict: Verdict) -> None:
         return  # grading does not need it
     if verdict.status == "graded" and abs(total - verdict.max_score) > 1e-9:
         sys.stdout.write(
-            f"The assignment is set to {pluralize(total, 'point')} on Gradescope, and these checks give {number(verdict.max_score)}: "
+            f"The assignment is set to {pluralize(total, 'point')} on Gradescope, but these checks give {number(verdict.max_score)}: "
             "set the autograder points there to the same number.\n"
         )
 

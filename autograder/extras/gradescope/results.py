@@ -12,14 +12,14 @@ from autograder.pages.text import wrapped
 
 __all__ = ["failure", "results_of"]
 
-_RECEIVED = "Your work has arrived, but it could not be graded, and it has no score. "
-_NOT_YOURS = "That is not your fault: your instructors can see what went wrong."
+_RECEIVED = "Your submission has arrived, but it could not be graded, so it has no score. "
+_NOT_YOURS = "This is not your fault. Your instructors can see what went wrong."
 _LATER = {
     "after_due_date": "Further checks are shown after the due date.",
     "after_published": "Further checks are shown once the grades are published.",
-    "hidden": "Further checks are made that are not shown.",
+    "hidden": "Some checks are not shown.",
 }
-_NOT_TRIED = "Not tried: it waits for a check above it."
+_NOT_TRIED = "Skipped: fix the check above first."
 
 
 def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Json]:
@@ -50,7 +50,7 @@ def failure(why: str) -> dict[str, Json]:
 
 
 def _no_score(message: str, why: str) -> dict[str, Json]:
-    test = {"name": "Needs a person", "status": "failed", "output": why, "visibility": "hidden"}
+    test = {"name": "Needs manual grading", "status": "failed", "output": why, "visibility": "hidden"}
     return {"output": message.strip(), "output_format": "text", "stdout_visibility": "hidden", "tests": [test]}
 
 
@@ -77,7 +77,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
     said = []
     if exercise.message and visible and head["visibility"] != "visible":
         # What students may read at once is in a test of its own, which does not show the points.
-        note = {"name": f"{exercise.name}: what to look at", "number": f"{number}.0", "status": head["status"]}
+        note = {"name": f"{exercise.name}: what to check", "number": f"{number}.0", "status": head["status"]}
         said = [{**note, "output": head["output"], "visibility": "visible", "score": 0.0, "max_score": 0.0}]
         head["output"] = ""
     tests = [_test(exercise, check, f"{number}.{i}", hidden) for i, check in enumerate(checks, start=1)]

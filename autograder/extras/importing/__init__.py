@@ -12,20 +12,20 @@ from autograder.course.course import load_course
 __all__ = ["import_"]
 
 
-@click.command("import", cls=PlacedCommand, section="To write and look after a course", after="demo")
+@click.command("import", cls=PlacedCommand, section="To write and maintain a course", after="demo")
 @click.argument("notebook", type=PATH)
-@click.option("--chapter", metavar="NAME", help="What the chapter is to be called; by default as the file is.")
+@click.option("--chapter", metavar="NAME", help="The name of the new chapter. Default: the file's name.")
 @click.option(
     "--into",
     "--course",
     "course_folder",
     metavar="FOLDER",
     type=PATH,
-    help="The course folder; by default the one around here.",
+    help="The course folder. Default: the current folder or the nearest one above it.",
 )
 @unsafe_option
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:
-    """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
+    """Import an instructor's notebook for nbgrader or Otter as a chapter, and list what cannot be imported."""
     from autograder.extras.importing.import_run import import_notebook
 
     with report_errors(" Nothing was written."):

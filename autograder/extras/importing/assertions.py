@@ -310,7 +310,7 @@ def _expected(node: ast.expr) -> ast.expr | None:
 
 def _try(body: list[ast.stmt], expected: ast.expr) -> ast.Try:
     what = "; ".join(ast.unparse(statement) for statement in body)
-    text = f"`{what}` should raise {ast.unparse(expected)}, and it raised nothing"
+    text = f"`{what}` should raise {ast.unparse(expected)}, but it raised nothing"
     failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [ast.Constant(text)], []), None)
     handler = ast.ExceptHandler(expected, None, [ast.Pass()])
     return ast.Try(body, [handler], [failed], [])
@@ -324,7 +324,7 @@ class _Said(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         said: ast.expr = ast.Constant(
-            "a condition of its test does not hold" if self.hidden else f"`{ast.unparse(node.test)}` does not hold"
+            "a condition of its test is false" if self.hidden else f"`{ast.unparse(node.test)}` is false"
         )
         said = node.msg if node.msg is not None else said
         failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [said], []), None)

@@ -151,7 +151,7 @@ def _divide(
     twice = [e.name for e in mine if e.name in taken or any(e.name == other.name for other in chapter.exercises)]
     if parts is None or twice:
         why = (
-            f"{twice[0]} is an exercise of the course already, and an exercise has one cell: rename one of the two."
+            f"{twice[0]} is already an exercise of the course, and an exercise has one cell. Rename one of them."
             if twice
             else _why_nothing(chapter, piece)
         )
@@ -163,9 +163,7 @@ def _divide(
     for part in parts:
         if part.untested and not part.exercise:
             what = ", ".join(part.untested)
-            chapter.notes.append(
-                f"{piece.where}: no test asks for {what}, so students write it in a cell without points."
-            )
+            chapter.notes.append(f"{piece.where}: no test uses {what}, so students write it in a cell without points.")
     chapter.parts[number] = parts
     chapter.exercises += mine
 
@@ -175,10 +173,10 @@ def _why_nothing(chapter: NewChapter, piece: AnswerCell) -> str:
     if chapter.original.tool == "Otter" and not any(
         isinstance(p, Test) and p.question == piece.question for p in chapter.original.pieces
     ):
-        return "it has no tests and is not marked by hand, so it is worth nothing; its cell stays, without points."
+        return "it has no tests and no manual grading, so it is worth nothing. Its cell stays, without points."
     if not statements:
-        return "Python cannot read its code, or it holds none."
-    return "no test asks for a function or a variable that its solution makes."
+        return "Python cannot read its code, or it has none."
+    return "no test uses a function or a variable that its solution defines."
 
 
 _Assigned = list[tuple[int, Test, Body, Exercise]]
@@ -193,7 +191,7 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
             continue
         exercise = _asked_for(chapter, number, test, body.statements)
         if exercise is None:
-            leave(chapter, number, test, "it asks for nothing that students write")
+            leave(chapter, number, test, "it uses nothing that students write")
             continue
         found.append((number, test, body, exercise))
     for exercise in chapter.exercises:
@@ -231,15 +229,15 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
         result.append((number, replace(test, points=half), replace(body, statements=tuple(rest)), other))
         if test.points:
             chapter.notes.append(
-                f"{test.where}: its test asks for {exercise.name} and for {other.name}, which are two exercises here; "
-                f"each gets half of its {pluralize(float(test.points), 'point')}."
+                f"{test.where}: its test uses {exercise.name} and {other.name}, which are two exercises here. "
+                f"Each gets half of its {pluralize(float(test.points), 'point')}."
             )
     return result
 
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
-    reason = f"its test is not carried over: {why}."
+    reason = f"its test is not imported: {why}."
     if test.points:
         chapter.spare.append((number, test))
         reason += _by_hand_for(chapter, number, test)
@@ -260,7 +258,7 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
             name, points = chapter.by_hand[origin]
             chapter.by_hand[origin] = (name, points + test.points)
             chapter.spare.pop()
-            return f" Its {worth} are given by hand, to the cell {name}."
+            return f" Its {worth} are graded manually, in the cell {name}."
     return f" Its {worth} go to the exercise above it."
 
 
@@ -308,5 +306,5 @@ def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
     ]
     if isinstance(piece, AnswerCell):
         chapter.notes.append(
-            f"{exercise.where}: no test asks for {exercise.name}, so students write it in a cell without points."
+            f"{exercise.where}: no test uses {exercise.name}, so students write it in a cell without points."
         )

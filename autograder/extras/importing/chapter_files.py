@@ -40,7 +40,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
             pairs = ", ".join(f'"{name}": {name}' for name in exercise.answers)
             body.append(f"def {exercise.name}():\n    return {{{pairs}}}")
     comments = list(_answers_by_hand(chapter))
-    title = f'"""Reference solutions of {chapter.name}, brought in from a notebook for {chapter.original.tool}."""'
+    title = f'"""Reference solutions of {chapter.name}, imported from a notebook for {chapter.original.tool}."""'
     return _spaced([title, "\n".join(heads), *body, *comments])
 
 
@@ -64,7 +64,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
     made = sorted({name for way in chosen for name in way.from_solutions} - _import_names(chapter))
     if made:
         head.append(f"from solutions.{chapter.name} import {', '.join(made)}")
-    title = f'"""The checks of {chapter.name}, brought in from a notebook for {chapter.original.tool}."""'
+    title = f'"""The checks of {chapter.name}, imported from a notebook for {chapter.original.tool}."""'
     return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
 
 
@@ -135,7 +135,9 @@ def _answers_by_hand(chapter: NewChapter) -> Iterator[str]:
         own = [p.exercise for p in parts if p.exercise is not None and p.exercise.name in chapter.marked_by_hand]
         kept += [(f"{e.where}, {e.name}", "\n".join(s.text for s in e.statements)) for e in own]
     for where, answer in kept:
-        yield "\n".join([f"# The author's answer of {_one_line(where)}, which a person marks:", *(_comment(answer))])
+        yield "\n".join(
+            [f"# The author's answer of {_one_line(where)}, which is graded manually:", *(_comment(answer))]
+        )
 
 
 def _left_tests(chapter: NewChapter) -> Iterator[str]:
@@ -145,7 +147,7 @@ def _left_tests(chapter: NewChapter) -> Iterator[str]:
             c.test.where == piece.where and c.test.hidden == piece.hidden for c in chapter.checks
         ):
             what = "hidden test" if piece.hidden else "test"
-            yield "\n".join([f"# Not carried over, the {what} of {_one_line(piece.where)}:", *(_comment(piece.code))])
+            yield "\n".join([f"# Not imported, the {what} of {_one_line(piece.where)}:", *(_comment(piece.code))])
 
 
 def _comment(text: str) -> list[str]:

@@ -67,7 +67,7 @@ def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
 
 # --- In the process that imports ---------------------------------------------------------------------------------------
 
-_OPAQUE = "it looks into a value of a kind that cannot be brought out of a student's notebook"
+_OPAQUE = "it uses a value of a type that cannot leave a student's notebook"
 _SECONDS = 300.0  # for one run of all checks of a chapter
 
 
@@ -93,12 +93,12 @@ def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mappin
         chapter.left.append(
             NotImported(
                 exercise.where,
-                f"none of the tests of {exercise.name} is carried over, so a person marks it, for its {pluralize(float(worth[exercise.name]), 'point')}.",
+                f"no test of {exercise.name} is imported, so it is graded manually, for its {pluralize(float(worth[exercise.name]), 'point')}.",
             )
         )
     if not chapter.exercises:
         why = "".join(f"\n  - {left}" for left in chapter.left)
-        raise ImportRefusedError(f"None of its tests can be carried over. Nothing was written.{why}")
+        raise ImportRefusedError(f"None of its tests can be imported. Nothing was written.{why}")
 
 
 def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
@@ -111,21 +111,21 @@ def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[st
     if check.visible and fine and not seen:
         check.visible, check.stays = False, True
         chapter.notes.append(
-            f"{check.test.where}: its test “{check.title}” asks something that check() cannot replay in a notebook. Its cell stays "
-            "for students to run, and grading has it as a hidden check."
+            f"{check.test.where}: its test “{check.title}” does something that check() cannot replay in a notebook. Its cell stays "
+            "for students to run, and grading uses it as a hidden check."
         )
     check.chosen = next(iter(seen if check.visible else fine), None)
     if check.chosen is not None and check.chosen.kind == "probe" and check.test.hidden:
         chapter.notes.append(
-            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code, with the values that it expects, runs "
+            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code, with its expected values, runs "
             f"next to the student's, as in {chapter.original.tool}."
         )
-    why = next((told[way.kind]["why"] for way in check.ways), "no words of a check say it")
+    why = next((told[way.kind]["why"] for way in check.ways), "it cannot be written as a check")
     return _OPAQUE if "'Opaque'" in why else why
 
 
 def _drop(chapter: NewChapter, check: Check, why: str) -> None:
-    told = f"its test “{check.title}” is not carried over: {why.rstrip('.')}."
+    told = f"its test “{check.title}” is not imported: {why.rstrip('.')}."
     if check.points and chapter.checks_of(check.exercise):
         chapter.give(check.exercise, check.points)
         told += f" Its {pluralize(float(check.points), 'point')} went to the other checks of {check.exercise}."
@@ -162,14 +162,14 @@ def run_in_process(what: str, course: Course, chapter: str, *, unsafe_local: boo
             )
         except subprocess.TimeoutExpired as error:
             raise ImportRefusedError(
-                f"Its own solutions and tests were not done after {_SECONDS:.0f} s. Nothing was written."
+                f"Its own solutions and tests did not finish within {_SECONDS:.0f} s. Nothing was written."
             ) from error
         finally:
             if launch.folder is not None:
                 launch.folder.cleanup()
         if done.returncode or not result.is_file():
-            last = (done.stderr.strip().splitlines() or ["the process ended without a word"])[-1]
-            raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
+            last = (done.stderr.strip().splitlines() or ["the process ended without a message"])[-1]
+            raise ImportRefusedError(f"Its own solutions and tests could not be run: {last}. Nothing was written.")
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
 

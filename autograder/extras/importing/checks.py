@@ -86,7 +86,7 @@ def body_of(test: Test) -> Body:
     why = ""
     if statements and isinstance(statements[-1], ast.Expr):
         last = _shown(statements[-1], test)
-        why = "" if last is not None else "its last line gives a number of points, and a check is passed or not"
+        why = "" if last is not None else "its last line gives a number of points, but a check only passes or fails"
         statements[-1] = last or statements[-1]
     if not why and not any(_asserts(node) for node in ast.walk(ast.Module(statements, []))):
         why = "it asserts nothing"
@@ -101,7 +101,7 @@ def title_of(test: Test, body: Body) -> str:
     if not test.hidden and first is not None:
         text = ast.unparse(first.test)
         return text if len(text) <= 90 else f"{text[:87]}…"
-    return "examples that you cannot see" if test.hidden else "the examples"
+    return "hidden examples" if test.hidden else "the examples"
 
 
 def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[str]:
@@ -228,7 +228,7 @@ def _plain_assertion(node: ast.stmt, student: StudentNameRewriter, *, hidden: bo
     else:
         assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)  # noqa: S101, PT018 - as it was asked above
         test, said = truth_of(node.value) or node.value, None
-    text = "It is not what a hidden test asks for." if hidden else f"`{ast.unparse(test)}` does not hold."
+    text = "It is not what a hidden test expects." if hidden else f"`{ast.unparse(test)}` is false."
     words = ast.unparse(student.changed(said)) if said is not None else repr(message or text)
     return [f"if not ({ast.unparse(student.changed(test))}):", f"    raise CheckFailed({words})"]
 

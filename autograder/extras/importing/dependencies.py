@@ -37,14 +37,14 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], cha
         size = candidate.stat().st_size
         if total + size > _LARGEST:
             chapter.notes.append(
-                f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files beside a notebook may take {_LARGEST >> 20} MiB together."
+                f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take {_LARGEST >> 20} MiB together."
             )
             continue
         total += size
         found[candidate] = name
     for name in named:
         if name not in found.values() and not set(name) & set("*?["):
-            chapter.notes.append(f"{name} is named among its files, and there is no such file beside the notebook.")
+            chapter.notes.append(f"{name} is in its list of files, but there is no such file next to the notebook.")
     return found
 
 
@@ -82,6 +82,6 @@ def packages_of(course: Course, chapter: NewChapter, files: Mapping[Path, str]) 
             wanted.append(package)
         except PackageMissing:
             chapter.notes.append(
-                f"It imports {package}, which is not installed here: install it, and add it to c.Course.packages."
+                f"It imports {package}, which is not installed here. Install it, and add it to c.Course.packages."
             )
     return sorted(wanted)

@@ -92,15 +92,15 @@ def _chapter_name(course: Course, path: Path, name: str | None) -> str:
         asked = f"ch{asked}"
     if not asked.isidentifier() or not asked.isascii() or keyword.iskeyword(asked):
         raise ImportRefusedError(
-            f"{asked!r} cannot be the name of a chapter: files of Python are called after it, so it takes letters, digits "
-            "and _, and no digit first. Give another with --chapter NAME. Nothing was written."
+            f"{asked!r} cannot be the name of a chapter: it names Python files, so it may contain letters, digits "
+            "and _, and must not begin with a digit. Give another name with --chapter NAME. Nothing was written."
         )
     own = [course.source(asked), course.checks(asked), course.root / "solutions" / f"{asked}.py"]
     there = [str(p.relative_to(course.root)) for p in own if p.exists()]
     if there or asked in course.chapters:
-        what = f"{there[0]} is there" if there else f"it stands in c.Course.chapters of {CONFIG_NAME}"
+        what = f"{there[0]} exists" if there else f"it is in c.Course.chapters of {CONFIG_NAME}"
         raise ImportRefusedError(
-            f"The course has a chapter {asked} already ({what}). Give another name with --chapter NAME. Nothing was written."
+            f"The course already has a chapter {asked} ({what}). Give another name with --chapter NAME. Nothing was written."
         )
     return asked
 
@@ -119,13 +119,15 @@ def _nothing_to_check(path: Path, chapter: NewChapter) -> str:
     pieces = chapter.original.pieces
     answers = [piece for piece in pieces if isinstance(piece, AnswerCell)]
     if answers and not any(line.is_solution for answer in answers for line in answer.lines):
-        return f"{path.name} holds no solution: is it the version that students get? Give the instructor's. Nothing was written."
+        return f"{path.name} has no solutions. Is it the students' version? Import the instructor's version. Nothing was written."
     by_hand = sum(isinstance(piece, ManualCell) for piece in pieces)
     hand = (
-        f" What a person marks ({pluralize(by_hand, 'cell')}), nbgrader grades without this project." if by_hand else ""
+        f" nbgrader can grade the manually graded part ({pluralize(by_hand, 'cell')}) without this project."
+        if by_hand
+        else ""
     )
     why = "".join(f"\n  - {left}" for left in chapter.left)
-    return f"{path.name} holds nothing that code can check, and a chapter has one exercise at least.{hand} Nothing was written.{why}"
+    return f"{path.name} has nothing that code can check, but a chapter needs at least one exercise.{hand} Nothing was written.{why}"
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -202,9 +204,9 @@ def _told(imported: Imported) -> Iterator[str]:
     hand += sum((p for _, p in chapter.by_hand.values()), Fraction(0))
     count = len(chapter.exercises)
     yield (
-        f"{chapter.name}: brought in from a notebook for {chapter.original.tool}, {pluralize(count, 'exercise')} for "
+        f"{chapter.name}: imported from a notebook for {chapter.original.tool}, {pluralize(count, 'exercise')} for "
         f"{pluralize(float(worth), 'point')}"
-        + (f", and {number(float(hand))} more that a person marks." if hand else ".")
+        + (f", and {number(float(hand))} more that are graded manually." if hand else ".")
     )
     for file in imported.files:
         yield f"  {file}"
@@ -217,9 +219,9 @@ def _told(imported: Imported) -> Iterator[str]:
         own = sum((c.points for c in checks), Fraction(0))
         yield f"  {exercise.name}: {pluralize(float(own), 'point')}, {_checks(seen, 'visible')}, {_checks(len(checks) - seen, 'hidden')}"
     for heading, items in (
-        ("Not carried over:", chapter.left),
+        ("Not imported:", chapter.left),
         ("To know:", chapter.notes),
-        ("What a release would still say:", imported.mistakes),
+        ("Problems that would stop a release:", imported.mistakes),
     ):
         if items:
             yield ""
@@ -227,9 +229,9 @@ def _told(imported: Imported) -> Iterator[str]:
             yield from (f"  - {item}" for item in dict.fromkeys(map(str, items)))
     yield ""
     if imported.mistakes:
-        yield f"Mend these, then: autograder release {chapter.name} --draft"
+        yield f"Fix these, then run: autograder release {chapter.name} --draft"
     else:
-        yield f"Its solutions earn full marks, blank it earns none. Next: autograder release {chapter.name} --draft"
+        yield f"Its solutions earn full marks, and the blank notebook earns none. Next: autograder release {chapter.name} --draft"
 
 
 def _checks(count: int, kind: str) -> str:

@@ -167,13 +167,13 @@ def distribute_points(
     rest = Fraction(0) if whole is None else whole - said
     if rest < 0:
         notes.append(
-            f"{where}: its tests are worth {pluralize(float(said), 'point')} together and the question says {pluralize(float(whole or 0), 'point')}; the tests count."
+            f"{where}: its tests are worth {pluralize(float(said), 'point')} together, but the question has {pluralize(float(whole or 0), 'point')}. The tests' points are used."
         )
         rest = Fraction(0)
     each = rest / len(silent) if silent else Fraction(0)
     if rest > 0 and len(silent) > 1:
         notes.append(
-            f"{where}: {pluralize(float(rest), 'point')} shared out evenly among {len(silent)} tests, as Otter does."
+            f"{where}: {pluralize(float(rest), 'point')} divided equally among {len(silent)} tests, as in Otter."
         )
     worth = [each if p is None else p for p in own]
     if rest > 0 and not silent and said:
@@ -181,7 +181,7 @@ def distribute_points(
     if config.get("all_or_nothing") is True and len(tests) > 1:
         worth = [Fraction(0)] * (len(tests) - 1) + [sum(worth, Fraction(0))]
         notes.append(
-            f"{where}: all or nothing, as in the source: its last test carries the points, and waits for the others."
+            f"{where}: all or nothing, as in the source. Its last test has all the points and depends on the others."
         )
         return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], notes
     return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], notes
@@ -220,10 +220,10 @@ _OLD_TEST = re.compile(r"\A#+\s*(hidden\s+)?tests?\s*#+", re.IGNORECASE)
 _OWN = re.compile(r"^\s*(?:import otter|grader\s*=\s*otter\.|grader\.(?:check|export)\b|from otter\b)")
 _BLANK = "_Type your answer here, replacing this text._"
 _DOES_MORE = {
-    "seed": "students get the seed that grading uses; Otter would hand out another",
+    "seed": "students get the seed that grading uses, but Otter would give them another",
     "variables": "no environment of a student is kept",
     "save_environment": "no environment of a student is kept",
-    "config_file": "it is not read: what it sets is not carried over",
+    "config_file": "it is not read, so its settings are not imported",
 }
 
 
@@ -332,7 +332,9 @@ class _OtterReader:
                     )
                 self._begin(where, text)
         elif self.question is None:
-            raise ImportRefusedError(f"{where}: # {words} stands in no question: # BEGIN QUESTION is missing above it.")
+            raise ImportRefusedError(
+                f"{where}: # {words} is outside any question. # BEGIN QUESTION is missing above it."
+            )
         else:
             self.block = block if verb == "BEGIN" else ""
 
@@ -346,7 +348,7 @@ class _OtterReader:
         config = _yaml(where, text)
         name = str(config.get("name") or f"question_{len(self.names) + 1}")
         if name in self.names:
-            raise ImportRefusedError(f"{where}: a second question is called {name}. Give each a name of its own.")
+            raise ImportRefusedError(f"{where}: a second question is called {name}. Give each question its own name.")
         self.names.add(name)
         self.question, self.block, self.old = _Question(name, f"{where} ({name})", config), "", False
 
@@ -417,9 +419,7 @@ class _OtterReader:
         elif isinstance(tags, list) and "otter_include" in tags:
             yield CopiedCell(where, {**cell, "metadata": {}})
         else:
-            self.notes.append(
-                f"{where}: text in a solution is not handed out, and not kept either: it stays in your notebook."
-            )
+            self.notes.append(f"{where}: text in a solution is not imported. It stays in your notebook.")
 
 
 def _by_hand(question: _Question) -> Iterator[Piece]:
@@ -457,17 +457,19 @@ def _yaml(where: str, text: str) -> Mapping[str, Json]:
     import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
 
     if len(text) > 20_000:
-        raise ImportRefusedError(f"{where}: its settings are {len(text):,} characters long, which no person wrote.")
+        raise ImportRefusedError(
+            f"{where}: its settings are {len(text):,} characters long, which is more than the limit."
+        )
     try:
         found = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         at = f" in line {line + 2}" if line is not None else ""
         raise ImportRefusedError(
-            f"{where}: its settings are no YAML{at}: {getattr(error, 'problem', None) or 'they cannot be read'}."
+            f"{where}: its settings are not YAML{at}: {getattr(error, 'problem', None) or 'they cannot be read'}."
         ) from error
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ImportRefusedError(f"{where}: its settings are no YAML of the form “name: value”.")
+        raise ImportRefusedError(f"{where}: its settings are not YAML of the form “name: value”.")
     return found

@@ -62,7 +62,7 @@ def _pieces(number: int, cell: Mapping[str, Json], notes: list[str]) -> Iterator
         yield from _tests(where, name, source, points_of(marks.get("points")))
     elif grade or solution:
         notes.append(
-            f"{where}: it is a cell of text that nbgrader marks as {'graded' if grade else 'an answer'}; it stays as it was."
+            f"{where}: it is a text cell that nbgrader marks as {'graded' if grade else 'an answer'}. It is unchanged."
         )
         yield CopiedCell(where, cell)
     else:
@@ -181,7 +181,7 @@ def read_source(path: Path) -> Mapping[str, Json]:
         raise ImportRefusedError(f"{why.rstrip()} Nothing was written.") from error
     if kernel := _other_kernel(document):
         raise ImportRefusedError(
-            f"{path.name} is a notebook for {kernel}, and chapters here are Python 3. Nothing was written."
+            f"{path.name} is a notebook for {kernel}, but chapters here use Python 3. Nothing was written."
         )
     return document
 
@@ -190,7 +190,7 @@ def original_of(path: Path, document: Mapping[str, Json]) -> Original:
     """Return the parts of a notebook. Raises ``ImportRefusedError`` if it is neither for nbgrader nor for Otter."""
     cells = [cell for cell in document["cells"] if isinstance(cell, dict)]
     if metadata_of(document).get("chapter"):
-        raise ImportRefusedError(f"{path.name} is a chapter of this project already. Nothing was written.")
+        raise ImportRefusedError(f"{path.name} is already a chapter of this project. Nothing was written.")
     try:
         if is_otter(cells):
             return read_otter(cells)
@@ -199,8 +199,8 @@ def original_of(path: Path, document: Mapping[str, Json]) -> Original:
     except ImportRefusedError as error:
         raise ImportRefusedError(f"{path.name}, {str(error).rstrip()} Nothing was written.") from error
     raise ImportRefusedError(
-        f"{path.name} is neither an nbgrader nor an Otter notebook: no cell has nbgrader's metadata, and none says "
-        "# BEGIN QUESTION. Give the instructor's version, with the solutions in it. Nothing was written."
+        f"{path.name} is neither an nbgrader nor an Otter notebook: no cell has nbgrader's metadata or "
+        "# BEGIN QUESTION. Import the instructor's version, with its solutions. Nothing was written."
     )
 
 

@@ -31,9 +31,9 @@ __all__ = ["marks", "report"]
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
 @chapters_argument
 @everything_option
-@click.option("--output", "-o", metavar="FILE", type=PATH, help="Where the page goes; by default below .autograder/.")
-@click.option("--hide-names", is_flag=True, help="Call students by numbers: no name, id or address is in the page.")
-@click.option("--json", "as_json", is_flag=True, help="Print what the page shows as JSON, an object for each chapter.")
+@click.option("--output", "-o", metavar="FILE", type=PATH, help="The file to write. Default: a page in .autograder/.")
+@click.option("--hide-names", is_flag=True, help="Replace students' names, ids and addresses with numbers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the page's data as JSON, with an object for each chapter.")
 @course_option
 def report(
     chapters: Sequence[str],
@@ -44,7 +44,7 @@ def report(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
+    """Create a page about a class: its marks, mistakes and exercises, and students who may need help."""
     from autograder.base.files import write_atomically
     from autograder.course.secret import course_secret
     from autograder.extras.report.class_marks import class_marks
@@ -71,7 +71,7 @@ def report(
             name = "all" if everything else "-".join(asked)
             path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")
             if path.is_dir():
-                raise CourseError(f"{path} is a folder: name a file for the page, such as {path / 'report.html'}.")
+                raise CourseError(f"{path} is a folder. Name a file for the page, such as {path / 'report.html'}.")
             made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
             page = report_page(course.title or course.course_id, reports, names, made_at)
             # A page with names is private: other accounts on this machine may not read it.
@@ -83,18 +83,18 @@ def report(
 @chapters_argument
 @everything_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each student.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with an object for each student.")
 @course_option
 def marks(
     chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
 ) -> None:
-    """Show the marks of a class as a table: a row for each student, a column for each chapter."""
+    """Show a class's marks as a table, with one row per student and one column per chapter."""
     from autograder.extras.report.class_marks import class_marks
     from autograder.extras.report.marks_table import marks_csv, marks_json, marks_text
 
     with report_errors():
         if as_csv and as_json:
-            raise CourseError("--csv and --json both say what to print: say one of them.")
+            raise CourseError("Use --csv or --json, not both.")
         course = load_course(course_folder)
         found = class_marks(course, selected_chapters(course, chapters, everything=everything))
         if as_csv:

@@ -26,13 +26,13 @@ Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
 # The meaning of each status, as users read it.
 STANDINGS: Mapping[Standing, str] = {
     "graded": "graded",
-    "waiting": "graded, and a person has to give a part of the marks",
-    "ungradable": "could not be graded: a person has to look",
-    "ungraded": "handed in, not graded yet",
-    "missing": "not handed in",
+    "waiting": "graded, but a part needs manual grading",
+    "ungradable": "could not be graded: needs your review",
+    "ungraded": "submitted, not graded yet",
+    "missing": "not submitted",
 }
 NOT_ENTERED = "The mark is not in the gradebook."
-_AGAIN = "Another notebook has been handed in since this mark was made: grade again."
+_AGAIN = "Another notebook was submitted after this mark. Grade again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
     if not everybody:
         names = ", ".join(chapters)
         raise CourseError(
-            f"There is no class yet: nobody is in the gradebook, and nothing has been handed in for {names} (there is no "
-            f"{folder_of(course, 'submitted') / '<student>' / chapters[0]}). Collect what students handed in, then run "
+            f"There is no class yet: the gradebook has no students, and there are no submissions for {names} (there is no "
+            f"{folder_of(course, 'submitted') / '<student>' / chapters[0]}). Collect the submissions, then run "
             f"`autograder grade {chapters[0]}`."
         )
     return [_with_everybody(one, everybody) for one in found]
@@ -177,7 +177,7 @@ def _mark(
     elif ungradable and not doubts:
         doubts = [entry.reason]
     if standing == "waiting":
-        doubts.append(f"A person has to give the marks of {', '.join(waits)}.")
+        doubts.append(f"These need manual grading: {', '.join(waits)}.")
     return StudentMark(
         student,
         standing,

@@ -63,7 +63,7 @@ def analyse(one: ChapterMarks) -> ItemAnalysis:
         if None not in scores
     ]
     if not rows:
-        return ItemAnalysis(0, (), None, "Nobody has a mark in every exercise yet, so there is nothing to work out.")
+        return ItemAnalysis(0, (), None, "Nobody has a mark in every exercise yet, so there is nothing to compute.")
     columns = dict(zip(worth, map(list, zip(*rows, strict=True)), strict=True))
     totals = [math.fsum(row) for row in rows]
     items = tuple(_item(name, worth[name], scores, totals) for name, scores in columns.items())
@@ -101,7 +101,7 @@ def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float
 
 def _of_item(difficulty: float, found: float | None, low: float | None, students: int) -> str:
     if students < FEW:
-        return f"Fewer than {FEW} students are too few to say how hard it is, or how it goes with the others."
+        return f"With fewer than {FEW} students, its difficulty and its relation to the other exercises are unknown."
     if difficulty >= _EASY:
         first = "Nearly everybody has these points."
     elif difficulty <= _HARD:
@@ -111,14 +111,14 @@ def _of_item(difficulty: float, found: float | None, low: float | None, students
     if found is None:
         return f"{first} All marks here, or in the rest, are the same, so they cannot be compared."
     if found < 0:
-        second = "Who is strong elsewhere does rather worse here: read the exercise and its checks again."
+        second = "Students who are strong elsewhere do worse here. Read the exercise and its checks again."
     elif found < _WEAK:
-        second = "It says next to nothing about who is strong elsewhere."
+        second = "It says almost nothing about which students are strong elsewhere."
     elif found < _GOOD:
-        second = "It goes with the other exercises a little."
+        second = "It agrees a little with the other exercises."
     else:
-        second = "It goes well with the other exercises."
-    rough = " With this few students that may be chance." if low is not None and low < 0 < found else ""
+        second = "It agrees well with the other exercises."
+    rough = " With so few students, this may be chance." if low is not None and low < 0 < found else ""
     return f"{first} {second}{rough}"
 
 
@@ -126,13 +126,13 @@ def _of_alpha(alpha: float | None, students: int, columns: Mapping[str, Sequence
     if students < FEW:
         return (
             f"Reliability and discrimination are not shown: {students} with a mark in every exercise "
-            f"{'is' if students == 1 else 'are'} too few, from {FEW} on they begin to mean something."
+            f"{'is' if students == 1 else 'are'} too few. They become meaningful from {FEW} students on."
         )
     if alpha is None:
-        why = "there is one exercise only" if len(columns) < 2 else "everybody has the same total"
+        why = "there is only one exercise" if len(columns) < 2 else "everybody has the same total"
         return f"Cronbach's alpha is not defined here: {why}."
-    what = "the exercises measure one thing, and another set like these would rank the class much the same"
+    what = "the exercises measure one thing, and similar exercises would rank the class in much the same way"
     if alpha < _RELIABLE:
         what = "a good part of the differences between totals is chance, or the exercises measure different things"
-    rough = f" Fewer than {SOME} students make it rough." if students < SOME else ""
+    rough = f" With fewer than {SOME} students, this is only a rough estimate." if students < SOME else ""
     return f"Cronbach's alpha is {alpha:.2f}: {what}.{rough}"

@@ -31,7 +31,7 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
     """
     students = list(chapters[0].marks)
     people = chapters[0].people
-    columns = [["student", "(the most there is)", *map(sanitize, students)]]
+    columns = [["student", "(maximum)", *map(sanitize, students)]]
     names = [sanitize(people[s].name) if s in people else "" for s in students]
     if any(names) and (width is None or width >= _WITH_NAMES):
         columns.append(["name", "", *names])
@@ -44,7 +44,9 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
     if "waiting" in used:
         legend.append(f"{_WAITS} {STANDINGS['waiting']}")
     if any(NOT_ENTERED in mark.doubts for one in chapters for mark in one.marks.values()):
-        legend.append("Some of these marks are not in the gradebook: made without a jail, or before the gradebook was.")
+        legend.append(
+            "Some of these marks are not in the gradebook: they were graded without a sandbox, or before the gradebook existed."
+        )
     legend = [textwrap.fill(line, width or 200, subsequent_indent="  ") for line in legend]
     return "\n".join([*lines, *([""] if legend else []), *legend])
 

@@ -92,7 +92,7 @@ def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequenc
             axes.set_yticks([i + 0.5 for i in range(len(rows))], [_label(label) for label, _ in rows], fontsize=8)
         else:
             axes.set_yticks([])
-            axes.set_ylabel(f"{len(rows)} students, the best on top")
+            axes.set_ylabel(f"{len(rows)} students, highest marks first")
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)

@@ -138,8 +138,8 @@ def _spread(scores: Sequence[float], worth: float) -> str:
         return f"All {len(scores)} marks are {points(low, worth)}."
     quarters = statistics.quantiles(scores, n=4, method="inclusive")
     return (
-        f"{len(scores)} marks from {number(low)} to {number(high)} of {pluralize(worth, 'point')}; the mean is "
-        f"{number(round(statistics.fmean(scores), 2))}, and the middle half lies between {number(round(quarters[0], 2))} and "
+        f"{len(scores)} marks from {number(low)} to {number(high)} of {pluralize(worth, 'point')}. The mean is "
+        f"{number(round(statistics.fmean(scores), 2))}, and the middle half is between {number(round(quarters[0], 2))} and "
         f"{number(round(quarters[2], 2))}."
     )
 
@@ -148,7 +148,9 @@ def _distribution(shares: Sequence[float], chapter: str) -> Markup:
     if not shares:
         return Markup()
     return _markup(
-        distribution(shares, f"d-{chapter}", f"How the marks of {chapter} are distributed: the table below has it.")
+        distribution(
+            shares, f"d-{chapter}", f"The distribution of the marks of {chapter}, also shown in the table below."
+        )
     )
 
 
@@ -170,7 +172,7 @@ def _heatmap(ranked: Sequence[StudentMark], report: ChapterReport, names: Names)
     if not rows or not worth:
         return Markup()
     chapter = report.marks.chapter
-    alt = f"The share of the points of each exercise of {chapter} that each student has: the table below has it."
+    alt = f"Each student's share of the points of each exercise of {chapter}, also shown in the table below."
     return _markup(heatmap(rows, list(worth), f"h-{chapter}", alt))
 
 
@@ -182,7 +184,9 @@ def _mistake_plot(report: ChapterReport, handed_in: int) -> Markup:
     }
     chapter = report.marks.chapter
     return _markup(
-        bars(shares, f"m-{chapter}", f"The most frequent misconceptions of {chapter}: the table below has all.")
+        bars(
+            shares, f"m-{chapter}", f"The most frequent misconceptions of {chapter}. The table below shows all of them."
+        )
     )
 
 
@@ -204,9 +208,9 @@ def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, ob
 def _standing(mark: StudentMark) -> str:
     notes = [STANDINGS[mark.standing].partition(":")[0].partition(",")[0] if mark.standing != "graded" else ""]
     if mark.standing == "waiting":
-        notes = ["waits for a person"]
+        notes = ["needs manual grading"]
     notes.append("late" if mark.seconds_late else "")
-    notes.append("by hand in part" if mark.by_hand else "")
+    notes.append("partly graded manually" if mark.by_hand else "")
     return ", ".join(filter(None, notes)) or "graded"
 
 

@@ -22,21 +22,21 @@ __all__ = ["site"]
     metavar="DIR",
     type=PATH,
     required=True,
-    help="The site's folder: a new one, or one made before.",
+    help="The site's folder: a new folder, or the folder of an earlier site.",
 )
 @click.option(
     "--pyodide",
     metavar="DIR",
     type=PATH,
-    help="A folder with a Pyodide distribution: the site then asks no other server for anything.",
+    help="A folder with a Pyodide distribution. The site then needs no other server.",
 )
 @course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
-    """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
+    """Build the course, or some chapters, as a website. It runs in a browser with nothing installed."""
     from autograder.extras.site.build import build_site
 
     with report_errors():
         made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=echo_status)
         echo_status(
-            f"The site is {made}: put it on any web server. To look at it here: python -m http.server --directory {made}"
+            f"The site is in {made}. Put it on any web server. To view it here: python -m http.server --directory {made}"
         )

@@ -61,7 +61,7 @@ def build_site(
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SiteError(f"{output} cannot be made ({error.strerror}). Name a folder elsewhere.") from error
+        raise SiteError(f"{output} cannot be created ({error.strerror}). Name a folder elsewhere.") from error
     with tempfile.TemporaryDirectory(prefix=f".{output.name}-", dir=output.parent) as folder:
         stage, made = Path(folder) / "stage", Path(folder) / "site"
         contents = stage / "contents"
@@ -114,7 +114,7 @@ def _run_jupyterlite(stage: Path, made: Path) -> None:
     )
     if done.returncode != 0 or not (made / "lab" / "index.html").is_file():
         said = [line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-        raise SiteError("JupyterLite could not build the site. It said last:\n" + "\n".join(said[-20:]))
+        raise SiteError("JupyterLite could not build the site. Its last output:\n" + "\n".join(said[-20:]))
 
 
 def _require_jupyterlite() -> None:
@@ -123,7 +123,7 @@ def _require_jupyterlite() -> None:
         missing = [*missing, "jupyter-server"]
     if missing:
         raise SiteError(
-            f"A site is made with JupyterLite, of the version that fits, and it is not installed here. Type: pip install {' '.join(missing)}"
+            f"A site needs certain versions of JupyterLite, which are not installed here. Type: pip install {' '.join(missing)}"
         )
 
 

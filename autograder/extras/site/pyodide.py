@@ -102,25 +102,25 @@ def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodi
 
 def _lock(folder: Path, version: str) -> Json:
     if not folder.is_dir():
-        raise SiteError(f"--pyodide {folder}: there is no such folder. It has to hold Pyodide {version}, unpacked.")
+        raise SiteError(f"--pyodide {folder}: there is no such folder. It must contain Pyodide {version}, unpacked.")
     absent = [name for name in (*RUNTIME, LOCK) if not (folder / name).is_file()]
     inner = folder / "pyodide"
     if absent and all((inner / name).is_file() for name in (*RUNTIME, LOCK)):
-        raise SiteError(f"--pyodide {folder}: Pyodide is one folder further down. Say --pyodide {inner}.")
+        raise SiteError(f"--pyodide {folder}: Pyodide is one folder further down. Use --pyodide {inner}.")
     if absent:
         raise SiteError(
-            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. It has to hold Pyodide "
+            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. It must contain Pyodide "
             f"{version}, unpacked: pyodide-{version}.tar.bz2 from the releases of github.com/pyodide/pyodide, or the npm "
-            f"package pyodide@{version} with the wheels of the course's packages beside it."
+            f"package pyodide@{version} with the wheels of the course's packages next to it."
         )
     try:
         lock = json.loads((folder / LOCK).read_bytes())
         lock["info"]["abi_version"], lock["info"]["python"], lock["packages"].items()
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise SiteError(f"{folder / LOCK} is damaged: it is no list of packages. Unpack Pyodide again.") from None
+        raise SiteError(f"{folder / LOCK} is damaged: it is not a list of packages. Unpack Pyodide again.") from None
     found = _version(folder)
     if found and found.split(".")[:2] != version.split(".")[:2]:
-        raise SiteError(f"--pyodide {folder} holds Pyodide {found}, and the site's kernel is made for {version}.")
+        raise SiteError(f"--pyodide {folder} contains Pyodide {found}, but the site's kernel needs {version}.")
     return lock
 
 

@@ -42,7 +42,7 @@ def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable
     unfinished = [name for name in course.chapters if name not in course.finished_chapters()]
     source = handout(course.root, say)
     if unfinished and not wanted:
-        say(f"Not in the site, as a notebook or checks are missing: {', '.join(unfinished)}.")
+        say(f"Not in the site, because a notebook or checks are missing: {', '.join(unfinished)}.")
     chapters = [name for name in course.finished_chapters() if name in wanted or not wanted]
     aside = shutil.ignore_patterns(".*", "__pycache__")
     shutil.copytree(source, contents, ignore=shutil.ignore_patterns(".*", "__pycache__", *course.chapters))

@@ -25,10 +25,10 @@ def require_own_site(output: Path) -> None:
     if output.is_symlink() and not output.exists():
         raise SiteError(f"{output} is a link to nowhere. Name another folder.")
     if output.exists() and not output.is_dir():
-        raise SiteError(f"{output} is a file, and a site is a folder. Name another one.")
+        raise SiteError(f"{output} is a file, but a site is a folder. Name a folder.")
     if output.is_dir() and any(output.iterdir()) and _listed(output) is None:
         raise SiteError(
-            f"{output} is not empty, and what is in it is no site made by `autograder site`: nothing was written. "
+            f"{output} is not empty, and it does not contain a site from `autograder site`. Nothing was written. "
             "Name a new folder, or empty this one first."
         )
 
@@ -42,7 +42,9 @@ def replace_site(made: Path, output: Path) -> None:
     before = set(_listed(output) or ()) if output.is_dir() else set()
     for name in files:
         if name not in before and (output / name).exists():
-            raise SiteError(f"{output / name} is in the way: it was not made by `autograder site`. Move it elsewhere.")
+            raise SiteError(
+                f"{output / name} was not made by `autograder site`, but the site needs its place. Move it elsewhere."
+            )
     manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
     # Written first, so that an interrupted site is still recognized.
     write_atomically(

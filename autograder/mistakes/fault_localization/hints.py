@@ -152,7 +152,7 @@ def _sentence(found: Located, exercise: str) -> str:
         change = "a small change in either"
     else:
         change = f"{kind_of(found.kind).another} there"
-    return f"Look at {where}: with {change}, everything that is tried here would hold."
+    return f"Look at {where}: with {change}, all checks here would pass."
 
 
 def is_side_effect_free(definitions: Iterable[Definition], names: Mapping[str, Any]) -> bool:

@@ -37,7 +37,9 @@ _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 # The message describes a function that makes only one of the mistakes, but this student's results come from both.
-ONE_OF_TWO = "Two things at once. One of them is told here as it looks where it is the only one: your own numbers and shapes come of both together."
+ONE_OF_TWO = (
+    "Your code has two mistakes. This message describes one of them on its own, so your numbers and shapes may differ."
+)
 
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]

@@ -27,10 +27,10 @@ def requires(*names: str) -> Callable[[Callable[[], object]], None]:
                 draw()
             plt.show()
         except NotImplementedError:
-            _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) is content.")
+            _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
             _say(
-                f"Nothing to see: what your {needed} gave could not be used here.",
+                f"Nothing to see: the result of your {needed} cannot be used here.",
                 f"({type(error).__name__}: {error})",
                 "Run check(...) to see what is wrong, then run this cell again.",
             )
@@ -80,13 +80,15 @@ class MovingPicture:
     def __post_init__(self) -> None:
         if not self.controls or not all(len(values) for values in self.controls.values()):
             raise ValueError(
-                "there is nothing to move: each control needs a name and its values, as in {'T': [0.1, 1, 10]}"
+                "there are no controls: each control needs a name and its values, as in {'T': [0.1, 1, 10]}"
             )
         for name, value in self.start.items():
             if value not in self.controls.get(name, ()):
-                raise ValueError(f"start[{name!r}] is {value!r}, which is none of the values of a control of that name")
+                raise ValueError(f"start[{name!r}] is {value!r}, which is not a value of a control of that name")
         if (count := prod(len(values) for values in self.controls.values())) > MOST_PICTURES:
-            raise ValueError(f"{count} pictures are too many: {MOST_PICTURES} or fewer keep a notebook small and fast")
+            raise ValueError(
+                f"{count} pictures are too many: use at most {MOST_PICTURES}, so that the notebook stays small and fast"
+            )
 
     def starting(self) -> tuple[Value, ...]:
         """Return the initial value of each control."""

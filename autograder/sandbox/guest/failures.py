@@ -164,9 +164,7 @@ def _line(lines: list[str], number: int | None) -> str:
 
 def refuse_input(*_args: object, **_kwargs: object) -> str:
     """Replace ``input`` in a graded notebook. Raises ``RuntimeError``."""
-    raise RuntimeError(
-        "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
-    )
+    raise RuntimeError("input() has no answer while a notebook is graded. Write the value into the cell instead.")
 
 
 _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS}
@@ -178,7 +176,7 @@ _NO_THREAD = "can't start new thread"
 _MAX_ERRORS = 8  # in a chain of causes
 _MAX_FRAMES = 200
 
-_START = "That is the jail in which notebooks are graded, not your code: "
+_START = "This is a limit of the grading sandbox, not an error in your code: "
 
 
 @dataclass(frozen=True)
@@ -202,12 +200,12 @@ def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
     """Return a message about an error that ``jail`` caused, or ``""`` for any other error."""
     for cause in _chain(error):
         if type(cause) is RuntimeError and cause.args == (_NO_THREAD,):
-            return f"{_START}it allows {jail.threads} threads at a time besides the first. Let fewer run at once."
+            return f"{_START}it allows {jail.threads} threads in addition to the first. Run fewer at once."
         if isinstance(cause, OSError):
             return _about(cause, jail, _packages(error) | _packages(cause))
         if type(cause).__module__ == "sqlite3" and getattr(cause, "sqlite_errorcode", None) == _SQLITE_PERM:
             return (
-                f"{_START}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+                f"{_START}it cannot lock files. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
                 "sqlite3.connect('file:NAME?nolock=1', uri=True)."
             )
     return ""
@@ -218,20 +216,20 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
     # NumPy raises this without an errno. An error without an errno from anywhere else is the student's own.
     missing = (number == errno.ENOENT and bool(error.filename)) or (number is None and _came_from_numpy(error))
     if packages & _PROCESSES and (refused or number == errno.ENOENT):
-        return f"{_START}no other program or process can be started in it. Do it in Python, in this process."
+        return f"{_START}it cannot start another program or process. Do it in Python, in this process."
     if (packages & _NETWORK and refused) or type(error).__name__ in {"gaierror", "herror"}:
-        return f"{_START}there is no network in it. Put the data that you need into a cell."
+        return f"{_START}it has no network. Put the data that you need into a cell."
     if number in _FULL:
-        return f"{_START}no more than {jail.disk_mb} MiB of files can be written in it."
+        return f"{_START}it can store at most {jail.disk_mb} MiB of files."
     if refused and error.filename is not None:
-        written = "new ones can be written in the current folder only" if jail.writes else "none can be written"
-        return f"{_START}no files but those of Python and its packages can be read in it, and {written}. Put data into a cell."
+        written = "can write new files only in the current folder" if jail.writes else "cannot write files"
+        return f"{_START}it can read only the files of Python and its packages, and {written}. Put data into a cell."
     if refused:
-        return f"{_START}what this line asks of the system is not allowed in it. Do without it in what you hand in."
+        return f"{_START}it does not allow what this line needs from the system. Submit code that works without it."
     if missing and jail.alone:
         return (
-            "The jail in which notebooks are graded contains only the notebook, without the files and folders next to it. "
-            "If you need one of them, create it in a cell."
+            "The grading sandbox contains only the notebook, without the files and folders next to it. "
+            "If your code needs this file, create it in a cell."
         )
     return ""
 

@@ -58,7 +58,7 @@ class OutputCapture:
         kept = text[: self.characters_left]
         self.characters_left -= len(kept)
         if self.characters_left <= 0:
-            kept += "\n… the rest of what this cell printed was cut\n"
+            kept += "\n… the rest of this cell's output is not kept\n"
         if self.outputs and self.outputs[-1][:2] == ["stream", name]:
             self.outputs[-1][2].append(kept)
         else:

@@ -101,7 +101,7 @@ def _picture(drawn: list[Axes], name: str) -> dict[str, Any]:
             axes[0]["legend"] += [_text(text.get_text()) for text in legend.get_texts()]
     size = sum(_size(part) for one in axes for part in one.values())
     if size > MOST:
-        raise NotAsAsked(f"{name} draws {size:,} numbers, and at most {MOST:,} are looked at.")
+        raise NotAsAsked(f"{name} draws {size:,} numbers, but at most {MOST:,} can be checked.")
     for one in axes:
         if not TEXTS:
             one["legend"] = bool(one["legend"])

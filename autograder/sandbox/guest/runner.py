@@ -179,7 +179,7 @@ class Runner:
             return pack({"stopped": "timeout"})
         except TooBig as error:
             self._failed = True
-            message = f"The result is too big to be looked at: {error}."
+            message = f"The result is too large to be checked: {error}."
             return pack({"error": {"type": "ResultTooBig", "message": message}})
         except BaseException as error:  # noqa: BLE001 - a student's class may raise anything when it is encoded
             self._failed = True
@@ -201,7 +201,7 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 }
 
 
-_TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
+_TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "This cell's output is too large to be kept."}
 
 
 def _set_up(files: list[Json], blob: bytearray) -> None:

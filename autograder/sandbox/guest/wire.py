@@ -140,7 +140,7 @@ class Encoder:
             return self._special(value)
         self._bytes_left -= plain.nbytes
         if self._bytes_left < 0:
-            raise TooBig(f"its arrays hold more than may be looked at (this one: {plain.nbytes / 2**20:.0f} MiB)")
+            raise TooBig(f"its arrays hold more than can be checked (this one: {plain.nbytes / 2**20:.0f} MiB)")
         raw = plain.tobytes()
         self.blobs.append(raw)
         if padding := -len(raw) % ALIGN:
@@ -227,11 +227,11 @@ class Decoder:
 
     def _decode_array(self, code: Json, shape: Json) -> Value:
         if type(code) is not str or type(shape) is not list or len(shape) > 32:
-            raise WireError("an array has no proper dtype and shape")
+            raise WireError("an array has no valid dtype and shape")
         try:
             dtype, sides, count = _form(code, *shape)
         except TypeError as error:  # a side that is not hashable
-            raise WireError("an array has no proper shape") from error
+            raise WireError("an array has no valid shape") from error
         end = self._offset + count * dtype.itemsize
         if end > len(self._blob):
             raise WireError("an array is longer than the bytes that came with it")
@@ -239,7 +239,7 @@ class Decoder:
             flat = _frombuffer(self._blob, dtype, count=count, offset=self._offset) if count else _empty(0, dtype)
             result = flat.reshape(sides)
         except (ValueError, OverflowError) as error:
-            raise WireError("an array has no proper shape") from error
+            raise WireError("an array has no valid shape") from error
         self._offset = end + -end % ALIGN
         if dtype.kind == "b":  # bytes other than 0 and 1 would make invalid bools
             return result.view("u1") != 0
@@ -284,7 +284,7 @@ def _form(code: str, *shape: Json) -> tuple[np.dtype[Any], tuple[int, ...], int]
     if code not in DTYPES:
         raise WireError("an array has a dtype that may not cross")
     if any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
-        raise WireError("an array has no proper shape")
+        raise WireError("an array has no valid shape")
     return _dtype(code), shape, math.prod(shape)
 
 

@@ -271,7 +271,7 @@ def encode_other_array(encode: Encode, value: Value) -> Json:
     shape = [int(n) for n in plain.shape]
     if kind == "U":
         if plain.size * plain.dtype.itemsize // 4 > MAX_CHARACTERS:
-            raise TooBig("its texts are longer than may be looked at")
+            raise TooBig("its texts are longer than can be checked")
         return ["texts", shape, *plain.ravel().tolist()]
     code = plain.dtype.newbyteorder("<").str
     if not _TIMES.fullmatch(code):
@@ -290,7 +290,7 @@ def decode_plain(decode: Decode, tag: str, items: list[Json], depth: int) -> Val
     except WireError:
         raise
     except (TypeError, ValueError, OverflowError, IndexError, ArithmeticError) as error:
-        raise WireError(f"a part of the value is no {tag}") from error
+        raise WireError(f"a part of the value is not a {tag}") from error
 
 
 def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
@@ -305,7 +305,7 @@ def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
 
 def _whole(*items: Json) -> list[int]:
     if not all(type(item) is int for item in items):
-        raise WireError("a part of the value is no whole number")
+        raise WireError("a part of the value is not a whole number")
     return list(items)
 
 
@@ -316,13 +316,13 @@ def _bytes(_decode: Decode, items: list[Json], _depth: int) -> bytes:
     try:
         return binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
     except (binascii.Error, UnicodeError) as error:
-        raise WireError("bytes are not written as agreed") from error
+        raise WireError("bytes have an invalid form") from error
 
 
 def _int(_decode: Decode, items: list[Json], _depth: int) -> int:
     [text] = items
     if type(text) is not str or not re.fullmatch(r"-?[0-9a-f]{1,3501}", text):
-        raise WireError("a whole number is not written as agreed")
+        raise WireError("a whole number has an invalid form")
     number = int(text, 16)
     if number.bit_length() > MAX_BIG_BITS:
         raise WireError("a whole number has more digits than may cross")
@@ -338,7 +338,7 @@ def _decimal(_decode: Decode, items: list[Json], _depth: int) -> Any:
 
     [text] = items
     if type(text) is not str or len(text) > 2000 or not _DECIMAL.fullmatch(text):
-        raise WireError("a decimal number is not written as agreed")
+        raise WireError("a decimal number has an invalid form")
     return Decimal(text)
 
 
@@ -365,18 +365,18 @@ def zone_of(tree: Json) -> dt.tzinfo | None:
     if tree is None:
         return None
     if type(tree) is not list or not tree:
-        raise WireError("a time zone is not described as agreed")
+        raise WireError("a time zone has an invalid form")
     if tree[0] == "offset":
         *parts, name = _exactly(4, tree[1:])
         offset = _timedelta(*_whole(*parts))
         if type(name) is not str or len(name) > 100:
-            raise WireError("a time zone has no proper name")
+            raise WireError("a time zone has no valid name")
         plain = _timezone(offset)
         return plain if plain.tzname(None) == name else _timezone(offset, name)
     if tree[0] == "zone":
         [key] = tree[1:]
         return named_zone(key)
-    raise WireError("a time zone is not described as agreed")
+    raise WireError("a time zone has an invalid form")
 
 
 @lru_cache(maxsize=1)
@@ -417,17 +417,17 @@ def _timestamp(_decode: Decode, items: list[Json], _depth: int) -> dt.datetime:
 def _gives(decode: Decode, items: list[Json], depth: int) -> Iterated:
     name, more, *parts = items
     if type(name) is not str or len(name) > 200 or not name.isprintable() or type(more) is not bool:
-        raise WireError("what an iterator gave is not described as agreed")
+        raise WireError("the items of an iterator have an invalid form")
     if more and len(parts) != MAX_ITEMS:  # a longer iterator is cut after exactly this many
-        raise WireError("an iterator was not asked for as much as agreed")
+        raise WireError("an iterator has an invalid number of items")
     return Iterated([decode(item, depth + 1) for item in parts], name, more=more)
 
 
 def _shaped(shape: Json, count: int) -> tuple[int, ...]:
     if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
-        raise WireError("an array has no proper shape")
+        raise WireError("an array has no valid shape")
     if math.prod(shape) != count:
-        raise WireError("an array has no proper shape")
+        raise WireError("an array has no valid shape")
     return tuple(shape)
 
 
@@ -443,7 +443,7 @@ def _texts(_decode: Decode, items: list[Json], _depth: int) -> np.ndarray[Any, A
 def _times(_decode: Decode, items: list[Json], _depth: int) -> Any:
     code, shape, *numbers = items
     if type(code) is not str or not _TIMES.fullmatch(code):
-        raise WireError("an array of dates has no proper dtype")
+        raise WireError("an array of dates has no valid dtype")
     if code == "<M8" and any(number != _NAT for number in numbers):
         raise WireError("a date has no unit")
     flat = np.array(_whole(*numbers), dtype=np.int64).view(np.dtype(code).newbyteorder("="))

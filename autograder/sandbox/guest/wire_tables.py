@@ -96,23 +96,22 @@ def to_parts(value: Value) -> Any:
         rows, columns = frame.shape
         if rows > MAX_ROWS or columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
             raise TooLarge(
-                f"it is a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}, and at most {MAX_ROWS:,} rows, "
-                f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells are looked at"
+                f"it is a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}, but at most {MAX_ROWS:,} rows, "
+                f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells can be checked"
             )
         parts = [_column(pandas, column.array) for _name, column in frame.items()]
         return "frame", _index(pandas, frame.index), _index(pandas, frame.columns), parts
     if kind:
         if len(value) > MAX_ROWS:
-            raise TooLarge(
-                f"it is {'an' if kind == 'Index' else 'a'} {kind} of {len(value):,} rows, and at most {MAX_ROWS:,} are looked at"
-            )
+            a = "an" if kind == "Index" else "a"
+            raise TooLarge(f"it is {a} {kind} of {len(value):,} rows, but at most {MAX_ROWS:,} can be checked")
         if kind == "Index":
             return "index", _index(pandas, value)
         series = value if type(value) is pandas.Series else pandas.Series(value)
         return "series", series.name, _index(pandas, series.index), _column(pandas, series.array)
     if isinstance(value, pandas.api.extensions.ExtensionArray):
         if len(value) > MAX_ROWS:
-            raise TooLarge(f"it is an array of {len(value):,} values, and at most {MAX_ROWS:,} are looked at")
+            raise TooLarge(f"it is an array of {len(value):,} values, but at most {MAX_ROWS:,} can be checked")
         return [None if item is pandas.NA else item for item in value]
     return _scalar(pandas, value)
 
@@ -167,7 +166,7 @@ def _index(pandas: ModuleType, index: Value) -> tuple[Any, ...]:
     if isinstance(index, pandas.MultiIndex):
         if len(index) > MAX_LOOKED_UP:
             raise TooLarge(
-                f"its index has several levels and {len(index):,} rows, and at most {MAX_LOOKED_UP:,} are looked at"
+                f"its index has several levels and {len(index):,} rows, but at most {MAX_LOOKED_UP:,} can be checked"
             )
         levels = [_column(pandas, index.get_level_values(n).array) for n in range(index.nlevels)]
         return "levels", list(index.names), levels

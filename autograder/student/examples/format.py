@@ -40,7 +40,7 @@ def deobfuscate(text: str, name: str) -> Json:
         unpacking = zlib.decompressobj()
         return json.loads(unpacking.decompress(_xor_with_key(base64.b85decode(text), name), _LARGEST))
     except zlib.error as error:
-        raise ValueError(f"what is sealed for {name} is damaged") from error
+        raise ValueError(f"the hidden part for {name} is damaged") from error
 
 
 def _xor_with_key(data: bytes, name: str) -> bytes:
@@ -243,10 +243,10 @@ class Examples:
 
 def load_examples(path: Path) -> Examples:
     """Return the examples in the file ``path``. Raises ``ExamplesError`` if it cannot be used."""
-    again = "Fetch the chapter again to get a fresh copy."
+    again = "Download the chapter again to get a fresh copy."
     try:
         if path.stat().st_size > _MAX_BYTES:
-            raise ExamplesError(f"{path} is larger than any file of examples should be. {again}")
+            raise ExamplesError(f"{path} is too large for an examples file. {again}")
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ExamplesError(f"There is no file {path}.") from error
@@ -261,11 +261,11 @@ def load_examples(path: Path) -> Examples:
 def parse_examples(data: Json) -> Examples:
     """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if it is not valid."""
     if not isinstance(data, dict) or "format" not in data:
-        raise ExamplesError("This is no file of examples.")
+        raise ExamplesError("This is not an examples file.")
     if data["format"] != FORMAT:
         raise ExamplesError(
-            f"The examples are of format {data['format']!r:.20}, and this autograder reads format {FORMAT}: "
-            "update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
+            f"The examples have format {data['format']!r:.20}, but this autograder reads format {FORMAT}. "
+            "Update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}

@@ -198,7 +198,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
         replace(checks, shrinks=False).run_check(spec.name, check.name, recorder)
     recorder.record_parts()
     if not any("assert" in step for step in recorder.steps):
-        why = "is visible but asserts nothing that can be recorded: use autograder's assertions."
+        why = "is visible but makes no assertion that can be recorded. Use autograder's assertions."
         raise CourseError(f"{recorder.where} {why}")
     return recorder
 
@@ -299,8 +299,8 @@ class _Recorder(Outcomes):
             place = self._seen[-1][1]  # the last result, because None has no identity
         if place is None:
             raise CourseError(
-                f"{self.where} is visible, but asserts something about a value that is not directly what a student's function "
-                "returned. Assert on the returned value itself, or leave the check hidden."
+                f"{self.where} is visible, but its assertion is about a value that a student's function did not return directly. "
+                "Assert on the returned value itself, or hide the check."
             )
         step: dict[str, Json] = {"assert": name, "actual": place, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}

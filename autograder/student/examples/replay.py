@@ -166,13 +166,13 @@ class RecordedChecks:
 def stub_verdict(exercise: ExerciseExamples) -> ExerciseVerdict:
     """Return the verdict on a function that is still a stub."""
     todo = "put your code where the stub raises NotImplementedError, run that cell, and check again."
-    return _not_attempted(exercise, f"`{exercise.name}` is not written yet, or was not run since: {todo}")
+    return _not_attempted(exercise, f"`{exercise.name}` is not written yet, or you have not run its cell: {todo}")
 
 
 def syntax_error_verdict(exercise: ExerciseExamples) -> ExerciseVerdict:
     """Return the verdict on a stub that is still defined because its replacement has a syntax error."""
-    todo = "mend the line that the error names, run that cell, and check again."
-    message = f"Python could not read your `{exercise.name}` when its cell was run last (a SyntaxError), so nothing in it was run: {todo}"
+    todo = "fix the line that the error names, run that cell, and check again."
+    message = f"Python could not read your `{exercise.name}` (a SyntaxError), so it ran nothing in that cell: {todo}"
     return replace(_not_attempted(exercise, message), status="error")
 
 
@@ -181,7 +181,7 @@ def _unanswered(exercise: ExerciseExamples, answers: Sequence[Answer]) -> Exerci
     if all(answer.error is not None for answer in answers):
         todo = f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
     else:
-        todo = f"Nothing is answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
+        todo = f"You have not answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
     return _not_attempted(exercise, todo)
 
 

@@ -187,7 +187,7 @@ def _seconds(examples: Examples, seconds: float | None) -> float:
         return examples.call_seconds
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 86_400:
         raise CheckProblem(
-            f"seconds is {seconds!r:.40}: it has to be a number above 0, such as check(softmax, seconds=60)."
+            f"seconds is {seconds!r:.40}. It must be a number above 0, as in check(softmax, seconds=60)."
         )
     return float(seconds)
 
@@ -210,7 +210,7 @@ def _stuck(stream: TextIO, function: str) -> None:
     """Tell the student that a call cannot be stopped. This runs in another thread while the notebook waits."""
     stream.write(
         f"{function} is in one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
-        "end soon: Kernel › Restart Kernel, then run the cells from the top. Your notebook's text stays as it is.\n"
+        "end soon, choose Kernel › Restart Kernel and run the cells from the top. Your notebook's text stays unchanged.\n"
     )
     stream.flush()
 
@@ -229,9 +229,7 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
             last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
                 chapter, following = after
-                last = (
-                    f"That was the last exercise of this chapter. Next comes `{following.name}` in {chapter.chapter}."
-                )
+                last = f"That was the last exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
         if examples.solutions != "never":
             alternatives = exercise.alternatives()
     asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}
@@ -257,8 +255,8 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
     if not first:
         return verdict
     advice = (
-        f"`{missing}` is made in the cell that begins `{first}`, which was not run since the kernel was started: run it, or all "
-        "cells above this one (Run › Run All Above Selected Cell)."
+        f"`{missing}` is defined in the cell that begins `{first}`. You have not run it since the kernel started. Run it, or run "
+        "all cells above this one (Run › Run All Above Selected Cell)."
     )
     failed = next(check for check in verdict.checks if _UNKNOWN.search(check.reason))
     explained = replace(failed, reason=f"{failed.reason} {advice}", message=f"{failed.message}\n{advice}")

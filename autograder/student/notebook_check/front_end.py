@@ -38,7 +38,7 @@ def interrupted(error: BaseException, names: Mapping[str, Value]) -> CheckInterr
             line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
             where = f" in line {trace.tb_lineno} of {code.co_name}" + (f", `{line}`" if line else "")
         trace = trace.tb_next
-    return CheckInterrupted(f"You stopped it{where}. Nothing is lost: run the cell again when you like.")
+    return CheckInterrupted(f"You stopped it{where}. Nothing is lost: run the cell again whenever you like.")
 
 
 CheckInterrupted.__module__ = "autograder"

@@ -32,16 +32,16 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
     wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
-        raise CheckProblem(f"{target.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
+        raise CheckProblem(f"{target.name} has {total} hints, numbered from 1, so there is no hint {number!r:.20}.")
     problem = ""
     first = _first_help(folder, target, progress, exercise, names) if number is None and total else ""
     if first:
         which = "next" if progress.hints else "first"
-        more = f"\n\nStill stuck? `{usage(target, 'hint')}` gives the {which} of the written hints."
+        more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
         card = HintCard(target.name, 0, total, first + more)
     elif not total:
         own = _personal_hint(target, exercise, names)
-        none = f"There are no hints for `{target.name}`: the text above its cell is all."
+        none = f"There are no hints for `{target.name}`. Read the text above its cell again."
         card = HintCard(target.name, 0, 0, own.text if own else none)
     elif wanted > total:
         own = _personal_hint(target, exercise, names)
@@ -49,8 +49,8 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     else:
         text = target.hints[wanted - 1] + _follow_up(target, wanted, examples)
         if number is None and wanted > progress.hints + 1:
-            gives_first = f'`hint("{target.name}", 1)` gives the first.'
-            text = f"You have tried {progress.failed} times, so this is hint {wanted}; {gives_first}\n\n{text}"
+            gives_first = f'`hint("{target.name}", 1)` shows the first.'
+            text = f"You have tried {progress.failed} times, so this is hint {wanted}. {gives_first}\n\n{text}"
         card = HintCard(target.name, wanted, total, text)
         problem = record(home, examples.chapter, target.name, hint=wanted) if not run_by_nbgrader() else ""
     _show(card)
@@ -63,20 +63,20 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
     examples, folder, target = _locate(exercise, names, "solution", is_given=is_given)
     if examples.audience != "self-learners":
         raise CheckProblem(
-            f"`solution` is for people who learn by themselves; this chapter belongs to a course that marks it. "
-            f"`{usage(target, 'hint')}` helps here, and whoever teaches the course does."
+            f"`solution` is only for self-study, and this chapter belongs to a graded course. "
+            f"`{usage(target, 'hint')}` helps you here, and so does your instructor."
         )
     progress = read(folder_of(folder, examples.chapter)).of(examples.chapter, target.name)
     needed = min(BEFORE_A_SOLUTION, len(target.hints))
     if progress.status != "done" and progress.hints < needed:
         raise CheckProblem(
-            f"A solution comes after hint {needed}, and you have read {progress.hints or 'none'} so far: "
-            f"`{usage(target, 'hint')}` gives the next one."
+            f"You can see the solution after hint {needed}. You have read {progress.hints or 'none'} so far. "
+            f"`{usage(target, 'hint')}` shows the next one."
         )
     source = target.solution()
     if not source:
-        raise CheckProblem(f"No solution of `{target.name}` was handed out with this chapter.")
-    note = "You learn it by writing it: read this once, close it, and write yours from memory."
+        raise CheckProblem(f"This chapter has no solution for `{target.name}`.")
+    note = "You learn by writing it yourself. Read this once, close it, and write your own from memory."
     _show(HintCard(target.name, 0, 0, note, code=source, what="a solution"))
 
 
@@ -92,7 +92,7 @@ def _locate(
     examples, folder = find_chapter(names)
     if not is_given:
         known = ", ".join(examples.exercises)
-        raise CheckProblem(f"{verb} needs to be told which exercise: write one of {known} between its brackets.")
+        raise CheckProblem(f"Which exercise? Write one of {known} between the parentheses of {verb}().")
     return examples, folder, find_exercise(exercise, names, examples, verb)
 
 
@@ -128,14 +128,14 @@ def _follow_up(exercise: ExerciseExamples, number: int, examples: Examples) -> s
 
 def _solution_note(exercise: ExerciseExamples, examples: Examples) -> str:
     released = examples.audience == "self-learners" and exercise.sealed
-    return f"`{usage(exercise, 'solution')}` shows how it may be written." if released else ""
+    return f"`{usage(exercise, 'solution')}` shows one way to write it." if released else ""
 
 
 def _no_more(exercise: ExerciseExamples, examples: Examples) -> str:
     total = len(exercise.hints)
     again = f'hint("{exercise.name}", 1)'
     return (
-        f"You have seen all {total} hints for `{exercise.name}`; `{again}` shows the first again. What helps now: do "
+        f"You have seen all {total} hints for `{exercise.name}`. `{again}` shows the first again. Now work through "
         "the small example in the text on paper, print every intermediate shape, and read what "
         f'`check("{exercise.name}")` finds. {_solution_note(exercise, examples)}'
     ).rstrip()

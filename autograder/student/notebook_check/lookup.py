@@ -97,9 +97,9 @@ def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Pa
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
             return _load(_generate_examples(course, folder.name)), folder
     raise CheckProblem(
-        f"There is no {EXAMPLES_NAME} in {folders[0]}. The checks look for it beside the notebook: keep the two files "
-        "together in one folder, as they were handed out, and restart the kernel if the notebook was moved. Your work is safe: "
-        "if the file is lost, fetch the chapter again into another folder and copy it here."
+        f"There is no {EXAMPLES_NAME} in {folders[0]}. Keep it in the same folder as the notebook, "
+        "and restart the kernel if you moved the notebook. If the file is lost, your work is safe: "
+        "download the chapter again into another folder and copy the file here."
     )
 
 
@@ -153,20 +153,20 @@ def _generate_examples(course: Path, chapter: str) -> Path:
     command = [sys.executable, "-m", "autograder", "examples", chapter]
     by_hand = f"Run `python -m autograder examples {chapter}` in a terminal, in {course}, to see why."
     if sys.platform == "emscripten":
-        raise CheckProblem(f"There is no {EXAMPLES_NAME} beside this notebook, and a browser cannot make one.")
+        raise CheckProblem(f"There is no {EXAMPLES_NAME} next to this notebook, and a browser cannot create it.")
     import subprocess  # noqa: PLC0415 - not available in a browser, and rarely needed elsewhere
 
-    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - explains the delay
+    print(f"Preparing the examples of {chapter}. This happens once and takes a few seconds …", flush=True)  # noqa: T201 - explains the delay
     try:
         process = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=MAX_WAIT, check=False)
     except subprocess.TimeoutExpired:
-        raise CheckProblem(f"The examples of {chapter} were not made within {MAX_WAIT} seconds. {by_hand}") from None
+        raise CheckProblem(f"The examples of {chapter} were not ready within {MAX_WAIT} seconds. {by_hand}") from None
     except OSError as error:
-        raise CheckProblem(f"The examples of {chapter} could not be made: {error}. {by_hand}") from None
+        raise CheckProblem(f"The examples of {chapter} could not be created: {error}. {by_hand}") from None
     if process.returncode != 0 or not path.is_file():
         lines = [line.strip() for line in (process.stderr or process.stdout).splitlines() if line.strip()]
         reason = lines[-1][:300].rstrip(".") if lines else f"the command ended with status {process.returncode}"
-        raise CheckProblem(f"The examples of {chapter} could not be made: {reason}. {by_hand}")
+        raise CheckProblem(f"The examples of {chapter} could not be created: {reason}. {by_hand}")
     _generated[path] = newest
     return path
 
@@ -175,15 +175,15 @@ def _unknown(name: str, names: Mapping[str, Value], examples: Examples, verb: st
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
             right = usage(exercise, verb)
-            return f"{verb} was given the text of an answer. Write {right}, with the exercise's name in quotes."
+            return f"{verb} got the text of an answer. Write {right}, with the exercise's name in quotes."
     known = list(examples.exercises)
     near = get_close_matches(name, known, 1, 0.6)
     if not near and asks_for(examples.chapter, names, name):
         return (
-            f"This notebook asks for `{name[:60]}`, and the {EXAMPLES_NAME} beside it does not know it: the two are from different "
-            f"releases. Fetch the chapter again into another folder and copy its {EXAMPLES_NAME} here; your notebook stays as it is."
+            f"This notebook has the exercise `{name[:60]}`, but {EXAMPLES_NAME} does not: the two files are from different releases. "
+            f"Download the chapter again into another folder and copy its {EXAMPLES_NAME} here. Your notebook stays unchanged."
         )
-    where = f"No exercise of {examples.chapter} is called `{name[:60]}`."
+    where = f"{examples.chapter} has no exercise called `{name[:60]}`."
     if near:
         return f"{where} Did you mean {usage(examples.exercises[near[0]], verb)}?"
     return f"{where} The exercises here are: {', '.join(known)}."
@@ -195,14 +195,14 @@ def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples
     owner = next((name for name in examples.exercises if name in names and names[name] is value), None)
     if owner is not None:
         kind = "a class" if isinstance(value, type) else f"a value of type {type(value).__name__}"
-        return f"`{owner}` is now {kind}, and no function any more. Run the cell that defines `def {owner}(…)` again."
+        return f"`{owner}` is now {kind}, not a function. Run the cell with `def {owner}(…)` again."
     if value is None:
         return (
-            f"{verb} was given None, which is what a function without a `return` gives. Name the function itself, "
+            f"{verb} got None, which a function without `return` returns. Name the function itself, "
             f"without calling it{example}."
         )
     kind = f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
-    return f"{verb} was given {kind}, not a function. Name the function itself, without calling it{example}."
+    return f"{verb} got {kind}, not a function. Name the function itself, without calling it{example}."
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:

@@ -96,7 +96,7 @@ def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = N
         try:
             before = _read(folder)
         except _FromALaterReleaseError:
-            problem = "it was written by a later release of autograder"
+            problem = "it was written by a newer version of autograder"
         except (ValueError, RecursionError):
             damaged = folder / PROGRESS_NAME
             with suppress(OSError):  # a later write reports any problem
@@ -118,8 +118,8 @@ def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = N
         return ""
     _reported.add(folder)
     return (
-        f"How far you are could not be noted in {folder / PROGRESS_NAME}: {problem}. It is remembered until the kernel "
-        "is restarted, and everything else works as always."
+        f"Your progress could not be saved in {folder / PROGRESS_NAME}: {problem}. It is kept until you restart the "
+        "kernel. Everything else works as usual."
     )
 
 
@@ -154,12 +154,12 @@ def _read(folder: Path) -> Progress:
     except FileNotFoundError:
         return Progress()
     if not isinstance(data, dict) or not isinstance(data.get("format"), int):
-        raise ValueError("no notes of progress")  # noqa: TRY004 - of a file's content, not of an argument
+        raise ValueError("not a progress file")  # noqa: TRY004 - of a file's content, not of an argument
     if data["format"] > FORMAT:
         raise _FromALaterReleaseError
     chapters = data.get("chapters")
     if not isinstance(chapters, dict):
-        raise ValueError("no notes of progress")  # noqa: TRY004 - as above
+        raise ValueError("not a progress file")  # noqa: TRY004 - as above
     return Progress(
         {
             chapter: {exercise: _parse_entry(entry) for exercise, entry in exercises.items() if isinstance(entry, dict)}

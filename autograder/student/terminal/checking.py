@@ -38,9 +38,7 @@ __all__ = [
 
 PACKAGES = ("numpy", "matplotlib")  # the default without a course
 _MAX_FILE = 16 << 20
-_ASK = (
-    "To run a notebook that you trust without a sandbox, as yourself and with all that you may do, add --unsafe-local."
-)
+_ASK = "To run a notebook that you trust without a sandbox, add --unsafe-local. Its code can then do anything that you can."
 # A sandbox needs the Linux kernel. On these systems learners run their own notebooks without one, as Jupyter does.
 _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
@@ -74,9 +72,7 @@ def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
     name = _WITHOUT_SANDBOX.get(system)
     if name is None or course_folder(folder) is not None:
         return ""
-    return (
-        f"There is no sandbox on {name}, so the code of your notebooks runs as you: open only notebooks that you trust."
-    )
+    return f"There is no sandbox on {name}, so notebooks' code can do anything that you can. Run only notebooks that you trust."
 
 
 def check_by_examples(
@@ -129,8 +125,8 @@ def examples_for(notebook: Path) -> Examples:
     path = notebook.parent / EXAMPLES_NAME
     if not path.is_file():
         raise ExamplesError(
-            f"There is no {EXAMPLES_NAME} beside {notebook.name}, so there is nothing to check it by. "
-            "Copy the one that was released with the notebook there, or run this inside the course folder."
+            f"There is no {EXAMPLES_NAME} next to {notebook.name}, so it cannot be checked. "
+            "Copy the file that was released with the notebook there, or run this inside the course folder."
         )
     return load_examples(path)
 
@@ -141,7 +137,7 @@ def _check(path: Path, only: Collection[str] | None, open_cells: Callable[..., S
     if unknown:
         known = ", ".join(examples.exercises)
         file = path.parent / EXAMPLES_NAME
-        raise CourseError(f"{file} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
+        raise CourseError(f"{file} has no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
     return check_cells(path, notebook.code_cells(), examples, open_cells, only=only)
 
 

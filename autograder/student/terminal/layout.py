@@ -62,9 +62,7 @@ def course_data(folder: Path) -> dict[str, Json]:
         data: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
         _ = (data["title"], data["id"], [chapter["id"] for chapter in data["chapters"]])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CourseError(
-            f"{path} cannot be read ({type(error).__name__}), so nothing is known of the course."
-        ) from error
+        raise CourseError(f"{path} cannot be read ({type(error).__name__}), so the course is unknown.") from error
     return data
 
 
@@ -82,9 +80,9 @@ def set_up_course(source: Path, folder: Path) -> StartResult:
     """
     data = course_data(source)
     if folder.exists() and not folder.is_dir():
-        raise CourseError(f"{folder} is a file. Name a folder for the course, or one that is not there yet.")
+        raise CourseError(f"{folder} is a file. Name a folder for the course. It may be a new one.")
     if (folder / COURSE_NAME).is_file() and (other := course_data(folder))["id"] != data["id"]:
-        raise CourseError(f"{folder} holds another course, {other['title']}. Name another folder.")
+        raise CourseError(f"{folder} contains another course, {other['title']}. Name another folder.")
     digests, result = _record(folder), StartResult(folder)
     for chapter in ["", *(chapter["id"] for chapter in data["chapters"])]:
         _set_up_chapter(source, folder, chapter, digests, result)
@@ -161,8 +159,8 @@ def reset(notebook: Path, exercise: str | None) -> Path:
     released = released_copy(notebook)
     if released is None:
         raise CourseError(
-            f"{notebook.name} was not laid out by `autograder start`, so nothing here knows what it was. "
-            "Fetch it again where you got it."
+            f"{notebook.name} was not created by `autograder start`, so its original is unknown. "
+            "Download it again from where you got it."
         )
     now, before = read_bytes(notebook), read_bytes(released)
     data = before if exercise is None else _with_stub(now, before, notebook, exercise)
@@ -176,12 +174,12 @@ def _with_stub(now: bytes, before: bytes, notebook: Path, exercise: str) -> byte
     try:
         document, released = load_document(now, notebook), load_document(before, notebook)
     except NotebookError as error:
-        raise CourseError(f"{error} A reset of the whole notebook is still possible.") from error
+        raise CourseError(f"{error} You can still reset the whole notebook.") from error
     stubs = [c for i, c in enumerate(released["cells"]) if _is_stub(i, c, exercise)]
     cells = [c for i, c in enumerate(document["cells"]) if _is_stub(i, c, exercise)]
     if not stubs or not cells:
         raise CourseError(
-            f"The cell of {exercise} is not in {notebook.name} any more. A reset of the whole notebook brings it back."
+            f"{notebook.name} no longer has the cell of {exercise}. Reset the whole notebook to get it back."
         )
     for cell in cells:
         cell["source"] = stubs[0].get("source", "")

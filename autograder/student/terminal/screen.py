@@ -45,7 +45,7 @@ def head_lines(
 ) -> list[ScreenLine]:
     """Return the header: the notebook, the number of solved exercises, and the current activity."""
     solved = sum(outcome.status == "passed" for outcome in outcomes.values())
-    count = f"   {solved} of {pluralize(len(examples.exercises), 'exercise')} hold" if examples and outcomes else ""
+    count = f"   {solved} of {pluralize(len(examples.exercises), 'exercise')} solved" if examples and outcomes else ""
     head = f"{name}{count}"
     gap = width_for(columns) - len(head) - len(note)
     lines = [ScreenLine(head + " " * gap + note if note and gap > 1 else head, "bold")]
@@ -74,10 +74,12 @@ def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[Sc
     """Return hint ``number`` of an exercise, from 1. With 0, say that there are no hints."""
     total = len(exercise.hints)
     if not number:
-        return text_lines(f"There are no hints for {exercise.name}: the text above its cell is all.", columns)
+        return text_lines(f"There are no hints for {exercise.name}. Read the text above its cell again.", columns)
     text = exercise.hints[number - 1]
     if number == total and exercise.kind != "answers":
-        text += f"\n\nThat was the last one. In the notebook, hint({exercise.name}) looks at your own code next."
+        text += (
+            f"\n\nThat was the last hint. Next, run hint({exercise.name}) in the notebook: it looks at your own code."
+        )
     lines = hint_text(HintCard(exercise.name, number, total, text), width_for(columns)).splitlines()
     return [ScreenLine(lines[0], "bold yellow"), *map(ScreenLine, lines[1:])]
 

@@ -74,7 +74,7 @@ def _included_course() -> Path:
     included = material()
     if included is None:
         raise CourseError(
-            "This installation brings no course along. Run this inside a course folder (one with a course_config.py), "
+            "This installation contains no course. Run this inside a course folder (with a course_config.py), "
             'or install a release: pip install "nbautograder[lab]"'
         )
     return included
@@ -84,26 +84,29 @@ def _report(result: StartResult, title: str, say: Callable[[str], None]) -> None
     notebooks = [name for name in result.added if name.endswith(".ipynb") and "/" in name]
     total = len(chapters_of(result.folder))
     if len(notebooks) == total:
-        say(f"{title}: {pluralize(total, 'chapter')} laid out in {result.folder}")
+        say(f"{title}: {pluralize(total, 'chapter')} set up in {result.folder}")
     else:
-        say(f"{title} lies in {result.folder}")
-        for words, names in (("added, as missing", result.added), ("renewed, as not begun", result.renewed)):
+        say(f"{title} is in {result.folder}")
+        for words, names in (
+            ("added, because they were missing", result.added),
+            ("updated, because you have not begun them", result.renewed),
+        ):
             if names:
                 say(f"  {words}: {', '.join(names)}")
         if result.kept:
-            say(f"  kept as they are, with your work: {', '.join(result.kept)}")
+            say(f"  unchanged, with your work: {', '.join(result.kept)}")
         if not (result.added or result.renewed or result.kept):
-            say("  nothing was missing, and nothing was changed.")
+            say("  Nothing was missing or changed.")
 
 
 def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -> int:
     """Open the map of the course in ``folder`` in JupyterLab and wait until it is closed. Return its exit status."""
     if find_spec("jupyterlab") is None:
         say(
-            "JupyterLab is not installed here. Either of these goes on:\n"
+            "JupyterLab is not installed here. You can do one of these:\n"
             '  pip install "nbautograder[lab]"     then run the same command again\n'
-            f"  open {folder / MAP_NAME} in an editor that knows notebooks\n"
-            f"  autograder watch {folder}     checks in this terminal, at each save"
+            f"  open {folder / MAP_NAME} in an editor that supports notebooks\n"
+            f"  autograder watch {folder}     checks in this terminal each time you save"
         )
         return 0
     # These settings apply only to this JupyterLab and leave the user's own unchanged.
@@ -114,7 +117,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     paths = os.pathsep.join([str(settings), *([inherited] if inherited else [])])
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     command += [f"--LabApp.default_url=/lab/tree/{MAP_NAME}", *options]
-    say("Opening it in JupyterLab: Ctrl-C here ends that. Your work is saved in the folder.")
+    say("Opening it in JupyterLab. Press Ctrl-C here to stop. Your work is saved in the folder.")
     process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
     try:
         while True:
@@ -133,11 +136,11 @@ def find_notebook(path: Path | None) -> Path:
     place = path if path is not None else Path.cwd()
     if place.is_file():
         if place.suffix != ".ipynb":
-            raise CourseError(f"{place} is no notebook: name a file that ends in .ipynb.")
+            raise CourseError(f"{place} is not a notebook. Name a file that ends in .ipynb.")
         return place
     if not place.is_dir():
         near = f" Did you mean {place}.ipynb?" if place.with_name(f"{place.name}.ipynb").is_file() else ""
-        raise CourseError(f"There is no {place}.{near} Name a notebook, or the folder of one.")
+        raise CourseError(f"There is no {place}.{near} Name a notebook or its folder.")
     if (place / COURSE_NAME).is_file():
         return _first_unfinished(place)
     here = sorted(path for path in place.glob("*.ipynb") if not path.name.startswith("."))
@@ -145,7 +148,7 @@ def find_notebook(path: Path | None) -> Path:
         return here[0]
     if not here:
         raise CourseError(
-            f"There is no notebook in {place.resolve()}. Name one, go to the folder of a chapter, or lay the course out: autograder start"
+            f"There is no notebook in {place.resolve()}. Name one, go to the folder of a chapter, or set up the course: autograder start"
         )
     raise CourseError(
         f"There are {len(here)} notebooks in {place.resolve()}. Name one: autograder watch {here[0].name}"
@@ -167,7 +170,7 @@ def _first_unfinished(folder: Path) -> Path:
     """Return the first chapter with an unfinished exercise, or the last chapter if all are finished."""
     chapters = chapters_of(folder)
     if not chapters:
-        raise CourseError(f"No chapter lies in {folder.resolve()} any more. Lay them out again: autograder start")
+        raise CourseError(f"{folder.resolve()} no longer contains a chapter. Set up the course again: autograder start")
     done = progress.read(Path(progress.folder_of(chapters[0].parent, chapters[0].parent.name)))
     for path in chapters:
         try:

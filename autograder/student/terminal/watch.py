@@ -74,7 +74,7 @@ class Watch:
         """Check the notebook for the first time."""
         self._stamp = _stamp(self.notebook)
         if self._stamp is None:
-            raise CourseError(f"There is no {self.notebook} any more.")
+            raise CourseError(f"{self.notebook} no longer exists.")
         self._check()
 
     def close(self) -> None:
@@ -174,24 +174,24 @@ class Watch:
         if following and following != self.focus:
             self._focus(following)
         elif following:
-            self._show("", f"{following} is the only one left in this chapter.")
+            self._show("", f"{following} is the last exercise left in this chapter.")
         elif (onward := next_chapter(self.notebook)) is not None:
             self.notebook, self.result, self._stamp = onward, CheckRun(), _stamp(onward)
             self._recorded = {}
             self._focus("")
             self._check()
         else:
-            self._show("", "Every exercise of this chapter holds, and no other chapter lies behind it here.")
+            self._show("", "You have solved every exercise of this chapter, and it is the last chapter here.")
 
     def _ask(self) -> None:
         if not can_reset(self.notebook):
-            reason = "was not laid out by `autograder start`, so nothing here knows what it was. Fetch it again where you got it."
+            reason = "was not created by `autograder start`, so its original is unknown. Download it again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
         this = f"y the cell of {self.focus}, " if self.focus else ""
         self._show(
             "ask",
-            f"Put back what was handed out? {this}a the whole notebook, any other key neither. Your work is kept in a copy.",
+            f"Restore the original? {this}a the whole notebook, any other key to cancel. A copy of your work is kept.",
         )
 
     def _answer(self, key: str) -> None:
@@ -209,7 +209,7 @@ class Watch:
             what = self.focus if key == "y" else "The notebook"
             self._show(
                 "",
-                f"{what} is as it was handed out. What you had is in {backup.name}. If an editor has it open, reload it there from disk.",
+                f"{what} is restored to its original. Your work is in {backup.name}. If an editor has the notebook open, reload it from disk.",
             )
 
     def _exercise(self) -> ExerciseExamples | None:

@@ -51,9 +51,7 @@ def test_a_course_without_them_is_told_before_its_stubs_are_wiped(course, left):
     """Nothing is released by nbgrader's own chain, and doctor says that nbgrader autograde would run code unconfined."""
     path = course.root / "nbgrader_config.py"
     path.unlink() if left is None else path.write_text(left)
-    with pytest.raises(
-        ReleaseError, match=r"There is no \S+/nbgrader_config\.py\.|does not have nbgrader release"
-    ) as told:
+    with pytest.raises(ReleaseError, match=r"There is no \S+/nbgrader_config\.py\.|does not make nbgrader use") as told:
         generate(course.root, "ch1_units")
     [probe] = [one for one in probe_course(course) if one.name == "nbgrader's own commands"]
     assert not probe.holds

@@ -60,7 +60,7 @@ def test_a_student_goes_from_a_blank_stub_to_a_picture(page, lab):
     write(stub, SLIP)
     run(stub)
     run(checked)
-    expect(checked).to_contain_text("normalize_rows is not right yet: the card above says what to look at.")
+    expect(checked).to_contain_text("normalize_rows is not right yet. The card above says what to check.")
     expect(checked.locator(".ag-advice")).to_contain_text("axis")
     expect(checked).not_to_contain_text("Traceback")
 

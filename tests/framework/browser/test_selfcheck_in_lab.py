@@ -63,11 +63,11 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
     assert card.count() == 1
     words = " ".join(card.inner_text().split())
-    assert "does not hold: rows of very different size each keep their own weights" in words
+    assert "fails: rows of very different size each keep their own weights" in words
     assert "softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]" in card.inner_text()
     assert "You subtracted one maximum" in card.inner_text()
     assert failing.inner_text().count("You subtracted one maximum") == 1
-    assert "the card above says what to look at." in failing.inner_text()
+    assert "The card above says what to check." in failing.inner_text()
     assert "Traceback" not in failing.inner_text()
     assert "First hint." in cells.nth(HINT).inner_text()
     passing = cells.nth(PASSING)

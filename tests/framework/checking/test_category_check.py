@@ -61,7 +61,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
     )
     [report] = audit(declared, ["ch1_units"], mutants=False)
     assert "to_kelvin: n: longer than 300" in report.to_json()["kinds"]["missing"]
-    assert any("looks at inputs of the kind 'float32'" in problem for problem in report.problems)
+    assert any("uses inputs of the kind 'float32'" in problem for problem in report.problems)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ def test_a_mistake_in_one_category_is_found_and_named(declared, body, words):
 def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
     """The message names the parameters."""
     change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
-    with pytest.raises(CourseError, match="its contract is about the arguments kelvin; the reference takes celsius"):
+    with pytest.raises(
+        CourseError, match="its contract is about the arguments kelvin, but the reference takes celsius"
+    ):
         load_checks(declared, "ch1_units")
 
 
@@ -118,4 +120,4 @@ def test_a_row_of_the_matrix_is_a_line():
     """The line says what varies, and how many of its categories are covered."""
     kinds = CategoryCoverage(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
     assert kinds.missing == ("x: all huge",)
-    assert str(kinds) == "float32 1/1, x 1/2; wrong on one kind only: 4/5 killed"
+    assert str(kinds) == "float32 1/1, x 1/2, wrong for only one kind: 4/5 killed"

@@ -71,22 +71,22 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
 @pytest.mark.parametrize(
     ("body", "options", "sentence"),
     [
-        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring: write there the title that a student reads\."),
-        ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1; the exercise 'it' has 3\."),
+        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring. Write the title that students see there\."),
+        ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1, but the exercise 'it' has 3\."),
         (
             {"test_a": titled, "test_b": pure(points=1, after="test_c")},
             {"points": 1},
-            r"TestIt\.test_b waits for 'test_c', which is no earlier check of its class\. The earlier checks are: test_a\.",
+            r"TestIt\.test_b waits for 'test_c', which is not an earlier check of its class\. The earlier checks are: test_a\.",
         ),
         (
             {"test_a": pure(points=1, after="test_a")},
             {"points": 1},
-            r"waits for 'test_a', which is no earlier check of its class\. The earlier checks are: none, as this is the first\.",
+            r"waits for 'test_a', which is not an earlier check of its class\. The earlier checks are: none, as this is the first\.",
         ),
         (
             {"__doc__": "a hint", "test_a": pure(points=1)},
             {"points": 1, "hints": ("a hint",)},
-            r"TestIt has hints=… and a docstring, which holds the hints too\. Keep one of the two\.",
+            r"TestIt has hints=… and a docstring, which also contains hints\. Keep one of the two\.",
         ),
     ],
 )  # fmt: skip

@@ -29,9 +29,9 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
 @pytest.mark.parametrize(
     ("equation", "words"),
     [
-        ("ia,ja->ji", "It has shape (4, 2); it should have shape (2, 4)."),
-        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."),
-        ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a stands for an axis of size 3 and for one of size 4."),
+        ("ia,ja->ji", "It has shape (4, 2), but it should have shape (2, 4)."),
+        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. After `->` you choose the order."),
+        ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a is used for an axis of size 3 and for an axis of size 4."),
         ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' is 1 letter for an array of 2 axes."),
         ("ia,ja->k", "output subscript 'k' which never appeared"),
     ],
@@ -45,7 +45,7 @@ def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
 @pytest.mark.parametrize("equation", ["i" * 101, "ia;ja->ij", "ia,ja->ij\n", "__import__('os')", "ïa,ja->ij", "\x00"])
 def test_what_is_no_equation_never_reaches_numpy(equation):
     """Long texts and other characters are refused before NumPy sees them."""
-    assert reason(equation).endswith("is no einsum equation: letters, commas and one `->` are all that it needs.")
+    assert reason(equation).endswith("is not an einsum equation: it needs only letters, commas and one `->`.")
 
 
 @pytest.mark.parametrize("answer", [None, 3, ["ia,ja->ij"], np.ones(3)])

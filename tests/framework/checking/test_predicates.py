@@ -25,16 +25,16 @@ def test_a_property_needs_no_reference_and_says_what_it_found():
     assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
     assert evaluate("is_number", 10**100) is None
     found = evaluate("is_number", Opaque("int"))
-    assert found.reason == "It is a whole number of more than 307 digits, which is too large; write a number."
+    assert found.reason == "It is a whole number of more than 307 digits, which is too large. Write a number."
 
 
 @pytest.mark.parametrize(
     ("actual", "shape", "words"),
     [
-        (np.ones((2, 3)), [3, 2], "It has shape (2, 3); it should have shape (3, 2)."),
-        (2.0, [2], "It is a single number; it should have shape (2,)."),
-        ("no", [], "It is a string; a number is asked for."),
-        (np.ones(2), [], "It has shape (2,); it should be a single number."),
+        (np.ones((2, 3)), [3, 2], "It has shape (2, 3), but it should have shape (3, 2)."),
+        (2.0, [2], "It is a single number, but it should have shape (2,)."),
+        ("no", [], "It is a string instead of a number."),
+        (np.ones(2), [], "It has shape (2,), but it should be a single number."),
     ],
 )
 def test_a_shape_is_told_in_words(actual, shape, words):

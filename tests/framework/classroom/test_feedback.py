@@ -69,10 +69,10 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
 def test_a_page_says_what_waits_for_a_person(course):
     """The essay that was begun waits, the one left alone has no points, and what could not be graded is no zero."""
     eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
-    assert "A person still has to look at essay, so these points may change." in eli
-    assert "<td>– of 4 points</td><td>waits for a person</td>" in eli
+    assert "Your instructor still has to look at essay, so these points may change." in eli
+    assert "<td>– of 4 points</td><td>needs manual grading</td>" in eli
     assert '<a href="#cell-essay">' in eli
-    assert "<td>0 of 4 points</td><td>left as it was handed out</td>" in ada
+    assert "<td>0 of 4 points</td><td>no answer</td>" in ada
     assert "<strong>6 of 10 points</strong> for ada." in ada
     assert "counted as a zero" in cut
 
@@ -91,11 +91,11 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
         assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
     assert changed(course, before) == {"bob", "eli"}
     bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
-    assert f"Marked by hand: {mark} of 2 points. The checks gave 0; the mark by hand is the one that counts." in bob
+    assert f"Graded manually: {mark} of 2 points. The checks gave 0. The manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
-    assert "with marks given by hand." in bob
-    assert "<td>marked by hand</td>" in eli
+    assert "including manual marks." in bob
+    assert "<td>graded manually</td>" in eli
     assert "still has to look" not in eli
     before = pages(course)
     regrade(course)
@@ -128,9 +128,9 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
     assert '<th scope="row">Sum</th><td>6 of 10 points</td>' in ada
     assert '<th scope="row">Late penalty</th><td>−6</td>' in ada
     assert (
-        "<strong>1.5 of 10 points</strong> for cut, given by a person. The checks could not grade this notebook:" in cut
+        "<strong>1.5 of 10 points</strong> for cut, graded manually. The checks could not grade this notebook:" in cut
     )
-    assert "A person still has to look at mean_kelvin, quiz_ch1_units and essay" in cut
+    assert "Your instructor still has to grade mean_kelvin, quiz_ch1_units and essay" in cut
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
@@ -144,13 +144,13 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
         told = regrade(course)
         assert {name: page_of(course, name).read_bytes() for name in theirs} == theirs
         assert told["ada"] == (
-            "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
-            "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
+            "The page in feedback/ was not written by autograder, or was changed since. It was kept and may show old marks. "
+            "To replace it: `autograder feedback ch1_units --student ID --force`."
         )
         assert told["bob"] == told["ada"]  # of many, it is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
-    assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
+    assert done.stderr == "ch1_units: 1 page written, 0 unchanged.\n"
     assert [page["status"] for page in json.loads(done.stdout)] == ["made"]
     assert has_valid_hash(bob.read_bytes())
     assert page_of(course, "ada").read_bytes() == theirs["ada"]
@@ -164,5 +164,5 @@ def test_what_was_never_graded_or_came_since_is_said(course):
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
     assert made["new"].status == "not graded"
     assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
-    assert made["eli"].reason.startswith("Another notebook was handed in since it was graded")
+    assert made["eli"].reason.startswith("Another notebook was submitted since it was graded")
     assert made["ada"].status == "kept"

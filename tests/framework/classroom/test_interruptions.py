@@ -103,7 +103,7 @@ def test_a_run_that_is_told_to_stop_enters_what_it_has(course, number, status):
     process.send_signal(number)
     said = process.stderr.read()
     assert process.wait() == status, said
-    assert "the same command goes on from here" in said
+    assert "Run the same command to continue." in said
     assert all_ended(process.pid)
     entered = {row[1] for row in cells(course)}
     assert 7 <= len(entered) < SIZE

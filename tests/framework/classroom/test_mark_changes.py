@@ -54,11 +54,11 @@ def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
     assert moves(course) == []
     hand_in(course, "bob", document(course, **HALF))
     told = regrade(course)
-    assert told["bob"].warning == "The mark fell from 6 to 2 points: handed in again."
+    assert told["bob"].warning == "The mark fell from 6 to 2 points: submitted again."
     assert regrade(course)["bob"].warning is None
-    assert moves(course) == [("bob", 6.0, 2.0, "handed in again")]
+    assert moves(course) == [("bob", 6.0, 2.0, "submitted again")]
     shown = python("-m", "autograder", "log", CHAPTER, cwd=course.root, status=0).stdout
-    assert "ch1_units  bob: 6 → 2 of 6 points: handed in again" in shown
+    assert "ch1_units  bob: 6 → 2 of 6 points: submitted again" in shown
     assert "mean_kelvin, “one station”: passed" in " ".join(shown.split())
     assert json.loads(python("-m", "autograder", "log", "--json", cwd=course.root).stdout)[0]["from"] == 6
 
@@ -67,7 +67,7 @@ def test_falls_by_the_dozen_are_said_in_one_sentence(course):
     """If many marks drop, the warning is the same for all, so that they are listed together. The log has their marks."""
     [move] = read_changes(course)
     said = _drop_warning(move, many=True)
-    assert said == "The mark fell: handed in again. `autograder log ch1_units` has what it was and is."
+    assert said == "The mark fell: submitted again. `autograder log ch1_units` shows the old and new marks."
 
 
 def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
@@ -86,7 +86,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
     told = regrade(course)
     course_changed = "the checks, the solutions or the settings of the course changed"
     found = moves(course)[1:]
-    assert found[0] == ("ada", 6.0, 5.5, "changed in the gradebook by hand")
+    assert found[0] == ("ada", 6.0, 5.5, "changed manually in the gradebook")
     # ada's manual mark for it stays, whatever the checks find.
     some = told["cyd"].score
     less = some - 1.5  # no mistake in to_kelvin is left that mean_kelvin could follow from
@@ -118,15 +118,15 @@ def test_the_better_notebook_counts_where_the_course_says_so(course):
         assert (cells(course), given_back(course), moves(course)) == (book, back, log)
         assert told["cyd"].score == some
         assert told["cyd"].warning == (
-            f"Another notebook was handed in (2026-02-01 10:00:00 UTC). It would have 0 points, and the one before it has {some:g}, so the "
-            'one before it still counts (c.Course.resubmissions = "best").'
+            f"Another notebook was submitted (2026-02-01 10:00:00 UTC). It would get 0 points, and the earlier notebook has {some:g}, "
+            'so the earlier notebook still counts (c.Course.resubmissions = "best").'
         )
-        assert "could not be graded: ch1_units.ipynb is not JSON" in told["ada"].warning
+        assert "could not be graded: ch1_units.ipynb is not a valid notebook" in told["ada"].warning
         assert told["ada"].status == "graded"
     hand_in(course, "bob", document(course, **RIGHT))
     assert regrade(course)["bob"].warning is None
     assert score(course, "bob") == MAX_SCORE
-    assert moves(course)[len(log) :] == [("bob", 2.0, 6.0, "handed in again")]
+    assert moves(course)[len(log) :] == [("bob", 2.0, 6.0, "submitted again")]
     assert not list((course.root / ".autograder" / "earlier" / CHAPTER).iterdir())
 
 

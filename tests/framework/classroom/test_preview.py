@@ -65,8 +65,8 @@ def test_an_unchanged_class_moves_nobody_and_runs_nothing(course, monkeypatch):
     found = preview(course)
     assert (found.moves, found.run, found.unchanged, found.unproven) == ((), 0, 3, ())
     assert everything(course) == before
-    assert "No mark would move." in preview_text(found)
-    assert "Every check is proven" in preview_text(found)
+    assert "No mark would change." in preview_text(found)
+    assert "Every check is validated" in preview_text(found)
 
 
 def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(course):
@@ -82,11 +82,11 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
     assert found.first == ("new",)
     assert found.unproven == (("to_kelvin", "any shape"),)
     text = " ".join(preview_text(found).split())
-    assert "2 marks would move, 2 of them down: - cyd: 4.5 → 3 of 6 points" in text
-    assert "to_kelvin: 1 student, +1.5 points in all “any shape”: failed → passed (2)" in text
-    assert "Not proven since the last release: to_kelvin, “any shape”." in text
+    assert "2 marks would change, 2 of them down: - cyd: 4.5 → 3 of 6 points" in text
+    assert "to_kelvin: 1 student, +1.5 points in total “any shape”: failed → passed (2)" in text
+    assert "Not validated since the last release: to_kelvin, “any shape”." in text
     with hold_run_lock(course, CHAPTER):
-        assert "A run is grading ch1_units just now" in preview_text(preview(course))
+        assert "Another run is grading ch1_units now" in preview_text(preview(course))
     assert grade(course) == {"ada": 6.0, "cyd": 3.0, "dot": 3.0, "new": 6.0}
 
 
@@ -101,8 +101,8 @@ def test_a_changed_misconception_is_told_though_no_mark_moves(course):
     grade(course)
     known.write_text(known.read_text() + code)
     done = python("-m", "autograder", "grade", CHAPTER, "--preview", cwd=course.root, status=0).stdout
-    assert "No mark would move." in done
-    assert "Other mistakes would be named:\n  to_kelvin: none → one_row_alone (2 students)" in done
+    assert "No mark would change." in done
+    assert "These mistakes would get another name:\n  to_kelvin: none → one_row_alone (2 students)" in done
 
 
 def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_without_anything(tmp_path):

@@ -22,23 +22,23 @@ from tests.support.mini import (
 )
 
 OTHER_FILE = (
-    "{} in the same folder holds work on ch1_units, too, and only ch1_units.ipynb was looked at. Where that is not the one "
-    "that counts, put the right one in its place and grade again."
+    "{} in the same folder also contains work on ch1_units, but only ch1_units.ipynb was graded. If that is the wrong "
+    "notebook, replace it with the right one and grade again."
 )
 UNKNOWN = (
-    "The class list in the gradebook had nobody of this name, so a new student was added to it. Where the name of the folder "
-    "is misspelt, rename it, grade again and remove that student (`nbgrader db student remove`)."
+    "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
+    "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
 )
-NO_MARK = "Until a person gives the marks, `nbgrader export` writes {} for it into grades.csv."
-STALE = "{} was marked by hand with {}, and {}. The mark by hand counts until a person changes it."
+NO_MARK = "Until you grade it manually, `nbgrader export` writes {} for it into grades.csv."
+STALE = "{} was manually graded with {}, but {}. The manual mark counts until you change it."
 POINTS = (
-    "Points are not what they were when ch1_units was released: to_kelvin has 2 in the gradebook and 3 by its checks. A mark "
-    "above the gradebook's points is cut off there. Give the cells of the chapter's notebook the same points as its checks, "
+    "Points have changed since ch1_units was released: to_kelvin has 2 in the gradebook and 3 in its checks. Marks "
+    "above the gradebook's points are cut off. Give the cells of the chapter's notebook the same points as its checks, "
     "run `nbgrader generate_assignment ch1_units --force` and grade again."
 )
 NEW_BOOK = (
-    "The gradebook held nothing of ch1_units, although a graded notebook lay in autograded/. Marks and comments that a person "
-    "has given before are not in this gradebook: look whether there is another one."
+    "The gradebook had no marks for ch1_units, although autograded/ contained a graded notebook. This gradebook lacks earlier "
+    "manual marks and comments. Check whether there is another gradebook."
 )
 
 
@@ -127,7 +127,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
     (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no longer a copy of it
     hand_in(course, "ada", essay(course, "ada's essay", quiz_ch1_units='q1 = "b"\nq2 = 1.0'))
     stale = STALE.format("to_kelvin", "1 point", "the checks now give 2")
-    stale += " " + STALE.format("essay", "3 points", "its text is another now")
+    stale += " " + STALE.format("essay", "3 points", "its text has changed since")
     for _ in range(2):
         told, _verdicts = regrade(course)
         assert told["bob"] == stale
@@ -185,4 +185,4 @@ def test_the_same_of_many_is_listed_once(course):
     _told, verdicts = regrade(course)
     many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
     listed = " ".join(needs_review(many).split())
-    assert listed == f"Needs a person: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"
+    assert listed == f"Needs your review: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"

@@ -109,7 +109,7 @@ def test_outside_a_course_it_says_what_to_do(tmp_path, call):
     ("call", "words"),
     [
         ("grade ch9_nothing", ["There is no chapter 'ch9_nothing'", "The chapters are: ch1_units"]),
-        ("grade ch1_units --student zoe", ["zoe handed in nothing for ch1_units"]),
+        ("grade ch1_units --student zoe", ["zoe submitted nothing for ch1_units"]),
         (f"check submitted/ada/{CHAPTER}/{CHAPTER}.ipynb --exercise to_kelvim", ["no exercise to_kelvim", "to_kelvin, mean_kelvin"]),
     ],
     ids=["chapter", "student", "exercise"],
@@ -123,7 +123,7 @@ def test_what_the_course_does_not_have_is_wrong_usage(course_folder, call, words
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("grade", CHAPTER), "Stopped. What was graded is kept: the same command goes on from here.\n"),
+        (("grade", CHAPTER), "Stopped. Graded notebooks are saved. Run the same command to continue.\n"),
         (("check", "x.ipynb", "--course", "."), "Stopped.\n"),
         (("demo", "--course", "."), "Stopped.\n"),
     ],
@@ -143,7 +143,7 @@ def called(monkeypatch, error, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("grade", CHAPTER), "Stopped. What was graded is kept: the same command goes on from here.\n"),
+        (("grade", CHAPTER), "Stopped. Graded notebooks are saved. Run the same command to continue.\n"),
         (("check", "x.ipynb", "--course", "."), "Stopped.\n"),
         (("demo", "--course", "."), "Stopped.\n"),
     ],
@@ -207,9 +207,9 @@ def test_check_goes_on_past_what_cannot_be_graded(course_folder, tmp_path):
     verdicts = json.loads(done.stdout)
     assert [v["status"] for v in verdicts] == ["ungradable", "ungradable", "ungradable", "graded"]
     assert "There is no file gone.ipynb" in verdicts[0]["reason"]
-    assert "is not JSON" in verdicts[2]["reason"]
+    assert "is not a valid notebook" in verdicts[2]["reason"]
     assert verdicts[3]["score"] == 6
-    assert "Needs a person:" in done.stderr
+    assert "Needs your review:" in done.stderr
 
 
 def test_check_reads_well_in_a_terminal(course_folder):
@@ -219,7 +219,7 @@ def test_check_reads_well_in_a_terminal(course_folder):
     assert "  ✗ water freezes\n" in told
     assert "You subtracted the offset." in told
     assert told.count("You subtracted the offset.") == 1
-    assert "(waits for a check above)" in told
+    assert "(skipped: fix the check above first)" in told
 
 
 def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
@@ -232,14 +232,14 @@ def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
     assert all(check["visible"] for e in verdict["exercises"] for check in e["checks"])
     assert verdict["sandbox"] in {"bubblewrap", "landlock", "local"}
     done = run("check", "mine.ipynb", "--exercise", "nothing", cwd=tmp_path, check=2)
-    assert "knows no exercise nothing" in done.stderr
+    assert "has no exercise nothing" in done.stderr
 
 
 def test_check_without_course_or_examples_says_what_is_missing(course_folder, tmp_path):
     """A notebook with nothing to check it by is ungradable, and the reason says what to bring."""
     shutil.copy(handed_in_by(course_folder, "ada"), tmp_path / "mine.ipynb")
     [verdict] = verdicts_of("mine.ipynb", cwd=tmp_path, check=1)
-    assert "There is no examples.json beside mine.ipynb" in verdict["reason"]
+    assert "There is no examples.json next to mine.ipynb" in verdict["reason"]
 
 
 def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, monkeypatch):
@@ -323,26 +323,26 @@ def test_a_summary_can_be_read_aloud():
     told = summary([verdict(score=s, misconception="no_max_shift") for s in (0, 1, 2, 3, 4)], 3.14)
     assert told.splitlines() == [
         "Graded 5 of 5 notebooks in 3.1 seconds.",
-        "Half of them reach 2 points or more of 4; the lowest has 0, the highest 4.",
-        "The mistake seen most is no_max_shift in softmax: 5 times.",
+        "The median is 2 points of 4, the lowest 0, the highest 4.",
+        "The most frequent mistake is no_max_shift in softmax: 5 times.",
     ]
     with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
     assert with_an_essay == [
-        "Half of them reach 2 points or more of 4 that the checks give; the lowest has 0, the highest 4.",
-        "6 points more are for a person to give, in formgrader.",
+        "The median is 2 points of 4 graded automatically, the lowest 0, the highest 4.",
+        "6 more points are graded manually, in formgrader.",
     ]
 
 
 def test_what_needs_a_person_is_listed_with_its_reason():
     """Only what could not be graded is listed, by student."""
     assert needs_review([verdict(), verdict("ben", reason="It is not JSON.")]) == (
-        "Needs a person:\n  - ben: It is not JSON."
+        "Needs your review:\n  - ben: It is not JSON."
     )
     assert needs_review([verdict()]) == ""
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
-    assert needs_review([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
+    assert needs_review([verdict(), late]) == "Needs your review:\n  - cyd: timestamp.txt is empty."
     also = dataclasses.replace(late, student="dan")
-    assert needs_review([late, also]) == "Needs a person:\n  - cyd, dan: timestamp.txt is empty."
+    assert needs_review([late, also]) == "Needs your review:\n  - cyd, dan: timestamp.txt is empty."
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():

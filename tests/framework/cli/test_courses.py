@@ -79,9 +79,9 @@ def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q"], check=True)
     found = lacking(course)
     assert found.keys() == {"class list", "secret", "alembic", "exchange"}
-    assert "Add a line with .course_secret to .gitignore" in found["secret"]
+    assert "Add .course_secret to .gitignore" in found["secret"]
     assert "nbgrader db student import" in found["class list"]
-    assert "activate the virtual environment" in found["alembic"]
+    assert "Activate the virtual environment" in found["alembic"]
     assert "sudo mkdir -p exchange" in found["exchange"]
     (course.root / ".course_secret").write_text("x")
     subprocess.run(["git", "add", ".course_secret"], check=True)
@@ -118,18 +118,18 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("id,first_name\nada,Ada\nben,Ben\nada,Adam\n", "the id ada stands in line 2 and in line 4"),
-        ("id\nada\nADA \n", "'ada' and 'ADA' differ in case or blanks only"),
-        ("id,lms_user_id\nada,7\nben,7\n", "ada and ben have one LMS id, 7"),
-        ("student,first\nada,Ada\n", "has no column called id. Its first line holds student, first"),
+        ("id,first_name\nada,Ada\nben,Ben\nada,Adam\n", "the id ada is in line 2 and in line 4"),
+        ("id\nada\nADA \n", "'ada' and 'ADA' differ only in case or spaces"),
+        ("id,lms_user_id\nada,7\nben,7\n", "ada and ben have the same LMS id, 7"),
+        ("student,first\nada,Ada\n", "has no column called id. Its first line contains student, first"),
         ("id,first_name\n,Ada\n", "line 2 has no id"),
-        (f"id,first_name\nada,{'a' * 200_000}\n", "is no CSV file: field larger than field limit"),
+        (f"id,first_name\nada,{'a' * 200_000}\n", "is not a CSV file: field larger than field limit"),
         ("id\nada/lovelace\n", "cannot be the name of a folder"),
-        ('id\n"ada\nben"\n', r"the id 'ada\nben' in line 2 holds a line break"),
-        ('id,first_name\nada,"Ada\nben,Ben\n', "is no CSV file: unexpected end of data"),
+        ('id\n"ada\nben"\n', r"the id 'ada\nben' in line 2 contains a line break"),
+        ('id,first_name\nada,"Ada\nben,Ben\n', "is not a CSV file: unexpected end of data"),
         ("id,id\nada,ben\n", "has the column id twice"),
-        ("id\n\n", "holds no student"),
-        ("", "has no column called id. Its first line holds nothing"),
+        ("id\n\n", "has no students"),
+        ("", "has no column called id. Its first line contains nothing"),
     ],
 )
 def test_a_class_list_with_a_mistake_is_not_entered(course, tmp_path, text, sentence):
@@ -149,10 +149,10 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
     path = tmp_path / "students.csv"
     path.write_bytes("ID;First_Name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))
     _, said = invoke(course, "roster", path)
-    assert "Not read: the column seat.\n1 student in " in said
-    assert "1 new to the gradebook, 0 changed" in said
+    assert "Ignored: the column seat.\n1 student in " in said
+    assert "1 added to the gradebook, 0 changed" in said
     path.write_bytes("id;last_name\r\nzoé-1;Łuk\r\n".encode())
-    assert "0 new to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
+    assert "0 added to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
     person = read_class_list(f"sqlite:///{course.root / 'gradebook.db'}").people["zoé-1"]
     assert (person.name, person.email) == ("Zoé Łuk", "z@example.org")
 

@@ -173,7 +173,7 @@ def test_a_learner_without_linux_is_told_in_one_sentence(tmp_path, places):
         told = own_notebook_warning(mine.parent, system)
         assert (
             told
-            == f"There is no sandbox on {name}, so the code of your notebooks runs as you: open only notebooks that you trust."
+            == f"There is no sandbox on {name}, so notebooks' code can do anything that you can. Run only notebooks that you trust."
         )
         assert own_notebook_warning(inside.parent, system) == ""
     assert own_notebook_warning(tmp_path, "linux") == ""
@@ -236,7 +236,7 @@ def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
     course, _notebook, ran = foreign
     done = imported(foreign, **env)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Its solutions earn full marks, blank it earns none." in done.stdout
+    assert "Its solutions earn full marks, and the blank notebook earns none." in done.stdout
     assert course.checks("theirs").is_file()
     assert not ran.exists()
 

@@ -21,7 +21,7 @@ def refused(tmp_path, line):
 @pytest.mark.parametrize("value", ["-1.0", "0", "float('inf')", "float('nan')", "1e9"])
 def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
     """No clock and no kernel takes such a number of seconds: everybody's code would be stopped before its first line."""
-    words = rf"^c\.Course\.{name} in /\S+/course_config\.py is \S+: it has to be a number of seconds above 0,"
+    words = rf"^c\.Course\.{name} in /\S+/course_config\.py is \S+\. It must be a number of seconds above 0,"
     assert re.search(words, refused(tmp_path, f"c.Course.{name} = {value}"))
 
 
@@ -29,7 +29,7 @@ def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
 def test_memory_that_is_none_or_meant_as_gigabytes_is_refused(tmp_path, value):
     """The message gives the unit, MiB."""
     told = refused(tmp_path, f"c.Course.memory_mb = {value}")
-    assert told.endswith(f"course_config.py is {value}: it has to be a number of MiB from 64 to 1048576.")
+    assert told.endswith(f"course_config.py is {value}. It must be a number of MiB from 64 to 1048576.")
 
 
 def test_limits_at_their_edges_are_taken(tmp_path):
@@ -45,11 +45,11 @@ def test_limits_at_their_edges_are_taken(tmp_path):
     [
         (
             "c.Course.call_secnds = 3",
-            "sets c.Course.call_secnds, and there is no such setting. Did you mean call_seconds",
+            "sets c.Course.call_secnds, but there is no such setting. Did you mean call_seconds",
         ),
         ("c.Course.xyz = 3", "The settings are: at_least, audience, call_seconds, cell_seconds, chapters,"),
-        ("c.Corse.call_seconds = 3", "sets c.Corse, which nothing reads. Did you mean c.Course?"),
-        ("c.course.call_seconds = 3", "sets c.course, which nothing reads. Did you mean c.Course?"),
+        ("c.Corse.call_seconds = 3", "sets c.Corse, which has no effect. Did you mean c.Course?"),
+        ("c.course.call_seconds = 3", "sets c.course, which has no effect. Did you mean c.Course?"),
         ("c.Course.packages = 5", "course_config.py cannot be used: The 'packages' trait"),
     ],
 )

@@ -48,7 +48,7 @@ def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
     verdicts = grade_notebooks(course, todo, on_verdict=heard.append)
     assert [v.student for v in verdicts] == ["cut", "ada", "nobody", "eve", "gone"]
     assert [v.status for v in verdicts] == ["ungradable", "graded", "ungradable", "graded", "ungradable"]
-    assert "not JSON" in verdicts[0].reason
+    assert "not a valid notebook" in verdicts[0].reason
     assert "is empty" in verdicts[2].reason
     assert "There is no file gone.ipynb" in verdicts[4].reason
     assert (verdicts[1].score, verdicts[1].max_score) == (MAX_SCORE, MAX_SCORE)
@@ -86,7 +86,7 @@ def test_a_mistake_is_named_and_counted_once(course, code):
     [
         (
             "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 273.15)",
-            "failed", 1.5, "two different answers to the same question",
+            "failed", 1.5, "two different results for the same input",
         ),
         ("def to_kelvin(c):\n    return np.array(_of(c))\n\ndef _of(c):\n    return c + 273.15", "passed", 2.0, ""),
     ],
@@ -146,7 +146,7 @@ def test_a_definition_above_its_empty_stub_is_told(course):
     notebook["cells"].insert(2, code_cell(RIGHT["to_kelvin"]))
     verdict = verdict_on(course, notebook).exercise("to_kelvin")
     assert verdict.status != "not_attempted"
-    assert "the empty stub stands below your definition" in verdict.message
+    assert "the empty stub further down overwrites it" in verdict.message
 
 
 def test_code_in_another_cell_counts(course):
@@ -246,7 +246,7 @@ def test_loose_notebooks_find_their_chapter(course, tmp_path):
     verdicts = grade_notebooks(course, [Job(loose), Job(stranger), Job(loose)])
     assert [v.chapter for v in verdicts] == [CHAPTER, None, CHAPTER]
     assert verdicts[0].score == verdicts[2].score == MAX_SCORE
-    assert "Nothing in stranger.ipynb tells which chapter" in verdicts[1].reason
+    assert "Cannot tell which chapter stranger.ipynb belongs to" in verdicts[1].reason
 
 
 def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
@@ -323,7 +323,7 @@ def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []
-    lost = r"^No jail can be had any more: .* exit status 137, for 3 notebooks in a row"
+    lost = r"^The sandbox failed to start for 3 notebooks in a row, after several tries each: .* exit status 137"
     with pytest.raises(SandboxStartError, match=lost):
         grade_notebooks(course, [*three, *three], confinement="local", on_verdict=told.append)
     assert len(told) == 2

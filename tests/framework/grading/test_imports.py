@@ -31,12 +31,12 @@ def test_students_imports_are_said_once_for_a_class(course):
     verdicts = grade_class(course, CHAPTER, jobs)
     assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
     assert " ".join(needs_review(verdicts).split()) == (
-        "Needs a person: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
-        'and has a mark without it. Where students may use it, add "scipy" there and grade again.'
+        "Needs your review: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
+        'and was graded without it. If students may use it, add "scipy" there and grade again.'
     )
     for verdict in (verdicts[0], verdicts[4]):
         [message] = {c.message for c in verdict.exercises[0].checks if c.message}
-        assert "`scipy` is not available where this is graded; the rest of your code may well be right." in message
+        assert "`scipy` is not available during grading. The rest of your code may well be right." in message
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_students_imports_are_said_once_for_a_class(course):
         ),
         (
             '__import__("scipy")',
-            "Code cell 1 of the course's own notebook failed, as scipy is missing where notebooks are graded, so no mark was given.",
+            "Code cell 1 of the course's own notebook failed because scipy is missing during grading, so no mark was given.",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def test_every_assertion_finds_the_call_that_returned_its_value():
     student, _ = fixtures(softmax=lambda x: x)
     x = np.array([1.0, 2.0])
     found = student.softmax(x)
-    with pytest.raises(CheckFailed, match=r"^softmax\(x\) has shape \(2,\); it should have shape \(3,\)\."):
+    with pytest.raises(CheckFailed, match=r"^softmax\(x\) has shape \(2,\), but it should have shape \(3,\)\."):
         assert_shape(found, (3,))
     with pytest.raises(CheckFailed, match=r"softmax\(x\) gave"):
         assert_sums_to_one(found)

@@ -251,7 +251,7 @@ def test_edits_that_touch_are_made_together():
 
     name, message = name_of(lambda x, axis: x.sum(axis=0), not_shifted, first_axis)  # noqa: ARG005
     assert name == "not_shifted+first_axis"
-    assert message.startswith("Two things at once. Each is told as it looks where it is the only one")
+    assert message.startswith("Your code has two mistakes. Each message describes one of them on its own")
     assert name_of(lambda x, axis: x.sum(axis=axis) * 3, not_shifted, tripled)[0] == "not_shifted+tripled"
 
 

@@ -132,8 +132,8 @@ def another_shape(celsius):
     ("function", "words"),
     [
         (in_place, "to_kelvin changes its input `celsius`"),
-        (forgetful, "two different answers to the same question"),
-        (one_array, "hand out one array again and again"),
+        (forgetful, "two different results for the same input"),
+        (one_array, "return the same array each time"),
         (another_shape, "after the call it is not what it was before"),
     ],
 )
@@ -169,7 +169,7 @@ def test_follow_through_counts_a_mistake_once(grade):
     """A right function over a wrong earlier one earns full marks, and the feedback says why."""
     found = grade(to_kelvin=lambda celsius: celsius - 273.15)["mean_kelvin"]
     assert (found.status, found.score) == ("passed", 3.0)
-    why = "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
+    why = "is right: with a right to_kelvin it earns 3 of 3 points"
     assert why in found.follow_through
     assert found.follow_through.endswith(", so the mistake in to_kelvin is counted only once.")
 
@@ -192,7 +192,7 @@ def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grad
         "assert_matches(student.to_kelvin(x) * 1, ref",
     )
     found = grade(to_kelvin=lambda celsius: {float(celsius[0])})["to_kelvin"]
-    assert "to_kelvin(celsius) is a set of 1 member; a number or an array is asked for." in found.message
+    assert "to_kelvin(celsius) is a set of 1 member instead of a number or an array." in found.message
     assert "Opaque" not in "".join(check.message for check in found.checks)
 
 
@@ -357,7 +357,7 @@ def test_care_is_taken_of_everybody(course):
     assert found["right"][0].status == "passed"
     care = found["sly"][0].checks[-1]
     assert (care.name, care.status) == ("test_care", "failed")
-    assert "two different answers to the same question" in care.message
+    assert "two different results for the same input" in care.message
 
 
 def with_checks_of(course, text):

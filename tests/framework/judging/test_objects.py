@@ -182,13 +182,13 @@ def caller(_student, agrees):
 
 MISTAKES = {
     "nothing comes back": (changed("return self.items.pop()", "self.items.pop()"), small, """
-        stack.pop() returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)
+        stack.pop() returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)
         stack = Stack()
         stack.push(1)
         stack.pop() gave  None
         it should be      1"""),
     "no such method": (changed("def pop", "def popp"), small, """
-        Stack has no method `pop`: its `def` is missing, has another name, or stands outside of the class. It has `popp`: is that the one?
+        Stack has no method `pop`: its `def` is missing, has another name, or is outside the class. It has `popp`: is that the right name?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),
@@ -197,43 +197,43 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "an error in a line": (changed("return self.items.pop()", "return self.itemz.pop()"), small, """
-        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`: a spelling, or a value of another type than you expect?
+        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`. Is the name misspelled, or is the value of another type than you expect?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),
     "still a stub": (changed("self.items.append(item)", "raise NotImplementedError"), small, """
-        `Stack.push` is still the stub: its `raise NotImplementedError` goes when your code comes.
+        `Stack.push` is still the stub. Replace its `raise NotImplementedError` with your code.
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
-        `Stack` is no class, and a class is asked for: its first line begins with `class Stack`.
+        `Stack` should be a class. Its first line begins with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
-        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the one?"""),
+        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the right name?"""),
     "the caller's list": (changed("self.items = list(items)", "self.items = items"), caller, """
-        len(stack) is 3 where 2 is right.
+        len(stack) is 3 instead of 2.
         items = [1, 2]
         stack = Stack(items)
         items[:] = [1, 2, 3]
         len(stack) gave  3
         it should be     2"""),
     "no error": (changed('raise IndexError("empty")', "return None"), lambda _s, agrees: agrees.Stack().pop(), """
-        Here an IndexError should be raised; instead it gave None.
+        Here an IndexError should be raised, but it returned None.
         stack = Stack()
         stack.pop()"""),
     "another error": (changed("raise IndexError", "raise ValueError"), lambda _s, agrees: agrees.Stack().pop(), """
-        Here an IndexError should be raised; instead a ValueError was (empty).
+        Here an IndexError should be raised, but a ValueError was (empty).
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 item; an object of Stack is asked for.
+        stack.copy() is a list of 1 item instead of an object of Stack.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
         `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` there."""),
     "no attribute": (changed("def size", "def sise"), lambda student, _a: student.Stack().size, """
-        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the one?"""),
-    "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was still running after 1 second, and was stopped"),
+        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the right name?"""),
+    "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was stopped after 1 second. Is there a loop"),
     "without end": (changed("return iter(self.items)", "import itertools; return itertools.count()"), lambda student, _a: list(student.Stack()), """
         list(stack): looping over it gives more than 10,000 items, and was stopped: does it ever end?"""),
 }  # fmt: skip
@@ -345,7 +345,7 @@ def test_a_list_that_all_objects_share_is_seen(both):
     told = both(shared, check)
     assert (
         told
-        == "len(other) is 1 where 0 is right.\nstack = Stack()\nother = Stack()\nstack.push(1)\nlen(other) gave  1\nit should be     0"
+        == "len(other) is 1 instead of 0.\nstack = Stack()\nother = Stack()\nstack.push(1)\nlen(other) gave  1\nit should be     0"
     )
     lines = [line for line in told.splitlines()[1:-1] if " gave" not in line]
     names = namespace(shared)

@@ -82,7 +82,7 @@ CASES = [
     ("class Own(ValueError): pass\ndef root(x): raise Own", lambda a: a.raises(ValueError).root(-1), ""),
     ("class ValueError(ValueError): pass\ndef root(x): raise ValueError('own')", lambda a: a.raises(ValueError).root(-1), ""),
     ("class ValueError(Exception): pass\ndef root(x): raise ValueError('own')", lambda a: a.raises(ValueError).root(-1),
-     ("root stopped with ValueError: own", " Here Python's own ValueError is right, and this is another class of that name.")),
+     ("root stopped with ValueError: own", " Here Python's own ValueError is expected, but this is another class with the same name.")),
     ("import numpy as np\ndef root(x): raise np.linalg.LinAlgError", lambda a: a.raises(np.linalg.LinAlgError).root(-1), ""),
     ("import numpy as np\ndef root(x): raise np.linalg.LinAlgError", lambda a: a.raises("LinAlgError").root(-1), ""),
     ("class LinAlgError(Exception): pass\ndef root(x): raise LinAlgError", lambda a: a.raises(np.linalg.LinAlgError).root(-1),
@@ -102,20 +102,20 @@ CASES = [
     ("", lambda a: a.printed().greet("Ann", times=2), ""),
     ("def greet(name, times=1): print('Hello, Ann  \\n\\n')", lambda a: a.printed().greet("Ann"), ""),
     ("def greet(name, times=1): print('Hello, Ann ')", lambda a: a.printed(exactly=True).greet("Ann"),
-     r"greet('Ann') prints 'Hello, Ann \n' where 'Hello, Ann\n' is right: only the white space at the start or the end differs."),
-    ("def greet(name, times=1): print('Hello', name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 'Hello Ann' in line 1 where 'Hello, Ann' is right."),
-    ("def greet(name, times=1): print('Hello, ' + name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 1 line where 2 are right: line 2, 'Hello, Ann', is missing."),
+     r"greet('Ann') prints 'Hello, Ann \n' instead of 'Hello, Ann\n': only the white space at the start or the end differs."),
+    ("def greet(name, times=1): print('Hello', name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 'Hello Ann' in line 1 instead of 'Hello, Ann'."),
+    ("def greet(name, times=1): print('Hello, ' + name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 1 line instead of 2: line 2, 'Hello, Ann', is missing."),
     ("def greet(name, times=1): return 'Hello, ' + name", lambda a: a.printed().greet("Ann"),
-     "greet('Ann') prints nothing, where 'Hello, Ann' is right. It returns 'Hello, Ann' instead, which shows nothing: `print` it."),
+     "greet('Ann') prints nothing instead of 'Hello, Ann'. It returns 'Hello, Ann', which shows nothing: `print` it."),
     ("def greet(name, times=1): print('none')", lambda a: a.printed().greet("Ann", times=0), "greet('Ann', times=0) prints 'none', where nothing should be printed."),
     ("def greet(name, times=1):\n    while True:\n        print(name * 1000)", lambda a: a.printed().greet("Ann"), ("greet was still running after 0.5 seconds",)),
     ("", lambda a: a.take(5).naturals(), ""),
     ("", lambda a: a.naturals(), ""),
-    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At place 3 of the list there is 3 where 2 is right."),
+    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At place 3 of the list there is 3 instead of 2."),
     ("def naturals(): return 7", lambda a: a.take(3).naturals(), ("it gives a int, which has no items to be taken one after another",)),
     ("def naturals():\n    yield 0\n    yield 1 / 0", lambda a: a.naturals(), ("naturals stopped with ZeroDivisionError: division by zero",)),
     ("def naturals():\n    yield 0\n    while True: pass", lambda a: a.naturals(), ("naturals was still running after 0.5 seconds",)),
-    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At place 1 of the generator there is 1 where 0 is right."),
+    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At place 1 of the generator there is 1 instead of 0."),
 ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_what_was_printed_is_there_to_be_asserted_about(told):
 def test_an_author_hears_what_is_missing():
     """The expected error must be given, and the number of items taken is limited."""
     student = StudentProxy(ExerciseSession(lambda: FunctionSession({})))
-    with pytest.raises(ValueError, match="needs the error that is right"):
+    with pytest.raises(ValueError, match="needs the expected error"):
         student.raises()
     with pytest.raises(ValueError, match="between 1 and 10,000 items"):
         student.take(10**6)

@@ -192,7 +192,7 @@ def test_a_visible_probe_is_recorded_and_replayed(probed):
     assert replay(exercises, Student(boxes=boxes))[0].status == "passed"
     [verdict] = replay(exercises, Student(boxes=from_nought))
     assert (verdict.status, verdict.misconception) == ("failed", "from_nought")
-    assert "there is 0 where 1 is right" in verdict.checks[0].message
+    assert "there is 0 instead of 1" in verdict.checks[0].message
 
 
 MEASURED = {
@@ -267,7 +267,7 @@ def probe(function, n):
 def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
     """A probe's own message describes the result. Graded or checked at home, it is a failure and not an error."""
     course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
-    words = "What boxes returned is not what is asked for: it is of type tuple."
+    words = "boxes returned the wrong type of result: it is of type tuple."
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
     assert (verdict.status, verdict.checks[0].status, verdict.checks[0].reason) == ("failed", "failed", words)
     [tried] = replay(examples_of(course), student)
@@ -291,8 +291,8 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
         return verdict.checks[0].reason
 
     text = message(lambda n: [n])
-    assert text.startswith("boxes was called and what it returned was looked at.")
-    assert "That ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
+    assert text.startswith("Using the result of boxes ended with")
+    assert "ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")
@@ -326,7 +326,7 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
 
     care = graded(course, boxes_again).checks[-1]
     assert care.status == "failed"
-    assert "two different answers to the same question" in care.message
+    assert "two different results for the same input" in care.message
 
 
 def test_arrays_changed_under_a_probe_are_noticed():

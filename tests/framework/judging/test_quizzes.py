@@ -101,7 +101,7 @@ def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(c
 def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
     """A word that is no option, and a word instead of a number, get a message about what to write."""
     verdict = graded(course, q1="e", q2="a quarter")
-    assert "write one of 'a', 'b', 'c', 'd'" in verdict.checks[0].message
+    assert "Write one of 'a', 'b', 'c', 'd'" in verdict.checks[0].message
     assert "write a number" in verdict.checks[1].message
     assert [c.status for c in verdict.checks[2:]] == ["not_tried", "not_tried"]
 
@@ -112,11 +112,11 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
         ({}, " has no questions."),
         ({"q1": choice("who")}, r", question q1 \(who\) has no right answer: add right=…."),
         ({"q1": number("how many")}, r", question q1 \(how many\) has no right answer: add right=…."),
-        ({"q1": choice("who", right="e")}, r", question q1 \(who\) has the answer 'e', which is none of its options: a, b, c, d."),
-        ({"q1": choice("who", right="a", wrong={"f": "…"})}, "has the answer 'f', which is none of its options"),
-        ({"q1": choice("who", right="a", wrong={("a", "x"): "…"})}, "has 'a' among its wrong answers, and it is right."),
-        ({"q1": number("n", right=1, within=0.1, wrong={1.05: "…"})}, "has 1.05 among its wrong answers, and it is right."),
-        ({"q1": number("n", right="one")}, "has the answer 'one', which is no number."),
+        ({"q1": choice("who", right="e")}, r", question q1 \(who\) has the answer 'e', which is not one of its options: a, b, c, d."),
+        ({"q1": choice("who", right="a", wrong={"f": "…"})}, "has the answer 'f', which is not one of its options"),
+        ({"q1": choice("who", right="a", wrong={("a", "x"): "…"})}, "has 'a' among its wrong answers, but it is the right answer."),
+        ({"q1": number("n", right=1, within=0.1, wrong={1.05: "…"})}, "has 1.05 among its wrong answers, but it is the right answer."),
+        ({"q1": number("n", right="one")}, "has the answer 'one', which is not a number."),
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sentence):

@@ -178,9 +178,9 @@ PAIRS = (
 def test_a_loop_inside_of_another_is_counted(both, source):
     """An `in` that searches a list counts too, and the message gives the numbers."""
     said = both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS))
-    assert "steps, where 6,000 are allowed and a right one needs 2," in said
+    assert "steps. The limit is 6,000, and a right solution needs 2," in said
     assert said.startswith("Here first_again(a list of 400 items) took ")
-    assert "stand inside another loop over the same items?" in said
+    assert "run inside another loop over the same items?" in said
 
 
 def test_a_quick_function_keeps_to_the_limit(both):
@@ -278,8 +278,8 @@ def test_both_calls_are_tried_with_copies(both):
     [
         ({"larger": "text"}, "it lists the arguments of a larger call"),
         ({"larger": []}, "it lists the arguments of a larger call"),
-        ({"larger": [[1]], "growth": 1}, "growth=1: it is a number above 1"),
-        ({"larger": [[1]], "growth": True}, "growth=True: it is a number above 1"),
+        ({"larger": [[1]], "growth": 1}, "growth=1. It must be a number above 1"),
+        ({"larger": [[1]], "growth": True}, "growth=True. It must be a number above 1"),
     ],
 )
 def test_an_author_reads_what_a_limit_of_growth_lacks(both, limits, words):
@@ -291,5 +291,5 @@ def test_an_author_reads_what_a_limit_of_growth_lacks(both, limits, words):
 @pytest.mark.parametrize("limit", [0, -3, 2.5, True])
 def test_a_limit_is_a_number(both, limit):
     """An author who writes something else hears so."""
-    with pytest.raises(CourseError, match="a limit is a whole number above 0"):
+    with pytest.raises(CourseError, match="A limit must be a whole number above 0"):
         both("def fib(n): pass", lambda student, _a: student.within(steps=limit))

@@ -78,17 +78,15 @@ class TestText:
             "      You subtracted one maximum for the whole array. It keeps the largest row\n"
             "      safe, but a row far below it underflows to 0/0. Each slice along `axis`\n"
             "      needs its own maximum: which argument of `max` keeps the axis?\n"
-            "  · another axis   (waits for a check above)\n"
-            '  hint("softmax") has 2 hints left. The grader also tries inputs that you cannot\n'
-            "  see."
+            "  · another axis   (skipped: fix the check above first)\n"
+            '  hint("softmax") has 2 hints left. Grading also uses hidden inputs.'
         )
 
     def test_a_pass_is_praised_and_says_what_comes_next(self):
         """There is one line of praise, the next exercise, and a note about hidden inputs. At the end, the chapter is done."""
         text = card_text(softmax_card(by_hand.softmax, next_up="soft_lookup", hints_left=2))
         assert " ".join(text.split()).endswith(
-            "Well done: everything that is tried here holds. Next comes soft_lookup. "
-            "The grader also tries inputs that you cannot see."
+            "Well done! All checks here pass. Next is soft_lookup. Grading also uses hidden inputs."
         )
         assert "hint" not in text
         last = " ".join(card_text(softmax_card(by_hand.softmax)).split())
@@ -102,15 +100,15 @@ class TestText:
             (
                 verdict(check(), check("failed", points=0), score=1.0, max_score=1.0),
                 {"points": 2},
-                "1 of 1 point here, 1 more when it is graded, but 1 check does not hold",
+                "1 of 1 point here, 1 more when it is graded, but 1 check fails",
             ),
-            (verdict(check(), check("failed"), max_score=0.0), {"points": 2}, "1 of 2 checks hold"),
+            (verdict(check(), check("failed"), max_score=0.0), {"points": 2}, "1 of 2 checks passed"),
             (verdict(check("not_tried"), status="not_attempted"), {"points": 2}, "not attempted yet"),
             (verdict(check("not_tried"), status="error"), {"points": 2}, "not found"),
             (verdict(check("not_tried"), status="not_attempted"), {"graded": True}, "0 of 1 point, not attempted"),
             (verdict(check("not_tried"), status="error"), {"graded": True}, "0 of 1 point, not found"),
             (verdict(check("failed"), score=1 / 3), {"graded": True}, "0.33 of 1 point"),
-            (verdict(check(), status="passed"), {"well_formed_only": True}, "every answer is well formed"),
+            (verdict(check(), status="passed"), {"well_formed_only": True}, "every answer is valid"),
             (verdict(check("failed")), {"well_formed_only": True}, "not finished yet"),
         ],
     )
@@ -121,7 +119,7 @@ class TestText:
     def test_a_quiz_promises_no_more_than_was_looked_at(self):
         """Before the marks, a card says only that the answers are well formed, and nothing about hidden inputs."""
         text = card_text(Card(verdict(check(), status="passed", score=1.0), well_formed_only=True))
-        assert "Well formed; marked when graded." in text
+        assert "Every question has a valid answer." in text
         assert "Well done" not in text
         assert "inputs that you cannot see" not in text
 
@@ -157,7 +155,7 @@ class TestText:
     def test_a_graded_exercise_ends_with_the_note_on_what_it_rests_on(self):
         """The message repeats neither the note nor the check. The note comes last, and no hint or praise follows."""
         failed = check("failed", "an open check", message="It is 3.\nx = 1", reason="It is 3.", example="x = 1")
-        note = "Your softmax does better: with a right scores underneath it earns 1 of 3 points."
+        note = "Your softmax does better: with a right scores it earns 1 of 3 points."
         later = check("not_tried", "a later check")
         told = verdict(check(), failed, later, score=1.0, message=f"{note}\nIt is 3.\nx = 1")
         assert card_text(Card(replace(told, follow_through=note), hints_left=2, graded=True)).splitlines() == [
@@ -166,7 +164,7 @@ class TestText:
             "  ✗ an open check",
             "      It is 3.",
             "      x = 1",
-            "  · a later check   (waits for a check above)",
+            "  · a later check   (skipped: fix the check above first)",
             f"  {note}",
         ]
 
@@ -179,7 +177,7 @@ class TestText:
         """The first check explains it. The sign stands for the others, and screen readers get its word."""
         waiting = check("not_tried")
         text = card_text(Card(verdict(check(), check("failed"), waiting, waiting, check(), waiting)))
-        assert [line.endswith("(waits for a check above)") for line in text.splitlines()[1:7]] == [
+        assert [line.endswith("(skipped: fix the check above first)") for line in text.splitlines()[1:7]] == [
             False, False, True, False, False, True,
         ]  # fmt: skip
 
@@ -205,10 +203,10 @@ class TestText:
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (verdict(check(), status="passed"), "every check holds"),
-        (verdict(check(), check("failed"), status="partial"), "some checks do not hold"),
-        (verdict(check("failed")), "no check holds"),
-        (verdict(check(), check("failed")), "some checks do not hold"),
+        (verdict(check(), status="passed"), "all checks pass"),
+        (verdict(check(), check("failed"), status="partial"), "some checks fail"),
+        (verdict(check("failed")), "all checks fail"),
+        (verdict(check(), check("failed")), "some checks fail"),
         (verdict(check("not_tried"), status="not_attempted"), "not attempted"),
     ],
 )
@@ -238,7 +236,7 @@ class TestRemarks:
     def test_without_a_message_it_names_the_first_check(self):
         """A title may be disclosed if nothing else is. A passed check has no message."""
         told = summary_blocks(verdict(check(), check("failed", "b"), check("failed", "c")))
-        assert told == [("prose", "This does not hold: b.")]
+        assert told == [("prose", "This check fails: b.")]
         assert summary_blocks(verdict(check(), status="passed")) == []
 
 
@@ -281,8 +279,8 @@ class TestHtml:
         html = card_html(softmax_card(by_hand.one_maximum))
         assert (html.count(">✓<"), html.count(">✗<"), html.count(">·<")) == (2, 1, 1)
         reader = Reader(html)
-        assert "holds: the example worked by hand" in reader.text
-        assert "does not hold: rows of very different size" in reader.text
+        assert "passes: the example worked by hand" in reader.text
+        assert "fails: rows of very different size" in reader.text
         assert "not tried: another axis" in reader.text
         assert not set("✓✗·") & set(reader.text)
         labels = [attributes.get("aria-label") for tag, attributes in reader.tags if tag == "section"]
@@ -301,7 +299,7 @@ class TestHtml:
             card = softmax_card(function, hints_left=1, next_up="mean_of")
             heard = Reader(card_html(card)).text
             for line in card_text(card).splitlines():
-                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(waits for a check above)").strip()
+                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(skipped: fix the check above first)").strip()
                 assert " ".join(words.split()) in heard.replace("`", ""), line
 
     def test_colours_come_from_the_theme(self):

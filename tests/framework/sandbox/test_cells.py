@@ -13,7 +13,7 @@ from autograder.sandbox.protocol import Answer, Call, CodeCell, TimeBudget
 
 from .conftest import cells
 
-NO_INPUT = "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
+NO_INPUT = "input() has no answer while a notebook is graded. Write the value into the cell instead."
 
 
 def outputs(session):
@@ -232,7 +232,7 @@ def test_over_printing_is_cut(run):
     session = run("for i in range(10**5): print('x' * 100)\ny = 1")
     (output,) = session.cells[0].outputs
     assert len(output["text"]) < 9000
-    assert output["text"].endswith("… the rest of what this cell printed was cut\n")
+    assert output["text"].endswith("… the rest of this cell's output is not kept\n")
     assert session.value("y").value == 1
 
 

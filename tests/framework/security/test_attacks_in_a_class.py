@@ -114,7 +114,7 @@ def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
     assert_harmless(grading)
     assert world.calls == []
     assert not grading.left & MESSAGES
-    told = " ".join(grading.said.split("Needs a person:")[1].split())
+    told = " ".join(grading.said.split("Needs your review:")[1].split())
     for one in world.hostile.values():
         person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
         name = " ".join(sanitize(written(one.student)).split())

@@ -54,7 +54,7 @@ HOSTILE = {"b burns": "search" + "a" * 30, "d fills": "fill400", "f waits": "wai
 SETTINGS = {
     "b burns": "2 seconds of processor time for this notebook, so it was stopped (c.Course.grader_processor_seconds)",
     "d fills": "512 MiB of memory for this notebook, so it was stopped (c.Course.grader_memory_mb)",
-    "f waits": "7 seconds, the time of the student's code included, for this notebook, so it was stopped (c.Course.grader_seconds)",
+    "f waits": "7 seconds, including the student's code, for this notebook, so it was stopped (c.Course.grader_seconds)",
 }
 HONEST = ["a first", "c second", "e third", "g fourth"]
 
@@ -80,7 +80,7 @@ def assert_contained(verdicts, students):
         if student in students:
             assert verdict.status == "ungradable"
             assert SETTINGS[student] in verdict.reason
-            assert "grade it manually, or raise the limit" in verdict.reason
+            assert "Grade it manually, or raise the limit" in verdict.reason
         else:
             assert (verdict.status, verdict.score) == ("graded", MAX_SCORE), verdict.reason
 
@@ -123,7 +123,7 @@ def test_the_commands_enforce_the_limits(tmp_path):
     graded = run("grade", CHAPTER)
     assert graded.returncode == 1
     assert limit in said(graded.stderr + graded.stdout)
-    assert "b burns" in said(graded.stderr + graded.stdout).split("Needs a person:")[1]
+    assert "b burns" in said(graded.stderr + graded.stdout).split("Needs your review:")[1]
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +156,9 @@ def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("grader_seconds = 0", "is 0.0: it has to be a number of seconds above 0"),
-        ("grader_processor_seconds = -1", "is -1.0: it has to be a number of seconds above 0"),
-        ("grader_memory_mb = 64", "is 64: it has to be a number of MiB from 512, which any grading needs, to 1048576"),
+        ("grader_seconds = 0", "is 0.0. It must be a number of seconds above 0"),
+        ("grader_processor_seconds = -1", "is -1.0. It must be a number of seconds above 0"),
+        ("grader_memory_mb = 64", "is 64. It must be a number of MiB from 512, which any grading needs, to 1048576"),
     ],
 )
 def test_a_limit_that_would_end_all_grading_is_rejected(tmp_path, setting, words):
@@ -273,12 +273,12 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
 @pytest.mark.parametrize(
     ("found", "expected", "words"),
     [
-        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' where 'x' is right."),
+        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' instead of 'x'."),
         ([("a", "b"), np.array(["c", "d"])], [["a", "b"], ["c", "d"]], None),
-        (["a", "b", "c"], ["a", "b"], "It has shape (3,); it should have shape (2,)."),
-        ([["a"], ["b", "c"]], [["a"], ["b"]], "an array of strings of shape (2, 1) is asked for."),
-        (["a", 1], ["a", "1"], "an array of strings of shape (2,) is asked for."),
-        (["a"], [], "It has shape (1,); it should have shape (0,)."),
+        (["a", "b", "c"], ["a", "b"], "It has shape (3,), but it should have shape (2,)."),
+        ([["a"], ["b", "c"]], [["a"], ["b"]], "instead of an array of strings of shape (2, 1)."),
+        (["a", 1], ["a", "1"], "instead of an array of strings of shape (2,)."),
+        (["a"], [], "It has shape (1,), but it should have shape (0,)."),
         ([], [], None),
     ],
 )

@@ -70,4 +70,4 @@ def test_a_counter_that_is_tampered_with_says_so(mark, name):
     verdict = mark("first_again", SLOW[name])
     [steps] = [check for check in verdict.checks if check.name == "test_steps"]
     assert steps.status == "failed"
-    assert "steps, where 30,000 are allowed" in steps.reason or "could not be counted" in steps.reason
+    assert "steps. The limit is 30,000" in steps.reason or "could not be counted" in steps.reason

@@ -180,7 +180,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    return (i * i if i < 1500 else -1 for i in range(n))\n",
         "test_many",
-        "At place 1501 of the generator there is -1 where 2250000 is right.",
+        "At place 1501 of the generator there is -1 instead of 2250000.",
     ),
     "a generator that ends after a thousand items": (
         "squares",
@@ -192,7 +192,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    import itertools\n    return (i * i for i in (itertools.count() if n > 9 else range(n)))\n",
         "test_many",
-        "The generator has more than 100,000 items where 5,000 are right: 25000000 at place 5001 is too many.",
+        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 is too many.",
     ),
     "an iterator whose class is called list": (
         "squares",
@@ -201,7 +201,7 @@ WRONG = {
             "    def __next__(self): return next(self.items)\n\ndef squares(n):\n    return list(n)\n"
         ),
         "test_a_list",
-        "a list is asked for",
+        "instead of a list",
     ),
     "an endless sequence that ends": (
         "naturals",
@@ -219,13 +219,13 @@ WRONG = {
         "parts",
         "def parts(n):\n    return n, (i if i < 2000 else 0 for i in range(n))\n",
         "test_many",
-        "there is 0 where 2000 is right",
+        "there is 0 instead of 2000",
     ),
     "a generator that a method returns": (
         "Bag",
         "class Bag:\n    def __init__(self, n): self.n = n\n    def all(self): return (i % 2000 for i in range(self.n))\n",
         "test_many",
-        "there is 0 where 2000 is right",
+        "there is 0 instead of 2000",
     ),
     "an error of the student's own that is called ValueError": (
         "root",
@@ -234,7 +234,7 @@ WRONG = {
             "    return [n ** 0.5 for n in numbers]\n"
         ),
         "test_root",
-        "Here Python's own ValueError is right, and this is another class of that name.",
+        "Here Python's own ValueError is expected, but this is another class with the same name.",
     ),
     "a function that empties its list unless it ends in an error": (
         "root",
@@ -382,7 +382,7 @@ DEEP = {
     "a sum of 243 terms": f"    def total(self, x):\n        return {' + '.join(['x * 0'] * 243)}\n",
     "a sum of 900 terms": f"    def total(self, x):\n        return {' + '.join(['x'] * 900)}\n",
     "a chain of 150 calls": f"    def text(self):\n        return ''{'.strip()' * 150}\n",
-    "lists in lists": f"    def lists(self):\n        return {'[' * 80}{']' * 80}\n",
+    "lists nested more than": f"    def lists(self):\n        return {'[' * 80}{']' * 80}\n",
     "an integer of 5,000 digits": f"    def number(self):\n        return 0x{'9' * 5000}\n",
 }
 

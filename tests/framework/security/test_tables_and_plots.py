@@ -32,7 +32,7 @@ class Mine(pd.DataFrame):
     def __iter__(self): return iter(["x"])
 def f(table): return Mine({"wrong": [1]})
 """,
-        "It has a column 'wrong' where 'x' is asked for.",
+        "It has a column 'wrong' instead of 'x'.",
     ),
     "cells that lie about their class": (
         """
@@ -43,7 +43,7 @@ class Liar:
     def __len__(self): return 1
 def f(table): return pd.DataFrame({"x": [Liar(), Liar()]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is a Liar where 2.5 is right (2 of 2 cells differ).",
+        "In row 'a', column 'x' there is a Liar instead of 2.5 (2 of 2 cells differ).",
     ),
     "a million rows": (
         "def f(table): return pd.DataFrame({'x': np.zeros(10**6, dtype='f4')})",
@@ -65,7 +65,7 @@ def f(table):
     for _ in range(5000): inside = [inside]
     return pd.DataFrame({"x": [inside, 2.0]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is [[[[[[…]]]]]] where 2.5 is right.",
+        "In row 'a', column 'x' there is [[[[[[…]]]]]] instead of 2.5.",
     ),
     "a table that holds itself": (
         """
@@ -78,7 +78,7 @@ def f(table):
     ),
     "labels that cannot be looked up": (
         "def f(table):\n    made = pd.Series([1, 2], dtype=object)\n    made.index = pd.Index([(), ([],)], tupleize_cols=False)\n    return made",
-        "It is a Series of 2 values; a DataFrame with the column 'x' is asked for.",
+        "It is a Series of 2 values instead of a DataFrame with the column 'x'.",
     ),
     "pandas exchanged": (
         "class Fake:\n    shape = (2, 1)\npd.DataFrame = pd.Series = Fake\ndef f(table): return Fake()",
@@ -103,7 +103,7 @@ def f(table):
 PLOTS = {
     "a million points": (
         "import matplotlib.pyplot as plt\ndef f(table): plt.plot(np.zeros(10**6))",
-        "f draws 2,000,000 numbers, and at most 200,000 are looked at.",
+        "f draws 2,000,000 numbers, but at most 200,000 can be checked.",
     ),
     "a figure that lies": (
         """

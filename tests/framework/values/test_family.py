@@ -78,10 +78,10 @@ def test_whole_numbers_are_exact_wherever_they_stand():
     for kind in (list, tuple, np.array, pd.Series, lambda numbers: (np.array(numbers), 1.0)):
         assert not equal(kind([100001, 3]), kind([100000, 3]))
     finding = matches(np.array([100001, 3]), np.array([100000, 3]))
-    assert finding.reason == "At index [0] it is 100001 where 100000 is right."
+    assert finding.reason == "At index [0] it is 100001 instead of 100000."
     assert (
         matches(np.array([100001, 3]), [100000, 3]).reason
-        == "At place 1 of the list there is 100001 where 100000 is right."
+        == "At place 1 of the list there is 100001 instead of 100000."
     )
 
 
@@ -96,9 +96,9 @@ def test_a_whole_number_beyond_numpy_is_compared():
     """A float is compared with it within tolerance, as in a list, and a difference gets a message."""
     assert matches(float(math.factorial(25)), math.factorial(25)) is None
     assert matches([float(math.factorial(25))], [math.factorial(25)]) is None
-    with pytest.raises(CheckFailed, match=r"It is 6\.204e\+23 where 1\.551e\+25 is right\."):
+    with pytest.raises(CheckFailed, match=r"It is 6\.204e\+23 instead of 1\.551e\+25\."):
         assert_matches(float(math.factorial(24)), math.factorial(25))
-    with pytest.raises(CheckFailed, match=r"It is 1\.0 where 10+…0+ \(401 digits\) is right\."):
+    with pytest.raises(CheckFailed, match=r"It is 1\.0 instead of 10+…0+ \(401 digits\)\."):
         assert_matches(1.0, 10**400)
     assert matches(math.factorial(25) + 1, math.factorial(25)).kind == "values"
 

@@ -49,42 +49,42 @@ SAME = {
 }  # fmt: skip
 
 OTHER = {
-    "In row 1, column 'mean' there is 2.5 where 2 is right.": (put(TABLE, 1, "mean", 2.5), TABLE, {}),
-    "In row 'b', column 'n' there is 9 where 3 is right (2 of 6 cells differ).": (put(put(NAMED, "b", "n", 9), "a", "mean", 0), NAMED, {}),
-    "In row 1, column 'mean' there is a missing value where 2 is right.": (put(TABLE, 1, "mean", None), TABLE, {}),
-    "In the row at place 1, column 'mean' there is 2.5 where 2 is right.": (put(TABLE, 1, "mean", 2.5), TABLE, {"index": False}),
-    "In row 'a' (at place 1), column 0 there is 3 where 2 is right.": (pd.DataFrame([1, 3], ["a", "a"]), pd.DataFrame([1, 2], ["a", "a"]), {}),
-    "In row ('a', 2), column 'x' there is 3 where 2 is right.": (
+    "In row 1, column 'mean' there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {}),
+    "In row 'b', column 'n' there is 9 instead of 3 (2 of 6 cells differ).": (put(put(NAMED, "b", "n", 9), "a", "mean", 0), NAMED, {}),
+    "In row 1, column 'mean' there is a missing value instead of 2.": (put(TABLE, 1, "mean", None), TABLE, {}),
+    "In the row at place 1, column 'mean' there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {"index": False}),
+    "In row 'a' (at place 1), column 0 there is 3 instead of 2.": (pd.DataFrame([1, 3], ["a", "a"]), pd.DataFrame([1, 2], ["a", "a"]), {}),
+    "In row ('a', 2), column 'x' there is 3 instead of 2.": (
         pd.DataFrame({"x": [1, 3]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), pd.DataFrame({"x": [1, 2]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), {}),
-    "At 'b' there is 4.0001 where 4 is right (3 of 3 values differ).": (MEANS + 1e-4, MEANS, {}),
-    "Column 'n' holds text where numbers are right: in row 0 there is '3' where 3 is right.": (TABLE.astype({"n": str}), TABLE, {}),
-    "Column 'mean' holds numbers where text is right: in row 0 there is 4 where '4.0' is right.": (TABLE, TABLE.astype({"mean": str}), {}),
-    "Column 'n' has dtype float64; int64 is asked for.": (TABLE.astype({"n": float}), TABLE, {"dtypes": True}),
-    "It lacks the column 'n'; it has the columns 'name' and 'mean'.": (TABLE.drop(columns="n"), TABLE, {}),
-    "It has a column 'z' too many; asked for are 'name', 'mean' and 'n'.": (TABLE.assign(z=1), TABLE, {}),
-    "It has a column 'Mean' where 'mean' is asked for.": (TABLE.rename(columns={"mean": "Mean"}), TABLE, {}),
-    "It has a column 'name' too many; 'name' is to be the index (the row labels), and not a column.": (TABLE, NAMED, {}),
-    "It lacks the column 'name'; 'name' is asked for as a column, and it is the index (the row labels).": (NAMED, TABLE, {}),
-    "Its columns are the right ones in another order: 'n' and 'mean' where 'mean' and 'n' is right.": (NAMED[["n", "mean"]], NAMED, {"column_order": True}),
+    "At 'b' there is 4.0001 instead of 4 (3 of 3 values differ).": (MEANS + 1e-4, MEANS, {}),
+    "Column 'n' holds text instead of numbers: in row 0 there is '3' instead of 3.": (TABLE.astype({"n": str}), TABLE, {}),
+    "Column 'mean' holds numbers instead of text: in row 0 there is 4 instead of '4.0'.": (TABLE, TABLE.astype({"mean": str}), {}),
+    "Column 'n' has dtype float64 instead of int64.": (TABLE.astype({"n": float}), TABLE, {"dtypes": True}),
+    "It lacks the column 'n'. It has the columns 'name' and 'mean'.": (TABLE.drop(columns="n"), TABLE, {}),
+    "It has a column 'z' too many. It should have 'name', 'mean' and 'n'.": (TABLE.assign(z=1), TABLE, {}),
+    "It has a column 'Mean' instead of 'mean'.": (TABLE.rename(columns={"mean": "Mean"}), TABLE, {}),
+    "It has a column 'name' too many. 'name' should be the index (the row labels), not a column.": (TABLE, NAMED, {}),
+    "It lacks the column 'name'. 'name' should be a column, but it is the index (the row labels).": (NAMED, TABLE, {}),
+    "Its columns are the right ones in another order: 'n' and 'mean' instead of 'mean' and 'n'.": (NAMED[["n", "mean"]], NAMED, {"column_order": True}),
     "Its rows are the right ones in another order.": (NAMED.iloc[::-1], NAMED, {}),
     "Its values are the right ones in another order.": (pd.Series([2, 1]), pd.Series([1, 2]), {}),
-    "Its values are right, and its row labels (the index) are not: at place 0 there is 5 where 0 is right.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
-    "Its row labels (the index) differ: at place 1 there is 'x' where 'a' is right.": (MEANS.rename({"a": "x"}), MEANS, {}),
-    "Its rows have 2 labels each (levels of the index); 1 is right.": (TABLE.set_index(["name", "n"]), NAMED[["mean"]], {}),
-    "It has 2 rows; 3 are right.": (TABLE.iloc[:2], TABLE, {}),
-    "It has 1 value; 3 are right.": (MEANS.iloc[:1], MEANS, {}),
-    "It lacks the row with 'name' = 'c', 'mean' = 1, 'n' = 1 (rows may stand in any order); it has one too many with 'name' = 'c', 'mean' = 0, 'n' = 1.": (
+    "Its values are right, but its row labels (the index) are not: at place 0 there is 5 instead of 0.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
+    "Its row labels (the index) differ: at place 1 there is 'x' instead of 'a'.": (MEANS.rename({"a": "x"}), MEANS, {}),
+    "Its rows have 2 labels each (levels of the index) instead of 1.": (TABLE.set_index(["name", "n"]), NAMED[["mean"]], {}),
+    "It has 2 rows instead of 3.": (TABLE.iloc[:2], TABLE, {}),
+    "It has 1 value instead of 3.": (MEANS.iloc[:1], MEANS, {}),
+    "It lacks the row with 'name' = 'c', 'mean' = 1, 'n' = 1 (rows may be in any order). It has one too many with 'name' = 'c', 'mean' = 0, 'n' = 1.": (
         put(TABLE, 2, "mean", 0).iloc[::-1], TABLE, {"row_order": False}),
-    "Its name is 'x'; 'mean' is asked for.": (MEANS.rename("x"), MEANS, {"names": True}),
-    "It is a Series of 3 values; a DataFrame with the columns 'name', 'mean' and 'n' is asked for.": (MEANS, TABLE, {}),
-    "It is a DataFrame of 3 rows and 3 columns; a Series of 3 values is asked for.": (TABLE, MEANS, {}),
-    "It is one array of shape (3,); a Series of 3 values is asked for.": (np.ones(3), MEANS, {}),
-    "It is a Series of 3 values; a single number is asked for.": (MEANS, 3.0, {}),
-    "It is a missing value; 3 is right.": (pd.NA, 3.0, {}),
-    "It is 2024-05-02; 2024-05-01 is right.": (pd.Timestamp("2024-05-02"), pd.Timestamp("2024-05-01"), {}),
-    "The entry 'a' differs: in row 1, column 'mean' there is 2.5 where 2 is right.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
-    "At place 1 there is 2 where 3 is right.": (pd.Index([1, 2]), pd.Index([1, 3]), {}),
-    "The function returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)": (None, TABLE, {}),
+    "Its name is 'x' instead of 'mean'.": (MEANS.rename("x"), MEANS, {"names": True}),
+    "It is a Series of 3 values instead of a DataFrame with the columns 'name', 'mean' and 'n'.": (MEANS, TABLE, {}),
+    "It is a DataFrame of 3 rows and 3 columns instead of a Series of 3 values.": (TABLE, MEANS, {}),
+    "It is one array of shape (3,) instead of a Series of 3 values.": (np.ones(3), MEANS, {}),
+    "It is a Series of 3 values instead of a single number.": (MEANS, 3.0, {}),
+    "It is a missing value instead of 3.": (pd.NA, 3.0, {}),
+    "It is 2024-05-02 instead of 2024-05-01.": (pd.Timestamp("2024-05-02"), pd.Timestamp("2024-05-01"), {}),
+    "The entry 'a' differs: in row 1, column 'mean' there is 2.5 instead of 2.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
+    "At place 1 there is 2 instead of 3.": (pd.Index([1, 2]), pd.Index([1, 3]), {}),
+    "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)": (None, TABLE, {}),
 }  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def test_cells_that_are_neither_numbers_nor_text_are_compared():
         assert matches(right, right) is None
     assert matches(pd.Timestamp("2024-05-01"), dt.datetime(2024, 5, 1)) is None  # noqa: DTZ001 - neither has a time zone
     assert matches(pd.Timedelta("1s"), dt.timedelta(seconds=1)) is None
-    assert matches(months + 1, months).reason.startswith("At 0 there is 2024-02 where 2024-01 is right")
+    assert matches(months + 1, months).reason.startswith("At 0 there is 2024-02 instead of 2024-01")
     for found, right in (
         (factorials, factorials + 1),
         (factorials, pd.Series(np.ones(200))),

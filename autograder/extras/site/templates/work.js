@@ -84,7 +84,7 @@ async function download() {
   try {
     const files = await savedFiles();
     if (!files.length) {
-      said.textContent = "There is nothing to download yet: open a chapter, and what you change in it is kept here.";
+      said.textContent = "There is nothing to download yet. Open a chapter: your changes are saved here.";
       return;
     }
     const link = document.createElement("a");
@@ -93,9 +93,9 @@ async function download() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     const notebooks = files.filter(({ type }) => type === "notebook").length;
-    said.textContent = `${link.download} holds ${notebooks} notebook${notebooks === 1 ? "" : "s"}, as last saved.`;
+    said.textContent = `${link.download} contains ${notebooks} notebook${notebooks === 1 ? "" : "s"}, as last saved.`;
   } catch (error) {
-    said.textContent = `The browser would not hand out what it keeps (${error.message}). In a chapter, File › Download saves that one.`;
+    said.textContent = `The browser could not read your saved work (${error.message}). In each chapter, File › Download saves its notebook.`;
   }
 }
 

@@ -51,7 +51,7 @@ def test_checks_that_ask_one_question_only_are_found_out(course):
     change(course.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
     report, found = audited(course, "to_kelvin")
     assert found.hardcoded == 1.0
-    assert any("given to every question earns 100% of the points" in problem for problem in report.problems)
+    assert any("always returns one visible result earns 100% of the points" in problem for problem in report.problems)
 
 
 def test_a_check_that_cannot_fail_is_found_out(course):
@@ -90,11 +90,9 @@ def test_a_misconception_told_as_another_is_found_out(course):
     assert found.misdiagnosed == {"wrong_sign": "", "same_in_green": ""}
 
 
-UNSEEN = "no visible check sees the misconception mean_of_everything: add a visible input that shows it"
-NEEDLESS = (
-    "hidden_only has a reason for {}, which is no misconception of this exercise that visible checks miss: take it out."
-)
-SHARE = "the visible checks see 66.7% of the misconceptions; the target is 97%. Seen by hidden checks only: mean_kelvin.mean_of_everything."
+UNSEEN = "no visible check detects the misconception mean_of_everything: add a visible input that shows it"
+NEEDLESS = "hidden_only has a reason for {}, but visible checks do not miss a misconception of that name here. Remove the reason."
+SHARE = "the visible checks detect 66.7% of the misconceptions. The target is 97%. Only hidden checks detect: mean_kelvin.mean_of_everything."
 
 
 def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
@@ -215,7 +213,7 @@ def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
     places = report.places
     assert places.mutants_located == places.correct == 11
     assert (places.mutants, places.misconceptions, places.misconceptions_located) == (12, 3, 3)
-    assert "11 of 12 mutants, 3 of 3 misconceptions with their names withheld: 93.3% together" in str(report)
+    assert "11 of 12 mutants, 3 of 3 misconceptions without their names: 93.3% together" in str(report)
     assert report.to_json()["places"]["true"] == 1.0
     assert report.to_json()["exercises"][0]["places"]["missed"] == ("to_kelvin: `celsius + 273.15` → `celsius`",)
     assert "The line of a mistake was found in 11 of 12 mutants" in audit_page([report], "Mini")

@@ -61,4 +61,4 @@ def test_a_constant_that_the_answers_fix_may_be_named(course, code, claimed):
     [report] = audit(course, [CHAPTER], mutants=False, draws=1)
     found = next(e for e in report.exercises if e.name == "to_kelvin")
     assert found.claims == ({"another_offset": "You added 300 to it."} if claimed else {})
-    assert any("claims a number that its answers do not show" in problem for problem in report.problems) == claimed
+    assert any("claims a number that its results do not show" in problem for problem in report.problems) == claimed

@@ -93,7 +93,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     done = CliRunner().invoke(app, ["audit", "--suggest", "--course", str(course.root)])
     assert done.exit_code == 1
     report, _, text = done.stdout.partition("# To paste into ")
-    assert text.startswith(f"{WRONG}; write each sentence first")
+    assert text.startswith(f"{WRONG}; write each message first")
     [alive] = re.findall(r"^  alive: raised: (.*)", report, re.MULTILINE)
     text = f"# To paste into {text}"
     with (course.root / WRONG).open("a") as file:
@@ -101,9 +101,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     course = fresh(course)
     places = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
     assert len(places) == text.count("@wrong") > 5
-    assert all(
-        re.match(rf"{WRONG}, line \d+: still to be written: say what somebody who writes this did", p) for p in places
-    )
+    assert all(re.match(rf"{WRONG}, line \d+: still to be written: say what the student did", p) for p in places)
     # Each message is different, so that the test can tell which mistake is reported.
     path = course.root / WRONG
     count = iter("abcdefghijklmnopqrstuvwxyz")
@@ -114,7 +112,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     )
     # The survivor keeps its marks until a check makes the call shown above it.
     [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check sees it yet")[2])[:1]
-    [ask] = re.findall(r"Let a visible one ask (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
+    [ask] = re.findall(r"Let a visible check use (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
     course = fresh(course)
     [found] = audit(course, [CHAPTER], mutants=False)
     assert [e.uncaught for e in found.exercises if e.name == "raised"] == [(survivor,)]

@@ -37,12 +37,12 @@ def stub_in(document):
 
 MISTAKES = {
     "as it is": ("", "", ""),
-    "another parameter": ("def find(self, word):", "def find(self, words):", "the stub is Index.find(self, words), and the reference in solutions/ch2_index.py, line 4 is Index.find(self, word)."),
+    "another parameter": ("def find(self, word):", "def find(self, words):", "the stub is Index.find(self, words), but the reference in solutions/ch2_index.py, line 4 is Index.find(self, word)."),
     "another docstring": ("How many different words", "How many words", "the docstring of Index.__len__ and that of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
-    "a method that is gone": ("def find(", "def finds(", "the stub has no method find, and the reference in solutions/ch2_index.py, line 4 has: write def find(self, word) with its docstring"),
-    "a method too many": ("def find(", "def found(", "the stub has a method found, and the reference in solutions/ch2_index.py, line 4 has none."),
-    "a mark": ("    def find(", "    @staticmethod\n    def find(", "above Index.find stands nothing in the reference in solutions/ch2_index.py, line 4, and something else in the stub."),
-    "another class": ("class Index:", "class Indices:", "it defines Indices, and its checks ask for the class Index, as in solutions/ch2_index.py, line 4: write class Index."),
+    "a method that is gone": ("def find(", "def finds(", "the stub has no method find, but the reference in solutions/ch2_index.py, line 4 does: write def find(self, word) with its docstring"),
+    "a method too many": ("def find(", "def found(", "the stub has a method found, but the reference in solutions/ch2_index.py, line 4 has none."),
+    "a mark": ("    def find(", "    @staticmethod\n    def find(", "the reference of Index.find in solutions/ch2_index.py, line 4 has nothing above its def, and the stub has something else."),
+    "another class": ("class Index:", "class Indices:", "it defines Indices, but its checks use the class Index, as in solutions/ch2_index.py, line 4: write class Index."),
     "about the class": ("Remembers in which", "Knows in which", "the stub's docstring and that of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
 }  # fmt: skip
 

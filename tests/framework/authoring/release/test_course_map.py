@@ -36,14 +36,14 @@ def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        ({"needs": ["ch9"]}, '"needs" names ch9, no chapter before this one'),
-        ({"needs": "ch0"}, '"needs" has to be a list of chapters'),
+        ({"needs": ["ch9"]}, '"needs" names ch9, not a chapter before this one'),
+        ({"needs": "ch0"}, '"needs" must be a list of chapters'),
         ({"exercises": {"to_kelvim": {}}}, '"exercises" names to_kelvim, which the notebook does not have'),
         (
             {"exercises": {"to_kelvin": {"stars": 4}}},
-            'to_kelvin: "stars" is 4, and has to be a whole number from 1 to 3',
+            'to_kelvin: "stars" is 4, but must be a whole number from 1 to 3',
         ),
-        ({"minutes": "an hour"}, "\"minutes\" is 'an hour', and has to be a whole number from 1 on"),
+        ({"minutes": "an hour"}, "\"minutes\" is 'an hour', but must be a whole number from 1 on"),
     ],
 )
 def test_what_cannot_be_meant_is_told_with_its_place(tmp_path, metadata, told):

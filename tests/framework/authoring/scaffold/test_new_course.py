@@ -82,7 +82,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path):
     (tmp_path / "README.md").write_text("mine")
     (tmp_path / "LICENSE").write_text("mine too")
     told = new(tmp_path, status=2)
-    assert told == f"Already there, so nothing was written: {tmp_path / 'README.md'}.\n"
+    assert told == f"Nothing was written, because these already exist: {tmp_path / 'README.md'}.\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["LICENSE", "README.md"]
     (tmp_path / "README.md").unlink()
     new(tmp_path)
@@ -95,13 +95,13 @@ def test_nothing_that_is_there_is_written_over(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["file"], "file is a file. Name a folder that is new or empty."),
-        (["file/course"], "file is a file, so there can be no folder of that name."),
-        (["/proc/none/course"], "The folder /proc/none cannot be made: No such file or directory. Name another place."),
+        (["file"], "file is a file. Name a new or empty folder."),
+        (["file/course"], "file is a file, so it cannot be a folder."),
+        (["/proc/none/course"], "Cannot create the folder /proc/none: No such file or directory. Name another folder."),
         (["x", "--id", "a b"], "'a b' cannot be the id of a course"),
         (["x", "--id", "../x"], "'../x' cannot be the id of a course"),
         (["x", "--id", ""], "'' cannot be the id of a course"),
-        (["Äö"], "No id for the course can be made of 'Äö'. Give one: --id my-course."),
+        (["Äö"], "Cannot make a course id from 'Äö'. Give one: --id my-course."),
         (["x", "--title", "two\nlines"], "cannot be the title of a course: write one line"),
         (["x", "--title", "\udcff"], "cannot be the title of a course"),
         (["x", "--title", " "], "cannot be the title of a course"),

@@ -98,7 +98,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
         f"cell largest_gap, line 2: still to be written: the docstring. `autograder stubs {chapter}` takes it"
         in mistake
     )
-    assert run(course, "stubs", chapter) == f"{chapter}: largest_gap written anew.\n"
+    assert run(course, "stubs", chapter) == f"{chapter}: largest_gap updated.\n"
     assert run(course, "audit", chapter).startswith(f"{chapter}   meets every target")
     assert inspect_chapter(course, chapter).with_trial_run() == ()
     assert [e.misconceptions for e in audit(course, [chapter], mutants=False)[0].exercises][-1] == 1
@@ -127,7 +127,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
     )
     assert (check["metadata"]["nbgrader"]["points"], "".join(check["source"])) == (2.5, "check(span)")
     again = run(course, "new-exercise", "span", "--chapter", CHAPTER, status=2)
-    assert f"span is there already: its reference, checks and cells are those of {CHAPTER}." in again
+    assert f"span already has a reference, checks and cells in {CHAPTER}." in again
     assert not [
         m for m in inspect_chapter(course, CHAPTER).mistakes if MARK not in str(m) and "still to be" not in str(m)
     ]
@@ -138,25 +138,25 @@ def test_what_is_written_already_is_taken_as_it_is(course):
     [
         ("two words", "'two words' cannot be the name of an exercise"),
         ("größe", "'größe' cannot be the name of an exercise"),
-        ("class", "it is a word of Python's own"),
+        ("class", "it is a Python keyword"),
         ("check", "notebooks import something of that name"),
         ("check_this", "the cell below a stub is called check_"),
-        ("_hidden", "a name with _ first"),
-        ("within", "student.within is a word of the checks"),
-        ("sum", "Python has a function sum already"),
-        ("to_kelvin --chapter ch2", "to_kelvin is an exercise of ch1_units already"),
+        ("_hidden", "names that begin with _ are private"),
+        ("within", "student.within already has a meaning in checks"),
+        ("sum", "it would replace Python's function sum"),
+        ("to_kelvin --chapter ch2", "to_kelvin is already an exercise of ch1_units"),
         ("f --chapter 2nd", "'2nd' cannot be the id of a chapter"),
         ("f --chapter ../up", "'../up' cannot be the id of a chapter"),
-        ("f --chapter misconceptions", "is a folder of solutions/ already"),
+        ("f --chapter misconceptions", "is already a folder in solutions/"),
         ("f --chapter Ch1_Units", "'Ch1_Units' and the chapter 'ch1_units' differ in capitals only"),
         ("f --points nan", "cannot be worth nan points"),
         ("f --points -1", "cannot be worth -1 points"),
-        ("f --signature g(x)", "--signature is about g, and the exercise is called f: write f(…)."),
-        ("f --signature f(x", "is no signature of a Python function ("),
-        ("f --signature f(x):_pass;import_os", "is no signature of a Python function"),
-        ("f --signature f(x=1,y)", "is no signature of a Python function"),
-        ("to_kelvin --signature to_kelvin(f)", "line 6 has to_kelvin(celsius) already, and --signature says to_kelvin(f)"),
-        ("mean_kelvin --points 7", "are worth 3 points, and --points says 7"),
+        ("f --signature g(x)", "--signature is for g, but the exercise is called f. Write f(…)."),
+        ("f --signature f(x", "is not a signature of a Python function ("),
+        ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
+        ("f --signature f(x=1,y)", "is not a signature of a Python function"),
+        ("to_kelvin --signature to_kelvin(f)", "line 6 already has to_kelvin(celsius), but --signature is to_kelvin(f)"),
+        ("mean_kelvin --points 7", "are worth 3 points, but --points is 7"),
     ],
 )  # fmt: skip
 def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
@@ -176,10 +176,10 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
 @pytest.mark.parametrize(
     ("path", "text", "told"),
     [
-        (SOLUTIONS, "def f(:\n", f"{SOLUTIONS} cannot be added to, as Python cannot read it: line 1"),
-        (CHECKS, "\udcff", "is no UTF-8 text (byte 0)"),
-        (NOTEBOOK, "{", "cannot be added to: ch1_units.ipynb is not JSON"),
-        (SOLUTIONS, "import numpy as np\nlargest_gap = np.ptp\n", "line 2, is no function and no class"),
+        (SOLUTIONS, "def f(:\n", f"Cannot add to {SOLUTIONS}, because Python cannot read it: line 1"),
+        (CHECKS, "\udcff", "is not UTF-8 text (byte 0)"),
+        (NOTEBOOK, "{", "ch1_units.ipynb: ch1_units.ipynb is not a valid notebook"),
+        (SOLUTIONS, "import numpy as np\nlargest_gap = np.ptp\n", "line 2, is neither a function nor a class"),
         ("course_config.py", 'c.Course.chapters = tuple(["ch1_units"])\n', None),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, to
     (course.root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = files(course)
     said = run(course, "new-exercise", "largest_gap", "--chapter", CHAPTER if told else "ch2_gaps", status=2)
-    assert (told or "sets c.Course.chapters in a way that cannot be added to") in said
+    assert (told or "sets c.Course.chapters in a way that autograder cannot extend") in said
     assert files(course) == before
 
 
@@ -274,7 +274,7 @@ def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
     expected = STACK_STUB.replace("item):", "item, times=1):").replace("Put `item`", "Lay `item`")
     assert stub() == f'{expected}\n\n    def peek(self):\n        """The top."""\n        raise NotImplementedError'
     assert all("still to be written" in str(m) for m in inspect_chapter(course, CHAPTER).mistakes)
-    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: every stub is as its reference says.\n"
+    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: every stub already matches its reference.\n"
 
 
 STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n    words.'''\n    # Write here.\n    raise NotImplementedError\n\nhelper = 1"
@@ -303,7 +303,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
     assert told == f"{CHAPTER}: {'to_kelvin written anew' if expected else 'every stub is as its reference says'}.\n"
     cell["source"] = expected or stub
     assert path.read_text() == json.dumps(document, indent=2)
-    assert run(course, "stubs") == f"{CHAPTER}: every stub is as its reference says.\n"
+    assert run(course, "stubs") == f"{CHAPTER}: every stub already matches its reference.\n"
 
 
 def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):

@@ -173,7 +173,7 @@ def test_comments_hold_no_markup_of_the_students_making():
     exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message="NameError: <script>&", checks=(check,))
     assert comment_on(exercise, "message") == "NameError: &lt;script>&amp;"
     assert comment_on(dataclasses.replace(exercise, status="not_attempted"), "message") == "No response."
-    assert comment_on(dataclasses.replace(exercise, message=""), "message") == "This does not hold: t."
+    assert comment_on(dataclasses.replace(exercise, message=""), "message") == "This check fails: t."
 
 
 @pytest.mark.parametrize(
@@ -272,10 +272,10 @@ def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("5", "c.CourseDirectory.db_url is 5, which is no address of a database. It looks like sqlite:///"),
-        ("'nonsense'", "c.CourseDirectory.db_url is 'nonsense', which is no address of a database."),
-        ("'u:hunter2@host'", "c.CourseDirectory.db_url is set, which is no address of a database."),
-        ("'sqlite:////nonexistent/dir/g.db'", "names /nonexistent/dir/g.db, and there is no folder /nonexistent/dir."),
+        ("5", "c.CourseDirectory.db_url is 5, which is not a database address. It looks like sqlite:///"),
+        ("'nonsense'", "c.CourseDirectory.db_url is 'nonsense', which is not a database address."),
+        ("'u:hunter2@host'", "c.CourseDirectory.db_url is set, which is not a database address."),
+        ("'sqlite:////nonexistent/dir/g.db'", "names /nonexistent/dir/g.db, but there is no folder /nonexistent/dir."),
         ("'oracle://u:hunter2@host'", "the Python package oracledb, which is not installed here"),
     ],
 )
@@ -296,7 +296,7 @@ def test_a_server_that_is_down_is_told_without_a_password(course):
     told = str(error.value)
     assert "postgresql+psycopg://grader:***@127.0.0.1:1/book cannot be used: " in told
     assert "hunter2" not in told
-    assert "the same command goes on from here" in told
+    assert "Run the same command to continue." in told
 
 
 @pytest.mark.parametrize("line", ['plugin_class = "nosuch.Plugin"', "plugin_class = 5"])
@@ -305,7 +305,7 @@ def test_a_plugin_that_is_none_is_told(course, line):
     (course.root / "gradebook.db").unlink()
     load_nbgrader()
     config = nbgrader_config(configured(course, f"c.AssignLatePenalties.{line}"))
-    with pytest.raises(CourseError, match=r"plugin for late penalties cannot be used as nbgrader_config\.py has it"):
+    with pytest.raises(CourseError, match=r"plugin for late penalties that nbgrader_config\.py sets cannot be used"):
         require_gradebook(gradebook_url(course), config)
     assert not (course.root / "gradebook.db").exists()
 

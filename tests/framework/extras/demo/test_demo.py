@@ -155,7 +155,7 @@ def test_one_fault_of_a_student_is_one_line(course):
             reason = str(found.value)
             report.verdicts[chapter, student] = ungradable(Job(Path("x"), student, chapter), reason)
     _, head, *lines = recognised(report).splitlines()
-    assert head.startswith("Needs a person")
+    assert head.startswith("Needs your review")
     assert lines[0] == "  elif, every chapter: the notebook is not JSON, so it is not a whole notebook."
     assert [line.partition(":")[0] for line in lines[1:]] == [
         f"  ben, {', '.join(c[:3] for c in chapters if c != chapters[2])}",
@@ -197,7 +197,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
         assert (demo / "feedback" / student / chapter / f"{chapter}.html").is_file()
     text = "\n".join(said)
     planted = sum(work.injected is not None for work in report.work.values())
-    assert f"{planted} of {planted} mistakes planted one at a time were called by their names." in text
+    assert f"{planted} of {planted} mistakes that were injected one at a time were identified by name." in text
     assert "elif, ch1: the notebook is not JSON, so it is not a whole notebook." in text
     assert "to prove and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")
@@ -218,5 +218,5 @@ def test_a_chapter_that_is_not_fit_is_told_and_left_out(tmp_path, monkeypatch):
     report = run_demo(course, 3, say=said.append, progress=quiet)
     assert list(report.refused) == ["ch1_units"]
     assert report.verdicts == {}
-    assert "ch1_units: not released, and left out of what follows." in said[-1]
+    assert "ch1_units: not released, so it is skipped from now on." in said[-1]
     assert not (tmp_path / "demo" / "submitted").exists()

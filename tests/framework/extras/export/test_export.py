@@ -68,7 +68,7 @@ def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
         ["Cut, Carl", "", "", "cut", "", ""],
         ["'@sum, Dot", "", "S-4", "dot", "", ""],
     ]
-    assert told == ("1 mark waits for a person and is left blank, which is no zero: cut (ch1_units).",)
+    assert told == ("1 mark needs manual grading and is left blank, which is not a zero: cut (ch1_units).",)
     with_zero, _ = exported(course, "canvas", policy=Policy("zero"))
     assert [row[-1] for row in with_zero[2:]] == ["6", "4.5", "", "0"]
 
@@ -82,8 +82,8 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
     assert done.data.decode() == expected.replace('"=HYPERLINK', "\"'=HYPERLINK")
     assert path.read_bytes() == CANVAS.encode()
     assert done.remarks[1:] == (
-        "ch1_units is worth 6 in the gradebook and 10 in Canvas: marks are sent as they are.",
-        "1 row of canvas.csv fits nobody in the gradebook: Nobody, Nora.",
+        "ch1_units is worth 6 in the gradebook and 10 in Canvas. Marks are exported unchanged.",
+        "1 row of canvas.csv matches no student in the gradebook: Nobody, Nora.",
     )
     path.write_text("Student,ID,Section\n,,\n,101,Mon\n")  # a row without a name
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
@@ -172,7 +172,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
         with pytest.raises(GradebookError, match=f"gradebook.db was made by {what}"):
             export_marks(f"sqlite:///{book}", "csv")
         assert book.read_bytes() == before
-    with pytest.raises(GradebookError, match="There is no gradebook that could be read"):
+    with pytest.raises(GradebookError, match="There is no gradebook yet"):
         export_marks(f"sqlite:///{tmp_path / 'none.db'}", "csv")
 
 

@@ -36,7 +36,7 @@ def archive(course):
     path = course.root.parent / "ch1.zip"
     done = CliRunner().invoke(app, ["gradescope", CHAPTER, "--output", str(path), "--course", str(course.root)])
     assert done.exit_code == 0, done.output
-    assert "upload it to Gradescope, and give it to nobody" in done.stderr
+    assert "Upload it to Gradescope, and share it with nobody" in done.stderr
     return path
 
 
@@ -103,7 +103,7 @@ def test_partial_credit_and_who_sees_what(container):
     assert "You subtracted the offset" in shown(results)
     assert "leaves its inputs alone" not in shown(results)
     assert results["extra_data"]["sandbox"] == "landlock"
-    assert "set to 10 points on Gradescope, and these checks give 6" in said
+    assert "set to 10 points on Gradescope, but these checks give 6" in said
     assert SECRET not in json.dumps(results) + said
 
 
@@ -139,11 +139,11 @@ def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
         (
             "nothing handed in",
             0,
-            "There is no notebook in what was handed in. Hand in ch1_units.ipynb",
-            "There is no notebook",
+            "The submission contains no notebook. Submit a notebook called ch1_units.ipynb",
+            "contains no notebook",
         ),
-        ("no notebook", 0, "is not JSON", "is not JSON"),
-        ("the course", 1, "That is not your fault: your instructors can see what went wrong", "solutions/ch1_units.py"),
+        ("no notebook", 0, "is not a valid notebook", "is not a valid notebook"),
+        ("the course", 1, "This is not your fault. Your instructors can see what went wrong", "solutions/ch1_units.py"),
     ],
 )
 def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hidden):
@@ -177,8 +177,8 @@ def test_a_python_that_is_not_there_leaves_no_results(container):
         (["work.ipynb"], "work.ipynb"),
         (["a.ipynb", f"deep/er/{CHAPTER}.ipynb"], f"deep/er/{CHAPTER}.ipynb"),
         ([f"{CHAPTER}.ipynb", f".ipynb_checkpoints/{CHAPTER}.ipynb", f"old/{CHAPTER}.ipynb"], f"{CHAPTER}.ipynb"),
-        (["a.ipynb", "b.ipynb"], "There are 2 notebooks in what was handed in (a.ipynb, b.ipynb), and none is"),
-        (["notes.txt"], "There is no notebook"),
+        (["a.ipynb", "b.ipynb"], "The submission contains 2 notebooks (a.ipynb, b.ipynb), but none is"),
+        (["notes.txt"], "The submission contains no notebook"),
     ],
 )
 def test_the_notebook_that_is_meant(tmp_path, files, wanted):

@@ -79,11 +79,11 @@ def test_a_notebook_for_nbgrader(tmp_path):
 
     text = str(told)
     assert (
-        "its last line gives a number of points, and a check is passed or not. Its 0.5 points go to the exercise above it."
+        "its last line gives a number of points, but a check only passes or fails. Its 0.5 points go to the exercise above it."
         in text
     )
     assert (
-        "bottles: brought in from a notebook for nbgrader, 3 exercises for 6 points, and 5 more that a person marks."
+        "bottles: imported from a notebook for nbgrader, 3 exercises for 6 points, and 5 more that are graded manually."
         in text
     )
     release(course, ["bottles"], draft=True)
@@ -118,9 +118,9 @@ def test_a_notebook_for_otter(tmp_path):
 
     text = str(told)
     assert text == _shown("coming-from-otter.md")
-    assert "missing.csv is named among its files, and there is no such file beside the notebook." in text
-    assert "(q1): 2 points shared out evenly among 2 tests, as Otter does." in text
-    assert "(q2): its test “many” asks something that check() cannot replay in a notebook." in text
+    assert "missing.csv is in its list of files, but there is no such file next to the notebook." in text
+    assert "(q1): 2 points divided equally among 2 tests, as in Otter." in text
+    assert "(q2): its test “many” does something that check() cannot replay in a notebook." in text
     [kept] = [c for c in cells if "def test_many" in c["source"]]
     assert kept["metadata"]["nbgrader"]["locked"] is True
     assert kept["metadata"]["nbgrader"]["grade"] is False
@@ -138,7 +138,7 @@ def test_the_quickstart_of_nbgrader(tmp_path):
         "sum_of_squares": [0.5, 0.5],
     }
     assert (tmp_path / "source" / "problem1" / "jupyter.png").is_file()
-    with pytest.raises(ImportRefusedError, match=r"holds nothing that code can check.* a person marks \(2 cells\)"):
+    with pytest.raises(ImportRefusedError, match=r"has nothing that code can check.* manually graded part \(2 cells\)"):
         import_notebook(load_course(tmp_path), theirs / "problem2.ipynb")
 
 
@@ -151,18 +151,18 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
     ("content", "sentence"),
     [
         ("", "n.ipynb is empty."),
-        ("[" * 5000, "lists in lists"),
-        ('{"cells": [', "n.ipynb is not JSON (line 1: "),
+        ("[" * 5000, "lists nested more than"),
+        ('{"cells": [', "n.ipynb is not a valid notebook (JSON error in line 1: "),
         ({"worksheets": [], "nbformat": 3}, "nbformat 3). Convert it with: jupyter nbconvert"),
-        ({"metadata": R, "cells": [SOLVED]}, "n.ipynb is a notebook for R, and chapters here are Python 3."),
-        ({"metadata": OLD, "cells": [SOLVED]}, "n.ipynb is a notebook for Python 2, and chapters here are Python 3."),
+        ({"metadata": R, "cells": [SOLVED]}, "n.ipynb is a notebook for R, but chapters here use Python 3."),
+        ({"metadata": OLD, "cells": [SOLVED]}, "n.ipynb is a notebook for Python 2, but chapters here use Python 3."),
         ({"cells": [cell("code", "x = 1")]}, "n.ipynb is neither an nbgrader nor an Otter notebook"),
-        ({"cells": [SOLVED]}, "no test asks for a function or a variable that its solution makes."),
+        ({"cells": [SOLVED]}, "no test uses a function or a variable that its solution defines."),
         (
             {"cells": [cell("code", "# YOUR CODE HERE\nraise NotImplementedError()", grade_id="a", solution=True)]},
-            "n.ipynb holds no solution: is it the version that students get?",
+            "n.ipynb has no solutions. Is it the students' version?",
         ),
-        ({"cells": [raw("# BEGIN QUESTION\nname: [")]}, "n.ipynb, cell 1: its settings are no YAML in line 2: "),
+        ({"cells": [raw("# BEGIN QUESTION\nname: [")]}, "n.ipynb, cell 1: its settings are not YAML in line 2: "),
         ({"cells": [raw("# BEGIN QUESTION\nname: q1")]}, "n.ipynb, cell 1 (q1): its question q1 has no # END QUESTION."),
         (
             {"cells": [*question("name: q1", "", [], []), *question("name: q1", "", [], [])]},
@@ -170,7 +170,7 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
         ),
         (
             {"cells": [SOLVED, cell("code", "assert y == x", grade_id="t", grade=True, points=1)]},
-            "None of its tests can be carried over. Nothing was written.",
+            "None of its tests can be imported. Nothing was written.",
         ),
         (
             {"cells": [cell("code", "### BEGIN SOLUTION\nx = 1 / 0\n### END SOLUTION", grade_id="a", solution=True),
@@ -198,7 +198,7 @@ def test_what_no_chapter_can_be_made_of(tmp_path, content, sentence):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("ch1_units", "The course has a chapter ch1_units already (source/ch1_units/ch1_units.ipynb is there)."),
+        ("ch1_units", "The course already has a chapter ch1_units (source/ch1_units/ch1_units.ipynb exists)."),
         ("../evil", "'../evil' cannot be the name of a chapter"),
         ("class", "'class' cannot be the name of a chapter"),
     ],

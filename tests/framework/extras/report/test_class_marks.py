@@ -49,7 +49,7 @@ def test_each_student_has_what_the_gradebook_says(marks):
     assert found["zq-more-82"] == ("graded", 6.0)
     assert marks.marks["zq-more-82"].seconds_late == 0.0
     assert found["zq-cut-80"] == ("ungradable", None)
-    assert "is not JSON" in marks.marks["zq-cut-80"].doubts[0]
+    assert "is not a valid notebook" in marks.marks["zq-cut-80"].doubts[0]
     assert found["zq-blank-83"] == ("graded", 0.0)
     assert found["zq-gus-79"] == ("missing", None)
 
@@ -71,7 +71,7 @@ def test_the_verb_prints_the_same_as_json_and_as_text(graded):
     assert by_student["zq-cut-80"]["score"] is None
     assert by_student["zq-ben-78"]["exercises"]["to_kelvin"] == {"score": 0.0, "max_score": 2.0}
     text = CliRunner().invoke(app, ["marks", "--all", "--course", str(graded.root)]).stdout
-    assert "— could not be graded: a person has to look\n· not handed in" in text
+    assert "— could not be graded: needs your review\n· not submitted" in text
     assert "\x1b" not in text
 
 
@@ -95,7 +95,7 @@ def test_the_table_fits_any_terminal(width):
 def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
     """A mark of an earlier notebook is reported. A copied course, whose files have other times, is not."""
     course = load_course(shutil.copytree(graded.root, tmp_path / "mini"))
-    again = "handed in since this mark"
+    again = "submitted after this mark"
     assert not any(again in text for m in class_marks(course, [CHAPTER])[0].marks.values() for text in m.doubts)
     hand_in(course, "zq-s1", document(course, **RIGHT), "2026-01-09 09:00:00 UTC")
     assert again in class_marks(course, [CHAPTER])[0].marks["zq-s1"].doubts[-1]
@@ -106,7 +106,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
     """An empty class, an ungraded class, and a gradebook of another version each get a message."""
     course = copy_course(tmp_path / "mini")
     sentence, status = told(course, verb, CHAPTER)
-    assert (sentence.startswith("There is no class yet: nobody is in the gradebook"), status) == (True, 2)
+    assert (sentence.startswith("There is no class yet: the gradebook has no students"), status) == (True, 2)
     hand_in(course, "ada", document(course, **RIGHT))
     if verb == "report":
         assert "Nothing of ch1_units has been graded yet" in told(course, verb, CHAPTER)[0]
@@ -123,7 +123,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Make a copy of it and run `nbgrader db upgrade`"
+        "was made by another version of nbgrader: no such column: lms_user_id. Copy it, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1

@@ -39,7 +39,7 @@ def test_an_exercise_that_the_strong_fail_is_named():
     scores = [[2, 2, 0]] * 6 + [[0, 0, 2]] * 6 + [[2, 0, 1]]
     item = analyse(class_of(scores)).items[2]
     assert item.discrimination < 0
-    assert "read the exercise and its checks again" in item.sentence
+    assert "Read the exercise and its checks again" in item.sentence
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_an_exercise_that_the_strong_fail_is_named():
         ([[1, 2]], "1 with a mark in every exercise is too few"),
         ([[1, 2]] * (FEW - 1), f"{FEW - 1} with a mark in every exercise are too few"),
         ([[1, 2]] * FEW, "everybody has the same total"),
-        ([[i % 3] for i in range(FEW)], "there is one exercise only"),
+        ([[i % 3] for i in range(FEW)], "there is only one exercise"),
     ],
 )
 def test_too_little_to_say_is_said(scores, sentence):

@@ -61,8 +61,8 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     course_secret(site.course)
     made = tmp_path / "public" / "site"
     status, said = site("--output-dir", made)
-    look = f"To look at it here: python -m http.server --directory {made}"
-    assert said.endswith(f"The site is {made}: put it on any web server. {look}")
+    look = f"To view it here: python -m http.server --directory {made}"
+    assert said.endswith(f"The site is in {made}. Put it on any web server. {look}")
     assert status == 0
     assert (made / "files" / CHAPTER / f"{CHAPTER}.ipynb").is_file()
     assert (made / "files" / CHAPTER / "examples.json").is_file()
@@ -97,10 +97,10 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda folder: folder.write_text("mine"), "is a file, and a site is a folder. Name another one."),
+        (lambda folder: folder.write_text("mine"), "is a file, but a site is a folder. Name a folder."),
         (
             lambda folder: (folder.mkdir(), (folder / "thesis.txt").write_text("mine")),
-            "is not empty, and what is in it is no site made by `autograder site`: nothing was written.",
+            "is not empty, and it does not contain a site from `autograder site`. Nothing was written.",
         ),
         (lambda folder: folder.symlink_to(folder / "nowhere"), "is a link to nowhere. Name another folder."),
     ],
@@ -145,21 +145,21 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     [
         (
             lambda folder: (folder / "pyodide.mjs").unlink(),
-            "pyodide.mjs is not in it. It has to hold Pyodide 314.0.6, unpacked",
+            "pyodide.mjs is not in it. It must contain Pyodide 314.0.6, unpacked",
         ),
         (
             lambda folder: (folder / "pyodide-lock.json").write_text("[]"),
-            "pyodide-lock.json is damaged: it is no list of",
+            "pyodide-lock.json is damaged: it is not a list of",
         ),
         (
             lambda folder: (folder / "package.json").write_text('{"version": "0.27.1"}'),
-            "holds Pyodide 0.27.1, and the site's kernel is made for 314.0.6.",
+            "contains Pyodide 0.27.1, but the site's kernel needs 314.0.6.",
         ),
         (
             lambda folder: (
                 (folder / "pyodide").mkdir() or [p.rename(folder / "pyodide" / p.name) for p in folder.glob("*.*")]
             ),
-            "Pyodide is one folder further down. Say --pyodide",
+            "Pyodide is one folder further down. Use --pyodide",
         ),
     ],
 )

@@ -49,7 +49,7 @@ def test_the_line_of_the_students_own_cell(cell):
     text = cell(
         "before = np.random.get_state()[1].sum()\nhint(softmax)\nassert before == np.random.get_state()[1].sum()"
     )
-    assert "Look at line 5: with another axis there, everything that is tried here would hold." in text
+    assert "Look at line 5: with another axis there, all checks here would pass." in text
     assert "axis=-1" not in text
 
 
@@ -59,7 +59,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
     cell(MIDDLE)
     told = cell("hint(softmax)")
     assert "Look at line 5: with another axis there" in told
-    assert "`hint(softmax)` gives the first of the written hints." in told
+    assert "`hint(softmax)` shows the first written hint." in told
     assert "First hint." in cell("hint(softmax)")
     cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
     assert "Second hint: look at `keepdims`" in cell("hint(softmax)"), "two mistakes, and nothing that is proven"

@@ -238,7 +238,7 @@ def test_another_language_is_refused(tmp_path):
     """A notebook for a kernel of another language is not run, and the reason names the kernel."""
     nb = notebook("x <- 1", language="R")
     nb.metadata.kernelspec["name"] = "ir"
-    with pytest.raises(CannotExecuteError, match="kernel 'ir' speaks R; only Python can be run in the jail"):
+    with pytest.raises(CannotExecuteError, match=r"kernel 'ir' uses R\. Only Python can run in the sandbox"):
         run(nb, tmp_path)
 
 
@@ -255,7 +255,7 @@ def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):
     """If the instructor's own cell needs something that the sandbox lacks, no mark is given, and the reason names it."""
     with pytest.raises(CannotExecuteError) as caught:
         run(notebook(cell(source, "t", 1)), tmp_path)
-    assert f"The locked cell 't' uses {found}, which the jail does not run." in str(caught.value)
+    assert f"The locked cell 't' uses {found}, which the sandbox does not run." in str(caught.value)
 
 
 def test_figures_are_kept_and_cost_nothing(tmp_path):

@@ -134,14 +134,14 @@ class TestReadingTheFile:
         with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
             load_examples(path)
         path.write_text(text)
-        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Fetch the chapter again"):
+        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Download the chapter again"):
             load_examples(path)
 
     @pytest.mark.parametrize(
         ("data", "words"),
         [
-            ({"format": 2}, r"format 2, and this autograder reads format 1: update it"),
-            ([1, 2], "no file of examples"),
+            ({"format": 2}, r"format 2, but this autograder reads format 1. Update it"),
+            ([1, 2], "not an examples file"),
         ],
     )
     def test_something_else_is_not_guessed_at(self, data, words):
@@ -213,8 +213,8 @@ class TestJudging:
         single, one_part, pair = (
             verdict_on(lambda x, v=v: v, one_check(*steps), "f") for v in (3.0, (3.0,), (3.0, 2.0))
         )
-        assert single.message == "f(1.0) is a single number; a pair is asked for.\nf(1.0)"
-        assert "f(1.0) has 1 part; a pair is asked for." in one_part.message
+        assert single.message == "f(1.0) is a single number instead of a pair.\nf(1.0)"
+        assert "f(1.0) has 1 part instead of 2." in one_part.message
         assert pair.status == "passed"
 
     def test_a_function_given_as_an_argument_is_made_from_its_source(self):
@@ -267,15 +267,15 @@ class TestNothingToJudge:
 
         verdict = verdict_on(softmax)
         assert verdict.status == "error"
-        words = "`softmax` calls `weights_of`, and the `weights_of` that was run last is still an empty stub"
+        words = "`softmax` calls `weights_of`, which is still an empty stub"
         assert words in verdict.checks[0].reason
 
     @pytest.mark.parametrize(
         ("names", "entry", "status", "words"),
         [
             ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
-            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
-            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
+            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
+            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
             ({}, QUIZ, "not_attempted", "no variable `q1` or `q2` yet: run the cell"),
         ],
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],

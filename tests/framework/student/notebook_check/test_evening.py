@@ -69,7 +69,7 @@ class TestGuard:
         before = signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr
         text = said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.2)")
         assert "softmax was still running after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
-        assert "and was stopped: which loop never ends" in text
+        assert "Is there a loop that never ends" in text
         assert "It was in line" in text
         assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr) == before
         assert threading.active_count() == 1 or not any("Timer" in t.name for t in threading.enumerate())
@@ -86,7 +86,7 @@ class TestGuard:
     @pytest.mark.parametrize("seconds", ["0", "-1", "'long'", "True", "float('nan')"])
     def test_seconds_that_make_no_sense_are_told(self, notebook, seconds):
         """Nothing is run then."""
-        assert "it has to be a number above 0" in said(
+        assert "It must be a number above 0" in said(
             notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax, seconds={seconds})"
         )
 
@@ -109,7 +109,7 @@ class TestGuard:
         with pytest.raises(KeyboardInterrupt) as stopped:
             notebook(f"{ENDLESS}\ncheck(softmax, seconds=30)")
         assert str(stopped.value).startswith("You stopped it in line ")
-        assert str(stopped.value).endswith("Nothing is lost: run the cell again when you like.")
+        assert str(stopped.value).endswith("Nothing is lost: run the cell again whenever you like.")
         assert stopped.value._render_traceback_() == [str(stopped.value)]
         assert not [frame for frame in stopped.traceback if "judging" in str(frame.path)]
 
@@ -158,19 +158,19 @@ class TestAfterTheAnswer:
     def test_a_solution_comes_after_the_hints(self, notebook):
         """They are shown at once if the exercise is done, with the code's layout."""
         assert (
-            "A solution comes after hint 3, and you have read none so far: `hint(softmax)` gives the next one."
+            "You can see the solution after hint 3. You have read none so far. `hint(softmax)` shows the next one."
             in said(notebook_check.CheckProblem, notebook, f"{WRONG}\nsolution(softmax)")
         )
         third = [notebook("hint(softmax)") for _ in range(3)][-1]
         assert "`solution(softmax)`" in " ".join(third.split())
         out = notebook("solution(softmax)")
-        assert out.startswith("You learn it by writing it")
+        assert out.startswith("You learn by writing it yourself")
         assert "    def softmax(x, axis=-1):\n        e = 1\n" in out
 
     def test_in_a_course_there_is_none(self, notebook):
         """A sentence says why, and what helps."""
         told = said(notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax)\nsolution(softmax)")
-        assert told.startswith("`solution` is for people who learn by themselves")
+        assert told.startswith("`solution` is only for self-study")
         assert "another way" not in notebook("check(softmax)")
 
     @pytest.mark.usefixtures("alone")
@@ -229,7 +229,7 @@ class TestMap:
         notebook(f"{RIGHT}\ncheck(softmax)")
         notebook("q1, q2 = 'b', 1\ncheck('quiz_ch9')")
         out = " ".join(notebook("def mean_of(x):\n    return x.mean()\ncheck(mean_of)").split())
-        assert "This is the end of by hand: 3 exercises in 1 chapter, and every one of them holds." in out
+        assert "This is the end of by hand: 3 exercises in 1 chapter, and you have solved them all." in out
         assert "This is the end of by hand" in notebook("check()")
 
     @pytest.mark.usefixtures("alone")
@@ -259,8 +259,11 @@ class TestNotAsItShouldBe:
         text = said(
             notebook_check.CheckFailed, notebook, "def softmax(x, axis=-1):\n    return x * W_Q\ncheck(softmax)"
         )
-        assert "`W_Q` is made in the cell that begins `rng = np.random.default_rng(0)`, which was not run since" in text
-        assert text.count("is made in the cell") == 1
+        assert (
+            "`W_Q` is defined in the cell that begins `rng = np.random.default_rng(0)`. You have not run it since"
+            in text
+        )
+        assert text.count("is defined in the cell") == 1
         assert "Run › Run All Above Selected Cell" in text
 
     def test_a_notebook_of_another_release_is_told(self, notebook, beside_the_notebook):
@@ -269,8 +272,8 @@ class TestNotAsItShouldBe:
         cells = [{"cell_type": "code", "metadata": about, "source": "check(entropy)"}]
         (beside_the_notebook / f"{by_hand.CHAPTER}.ipynb").write_text(json.dumps({"cells": cells}))
         text = said(notebook_check.CheckProblem, notebook, "def entropy(p):\n    return p\ncheck(entropy)")
-        assert "the examples.json beside it does not know it: the two are from different releases." in text
-        assert "your notebook stays as it is" in text
+        assert "but examples.json does not: the two files are from different releases." in text
+        assert "Your notebook stays unchanged" in text
 
     def test_a_full_disk_costs_one_sentence(self, notebook, monkeypatch):
         """The card is shown, the progress is recorded, and nothing is raised."""
@@ -281,8 +284,8 @@ class TestNotAsItShouldBe:
         monkeypatch.setattr(files, "_create", refuse)
         first, second = (notebook(f"{RIGHT}\ncheck(softmax)") for _ in range(2))
         assert first.startswith("softmax   3 of 3")
-        assert f"could not be noted in {os.getcwd()}/{PROGRESS_NAME}: the disk is full." in first  # noqa: PTH109
-        assert "could not be noted" not in second
+        assert f"could not be saved in {os.getcwd()}/{PROGRESS_NAME}: the disk is full." in first  # noqa: PTH109
+        assert "could not be saved" not in second
         assert "✓ softmax" in notebook("check()")
 
     def test_a_narrow_terminal_gets_narrow_lines(self, notebook, monkeypatch):

@@ -79,7 +79,7 @@ def test_a_later_releases_file_is_left_alone(tmp_path):
     """An unreadable progress file is not overwritten. New progress is kept in memory, with one message."""
     path = tmp_path / PROGRESS_NAME
     path.write_text('{"format": 99, "chapters": "otherwise"}')
-    assert "it was written by a later release of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
+    assert "it was written by a newer version of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
     assert path.read_text() == '{"format": 99, "chapters": "otherwise"}'
     assert read(tmp_path).of("ch1", "softmax").status == "done"
 
@@ -98,8 +98,8 @@ def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, num
         broken.setattr(files, "_create", refuse)
         said = record(tmp_path, "ch1", "softmax", passed=False)
         assert said == (
-            f"How far you are could not be noted in {tmp_path / PROGRESS_NAME}: {reason}. It is remembered until the "
-            "kernel is restarted, and everything else works as always."
+            f"Your progress could not be saved in {tmp_path / PROGRESS_NAME}: {reason}. It is kept until you restart the "
+            "kernel. Everything else works as usual."
         )
         assert record(tmp_path, "ch1", "softmax", hint=1) == ""
         assert read(tmp_path).of("ch1", "softmax") == ExerciseProgress("begun", failed=1, hints=1)

@@ -53,7 +53,7 @@ class TestCheck:
         """Nothing is raised, and the card is printed."""
         out = notebook(f"{RIGHT}\ncheck(softmax)")
         assert out.startswith("softmax   3 of 3 points here")
-        assert "Next comes mean_of." in out
+        assert "Next is mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
         """Without a display, the exception's text is the card. Tools recognize it as a failing assert."""
@@ -94,9 +94,9 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("run", "words"),
         [
-            ([BLANK, RIGHT + ")"], "Python could not read your `softmax` when its cell was run last (a SyntaxError)"),
-            ([BLANK, RIGHT + ")", BLANK], "`softmax` is not written yet, or was not run since"),
-            ([BLANK, "print(softmax))"], "`softmax` is not written yet, or was not run since"),
+            ([BLANK, RIGHT + ")"], "Python could not read your `softmax` (a SyntaxError)"),
+            ([BLANK, RIGHT + ")", BLANK], "`softmax` is not written yet, or you have not run its cell"),
+            ([BLANK, "print(softmax))"], "`softmax` is not written yet, or you have not run its cell"),
         ],
     )
     def test_code_that_python_could_not_read_is_not_called_unwritten(self, notebook, run, words):
@@ -138,16 +138,16 @@ class TestQuiz:
     def test_well_formed_answers_pass_and_are_not_judged(self, notebook):
         """Every answer in form: no raise, and no word on right or wrong."""
         out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
-        assert out.startswith("quiz_ch9   every answer is well formed")
+        assert out.startswith("quiz_ch9   every answer is valid")
         assert "marked when graded" in out
 
     @pytest.mark.parametrize(
         ("answers", "finding"),
         [
             ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
-            ("q1, q2 = 'z', 1.0", "q1 is 'z'; write one of 'a', 'b', 'c'."),
-            ("q1, q2 = 'b', 'much'", "q2 is 'much'; write a number."),
-            ("q1, q2 = None, None", "Nothing is answered yet"),
+            ("q1, q2 = 'z', 1.0", "q1 is 'z'. Write one of 'a', 'b', 'c'."),
+            ("q1, q2 = 'b', 'much'", "q2 is 'much'. Write a number."),
+            ("q1, q2 = None, None", "You have not answered yet"),
             ("", "There is no variable `q1` or `q2` yet"),
         ],
     )
@@ -192,16 +192,16 @@ class TestUnhelpfulSituations:
     @pytest.mark.parametrize(
         ("code", "sentence"),
         [
-            ("check('softmx')", "No exercise of ch9_by_hand is called `softmx`. Did you mean check(softmax)?"),
+            ("check('softmx')", "ch9_by_hand has no exercise called `softmx`. Did you mean check(softmax)?"),
             ("check('quiz_ch1')", 'Did you mean check("quiz_ch9")?'),
             ("check(len)", "called `len`. The exercises here are: softmax, mean_of, quiz_ch9."),
-            ("check(softmax(np.ones(3)))", "given a value of type ndarray, not a function. Name the function itself, without"),
-            ("check(None)", "given None, which is what a function without a `return` gives"),
-            ("check(int)", "given the class int, not a function"),
-            ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, and no function any more."),
-            ("q1 = 'b'\ncheck(q1)", 'given the text of an answer. Write check("quiz_ch9")'),
+            ("check(softmax(np.ones(3)))", "got a value of type ndarray, not a function. Name the function itself, without"),
+            ("check(None)", "got None, which a function without `return` returns"),
+            ("check(int)", "got the class int, not a function"),
+            ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, not a function."),
+            ("q1 = 'b'\ncheck(q1)", 'got the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),
-            ("hint()", "hint needs to be told which exercise"),
+            ("hint()", "Which exercise? Write one of"),
         ],
     )  # fmt: skip
     def test_each_gets_a_sentence_that_says_what_to_do(self, notebook, code, sentence):
@@ -211,8 +211,8 @@ class TestUnhelpfulSituations:
     @pytest.mark.parametrize(
         ("content", "words"),
         [
-            (None, ["There is no examples.json in {folder}", "beside the notebook"]),
-            ("{", ["examples.json cannot be read", "Fetch the chapter again"]),
+            (None, ["There is no examples.json in {folder}", "in the same folder as the notebook"]),
+            ("{", ["examples.json cannot be read", "Download the chapter again"]),
         ],
         ids=["none there", "broken"],
     )
@@ -271,7 +271,7 @@ class TestSelfLearners:
         """If a course cannot be recorded, the message has the command to run."""
         (clone / "course_config.py").write_text("c = get_config()\nthis is no python\n")
         text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
-        assert f"The examples of {self.CHAPTER} could not be made" in text
+        assert f"The examples of {self.CHAPTER} could not be created" in text
         assert f"`python -m autograder examples {self.CHAPTER}`" in text
 
 
@@ -317,7 +317,7 @@ class TestFrontEnds:
         assert "<section" in card.data["text/html"]
         assert card.data["text/plain"].startswith("softmax   1 of 3")
         assert (error.output_type, error.ename) == ("error", "CheckFailed")
-        assert error.traceback == ["softmax is not right yet: the card above says what to look at."]
+        assert error.traceback == ["softmax is not right yet. The card above says what to check."]
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
         assert "Python could not read your" in cells[7].outputs[0].data["text/plain"]

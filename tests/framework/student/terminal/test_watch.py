@@ -100,7 +100,7 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
     assert "to_kelvin hint 1 of" in " ".join(watched.until("hint 1 of", key="h").split())
     assert watched.until("→ ✗ to_kelvin", key="l").count("not begun") == 2
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
-    assert "Next comes mean_kelvin." in " ".join(watched.until("1 of 3 exercises hold").split())
+    assert "Next is mean_kelvin." in " ".join(watched.until("1 of 3 exercises solved").split())
     watched.until("mean_kelvin not attempted yet", key="n")
     standing = progress.read(laid_out.parents[1]).of(CHAPTER, "to_kelvin")
     assert (standing.status, standing.failed, standing.hints) == ("done", 1, 1)
@@ -116,7 +116,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     (laid_out.parent / "examples.json").write_text(json.dumps({**examples, "call_seconds": 2}))
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
-    watched.until("1 of 3 exercises hold")
+    watched.until("1 of 3 exercises solved")
     save(laid_out, mean_kelvin=ENDLESS)
     assert "still running after 2 seconds" in " ".join(watched.until("which loop never ends").split())
     save(laid_out, to_kelvin="while True: pass")
@@ -135,10 +135,10 @@ def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
     save(laid_out, to_kelvin=WRONG_SIGN, mean_kelvin=RIGHT["mean_kelvin"])
     watched.until("✗")
     before = laid_out.read_bytes()
-    watched.until("Put back what was handed out?", key="r")
+    watched.until("Restore the original?", key="r")
     watched.until("Nothing was changed", key="n")
     assert laid_out.read_bytes() == before
-    watched.until("Put back what was handed out?", key="r")
+    watched.until("Restore the original?", key="r")
     told = watched.until("to_kelvin not attempted yet", key="y")
     [kept] = laid_out.parent.glob("*.bak")
     assert kept.name in told.replace("\n", "")
@@ -165,7 +165,7 @@ def test_no_examples_is_one_sentence(laid_out, monkeypatch):
     """A notebook without examples says what is missing, and where it comes from."""
     (laid_out.parent / "examples.json").unlink()
     alone = Watched(laid_out, monkeypatch)
-    alone.until("There is no examples.json beside")
+    alone.until("There is no examples.json next to")
     alone.watch.close()
 
 
@@ -243,7 +243,7 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
         set_up_course(released, tmp_path / "file")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "course.json").write_text('{"id": "x", "title": "Knitting", "chapters": []}')
-    with pytest.raises(CourseError, match="holds another course, Knitting"):
+    with pytest.raises(CourseError, match="contains another course, Knitting"):
         set_up_course(released, tmp_path / "other")
     told = python("-m", "autograder", "start", "--no-open", "/proc/mine", cwd=tmp_path)
     assert told.returncode in {1, 2}
