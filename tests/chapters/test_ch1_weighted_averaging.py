@@ -88,7 +88,7 @@ def no_ties(values, rng):
     if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
         return values
     found = np.sort(scores(values))
-    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding takes
+    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding errors
     return values if len(found) == 1 or found[-1] - found[-2] > margin * max(1.0, np.abs(found).max()) else None
 
 
@@ -118,7 +118,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             )
         ],
         constrain=no_ties,
-        draws=2,  # one of few keys is best by chance, too
+        draws=2,  # with few keys, a wrong rule may find the best one by chance
         exclude=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )

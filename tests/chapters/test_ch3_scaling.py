@@ -29,7 +29,7 @@ from autograder.checking import (
 from solutions.ch3_scaling import quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
-# mean d_k (d_k * (1 - 1/n) with the mean taken away) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
+# mean d_k (d_k * (1 - 1/n) with the mean subtracted) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
 # (2 + 6 / d_k) / n. Whatever the order of the draws, a right function's answers have that distribution.
 
 
@@ -46,7 +46,7 @@ def answers(student, rng, d_k, count, samples=SAMPLES):
     return np.array(found)
 
 
-# What a notebook can measure by itself: whether one generator gives one answer, and how far those to many scatter.
+# A notebook can measure by itself whether one generator gives one answer, and how far the answers to many scatter.
 AGAIN = """
 def probe(score_variance, d_k, n_samples, rng):
     first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
@@ -113,7 +113,7 @@ class TestScoreVariance:
     @check(visible=True, after="test_four_entries")
     def test_scatter(self, student):
         """the answers vary from generator to generator, as much as for independent pairs of normal draws"""
-        # As in test_spread: six standard deviations of what a right function gives, or more, on either side.
+        # As in test_spread: at least six standard deviations of a right function's answers on each side.
         for d_k, samples, low, high in ((1, 100, 0.4, 2.4), (16, 100, 0.45, 1.9), (4, 1000, 0.1, 4.0)):
             found = student.measure(SCATTER, "score_variance", d_k, samples, Rng(8))
             bounds = d_k * np.sqrt(relative_variance(d_k, samples) * np.array([low, high])).round(3)
@@ -125,7 +125,7 @@ class TestScoreVariance:
     def test_spread(self, student, rng):
         """the answers differ from generator to generator, as much as for independent pairs of normal draws"""
         # The logarithm of the ratio of the two variances is near normal, with a standard deviation of about 0.11: the
-        # bounds are six or more of those away on either side. Entries of variance 1 that are not normal fail at
+        # bounds are at least six of those away on each side. Entries of variance 1 that are not normal fail at
         # d_k = 1, and pairs that share a vector or an entry at d_k = 16. Ten times the pairs have a tenth of the
         # variance: a function that always draws 100 is wrong by a factor of 10, so few answers suffice.
         cases = (1, SAMPLES, 300, 0.45, 2.1), (16, SAMPLES, 200, 0.45, 1.9), (1, 10 * SAMPLES, 40, 0.15, 3.2)
@@ -351,8 +351,8 @@ class TestSoftmaxJacobian:
     test_care = pure(points=0.25)
 
 
-# What a check hands over as f. Cubes tell every step apart: for x**3 the two-point difference is 3 x**2 + eps**2, and
-# with multiples of 1/4 all of it is exact in floating point, however the difference is written.
+# The functions that a check passes as f. Cubes distinguish all steps: for x**3 the two-point difference is
+# 3 x**2 + eps**2. With multiples of 1/4, all of it is exact in floating point, however the difference is written.
 CUBES = function("f(x)", "return (x ** 3).sum()")
 MIXED = function(
     "f(x)", "return float(x[0, 0] ** 3 + 2 * x[0, 1] * x[1, 2] - x[1, 0] * x[1, 0] * x[0, 2] + 5 * x[1, 1])"
