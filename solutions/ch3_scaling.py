@@ -199,7 +199,7 @@ quiz_ch3 = quiz(
             right="d",
             wrong={
                 ("a", "short_path_means_no_vanishing"): """
-                It is true that the path from one position to another is short. But there is a softmax on it. Look at
+                It is true that the path from one position to another is short. But it leads through a softmax. Look at
                 your picture of gradient sizes: what happens to a gradient that passes through a saturated softmax?""",
                 ("b", "vanishing_with_distance"): """
                 Recurrent networks have that problem, because a gradient passes through every step between two

@@ -61,8 +61,8 @@ def returns_the_row_sums(A):
 @wrong
 def takes_exp_first(A):
     """Your rows add up to 1, but the proportions inside them have changed. For example, [1, 3] should become [0.25,
-    0.75], but would become [0.12, 0.88]. You took exp of the entries, which gives a softmax: that comes in chapter 1.
-    Here a number that is three times as large should stay three times as large."""
+    0.75], but your code would give [0.12, 0.88]. You took exp of the entries, which gives a softmax: that comes in
+    chapter 1. Here a number that is three times as large should stay three times as large."""
     e = np.exp(A - A.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -70,8 +70,8 @@ def takes_exp_first(A):
 @wrong
 def softmax_of_the_rows(A):
     """Your rows add up to 1, but the proportions inside them have changed. For example, [1, 3] should become [0.25,
-    0.75], but would become [0.12, 0.88]. You took exp of the entries, which gives a softmax: that comes in chapter 1.
-    Here a number that is three times as large should stay three times as large."""
+    0.75], but your code would give [0.12, 0.88]. You took exp of the entries, which gives a softmax: that comes in
+    chapter 1. Here a number that is three times as large should stay three times as large."""
     with np.errstate(all="ignore"):
         e = np.exp(A)
         return e / e.sum(axis=1, keepdims=True)
@@ -119,8 +119,8 @@ def stretched_from_zero_to_one(A):
 @wrong
 def subtracts_instead_of_dividing(A):
     """You subtracted the same amount from each entry of a row. So your rows add up to 1, but they may contain numbers
-    below 0. For example, [1, 3] should become [0.25, 0.75], but would become [-0.5, 1.5]. Which operation keeps 3 three
-    times as large as 1?"""
+    below 0. For example, [1, 3] should become [0.25, 0.75], but your code would give [-0.5, 1.5]. Which operation keeps
+    3 three times as large as 1?"""
     return A - (A.sum(axis=1, keepdims=True) - 1) / A.shape[1]
 
 

@@ -435,7 +435,7 @@ def sigmoid(x, axis=-1):
 @wrong
 def softmax_twice(x, axis=-1):
     """Your answer is the softmax of the softmax. The second one gets numbers between 0 and 1, so hardly any difference
-    is left. Scores 0 and 10 should give 0.00005 and 0.99995, but would give 0.27 and 0.73."""
+    is left. Scores 0 and 10 should give 0.00005 and 0.99995, but your code would give 0.27 and 0.73."""
     for _ in range(2):
         e = np.exp(x - x.max(axis=axis, keepdims=True))
         x = e / e.sum(axis=axis, keepdims=True)

@@ -285,9 +285,9 @@ def first_of_the_batch(Q, K):
 
 @wrong
 def distances_as_scores(Q, K):
-    """You computed distances between queries and keys (or their squares, with a minus sign). Then the best score is 0,
-    for two equal vectors. A dot product is another measure: [1, 2] with itself scores 5, for example, and with [2, 4]
-    even 10."""
+    """You computed distances between queries and keys (or their squares, with a minus sign). The best score is then 0,
+    if the two vectors are equal. A dot product is another measure: [1, 2] with itself scores 5, for example, and with
+    [2, 4] even 10."""
     return -((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
 
 

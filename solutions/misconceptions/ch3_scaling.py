@@ -386,7 +386,7 @@ def plain_transpose(Q, K, V):
 @wrong
 def transpose_0_2_1(Q, K, V):
     """Your code works only for exactly one batch axis, because `transpose` with a list of three axes needs an array
-    with three axes. Which function swaps the last two, however many come before?"""
+    with three axes. Which function swaps the last two axes, however many come before?"""
     scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights

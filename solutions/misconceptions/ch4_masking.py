@@ -340,8 +340,8 @@ def batch_axis_in_the_middle(lengths, n_k):
 
 @wrong
 def counts_the_lengths_down(lengths, n_k):
-    """The mask is right, but your code changes `lengths`. `lengths -= 1` writes into the caller's array, so its next
-    use gets other lengths. `lengths - 1` makes a new array."""
+    """The mask is right, but your code changes `lengths`. `lengths -= 1` writes into the caller's array, so later code
+    gets other lengths. `lengths - 1` makes a new array."""
     lengths -= 1
     return np.arange(n_k) <= lengths[:, None, None]
 
@@ -743,7 +743,7 @@ def transposes_the_batch(Q, K, V, mask=None):
 @wrong
 def exactly_one_batch_axis(Q, K, V, mask=None):
     """Your attention works only for exactly one batch axis, because `transpose` with a list of three axes needs an
-    array with three axes. Which function swaps the last two, however many come before?"""
+    array with three axes. Which function swaps the last two axes, however many come before?"""
     scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights

@@ -270,7 +270,7 @@ def temperature(values, _query):
     ),
 )
 class TestSoftLookup:
-    """Begin with the steps of `hard_lookup` and replace only the middle one. Do not find the largest score, but turn
+    """Begin with the steps of `hard_lookup` and replace only the middle one. Instead of finding the largest score, turn
     all the scores into weights.
 
     Scores of shape (n,), divided by the temperature, become weights of shape (n,). These weights average the rows of V
