@@ -160,7 +160,7 @@ def attention_normalised_last(Q, K, V):
 
 @right.worth_reading
 def attention_query_by_query(Q, K, V):
-    """One query at a time, lists of rows stacked; recursion over the batch axes."""
+    """One query at a time, with the rows stacked at the end and recursion over the batch axes."""
     if Q.ndim > 2:
         pairs = [attention_query_by_query(*parts) for parts in zip(Q, K, V, strict=True)]
         return np.stack([output for output, _ in pairs]), np.stack([weights for _, weights in pairs])

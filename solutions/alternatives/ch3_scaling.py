@@ -63,7 +63,7 @@ def variance_as_mean_square(d_k, n_samples, rng):
 
 @right
 def variance_with_columns_as_vectors(d_k, n_samples, rng):
-    """Vectors stand in columns."""
+    """The columns are the vectors."""
     q, k = rng.standard_normal((2, d_k, n_samples))
     return (q * k).sum(axis=0).var()
 
@@ -406,7 +406,7 @@ def gradient_there_and_back_by_addition(f, x, eps=1e-5):
 
 @right
 def gradient_of_flat_entries(f, x, eps=1e-5):
-    """Counts entries in a flat array; f sees the old shape."""
+    """Counts entries in a flat array, but f gets the old shape."""
     slopes = []
     for i in range(x.size):
         step = np.zeros(x.size)

@@ -157,7 +157,7 @@ def empty_rows_found_in_the_mask(scores, mask):
 
 @right
 def minus_infinity_and_empty_rows_after(scores, mask):
-    """-inf lets empty rows become nan; just those rows are then set to 0."""
+    """-inf gives nan in empty rows, and then only these rows are set to 0."""
     weights = softmax(np.where(mask, scores, -np.inf))
     return np.where(np.any(mask, axis=-1, keepdims=True), weights, 0)
 
@@ -183,7 +183,7 @@ def row_by_row(scores, mask):
 
 @right
 def by_recursion_into_lists(scores, mask):
-    """Splits off the first axis until single rows are left; lists and plain numbers from there."""
+    """Splits off the first axis until single rows are left, and uses lists and plain numbers from there."""
     mask = np.broadcast_to(mask, scores.shape)
     if scores.ndim > 1:
         return [by_recursion_into_lists(s, m) for s, m in zip(scores, mask, strict=True)]
@@ -197,7 +197,7 @@ def by_recursion_into_lists(scores, mask):
 
 @right
 def log_sum_exp_of_the_allowed(scores, mask):
-    """np.logaddexp over the allowed scores; where nothing is allowed the shift is 0."""
+    """np.logaddexp over the allowed scores, with a shift of 0 if nothing is allowed."""
     allowed = np.where(mask, scores, -np.inf)
     lse = np.logaddexp.reduce(allowed, axis=-1, keepdims=True)
     return np.exp(allowed - np.where(lse == -np.inf, 0.0, lse))
@@ -267,7 +267,7 @@ def attention_adding_before_the_scaling(Q, K, V, mask=None):
 
 @right
 def attention_scaling_the_queries(Q, K, V, mask=None):
-    """Scales the queries, and makes a mask of True when there is none; hands a list back."""
+    """Scales the queries, makes a mask of True if there is none, and returns a list."""
     scores = (Q / np.sqrt(Q.shape[-1])) @ K.swapaxes(-2, -1)
     if mask is None:
         mask = np.ones(scores.shape[-2:], dtype=bool)
@@ -297,7 +297,7 @@ def attention_dividing_last(Q, K, V, mask=None):
 
 @right
 def attention_one_sequence_at_a_time(Q, K, V, mask=None):
-    """Calls itself on each sequence of a batch until there is only one; lists of arrays come back."""
+    """Calls itself for each sequence of a batch until there is only one, and returns lists of arrays."""
     if Q.ndim > 2:
         full = None if mask is None else np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2]))
         pairs = [
@@ -387,7 +387,7 @@ def by_cutting_from_nothing_on(attend, X):
 
 @right
 def by_one_large_change_at_a_time(attend, X):
-    """One row gets a large number added; every earlier row is looked at by itself."""
+    """Adds a large number to one row at a time, and compares every earlier row by itself."""
     Y = attend(X)
     for j in range(len(X)):
         Z = np.array(X)
@@ -400,7 +400,7 @@ def by_one_large_change_at_a_time(attend, X):
 
 @right
 def by_another_future(attend, X):
-    """Another random future after each position, from a generator of its own; hands back NumPy's own bool."""
+    """Another random future after each position, from a new generator. Returns a NumPy bool."""
     rng = np.random.default_rng(0)
     same = [
         np.isclose(attend(np.vstack([X[:t], rng.normal(size=X[t:].shape)]))[:t], attend(X)[:t]).all()

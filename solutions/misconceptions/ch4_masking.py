@@ -853,9 +853,9 @@ wrong = misconceptions_of("combine_masks")
 
 @wrong
 def allows_what_either_allows(causal, padding):
-    """Your mask allows a key if at least one of the two masks allows it. (Between booleans, `+` does that too: True +
-    True is True.) So the padding mask lets the future in, and the causal mask lets padding in. A key may be seen only
-    if both masks allow it."""
+    """Your mask allows a key if at least one of the two masks allows it. (Between booleans, `+` does that too.) So the
+    padding mask lets the future in, and the causal mask lets padding in. A key may be seen only if both masks allow
+    it."""
     return causal | padding
 
 
