@@ -168,7 +168,7 @@ quiz_ch4 = quiz(
             wrong={
                 (3, "count_from_the_top_left"): """
                 3 is the count if the two queries are at positions 0 and 1. They are the last two of five positions, 3
-                and 4. How many keys are at each of them or before?""",
+                and 4. How many keys does each of them see?""",
                 (7, "count_without_itself"): """
                 7 is the count if no query may see its own position. But it may: the queries are at positions 3 and 4,
                 and see everything up to and including their own place.""",

@@ -183,7 +183,7 @@ def row_by_row(scores, mask):
 
 @right
 def by_recursion_into_lists(scores, mask):
-    """Splits off the first axis until single rows are left, and uses lists and plain numbers from there."""
+    """Splits off the first axis until single rows are left; lists and plain numbers from there."""
     mask = np.broadcast_to(mask, scores.shape)
     if scores.ndim > 1:
         return [by_recursion_into_lists(s, m) for s, m in zip(scores, mask, strict=True)]
@@ -297,7 +297,7 @@ def attention_dividing_last(Q, K, V, mask=None):
 
 @right
 def attention_one_sequence_at_a_time(Q, K, V, mask=None):
-    """Calls itself for each sequence of a batch until there is only one, and returns lists of arrays."""
+    """Calls itself on each sequence of a batch until there is only one; lists of arrays come back."""
     if Q.ndim > 2:
         full = None if mask is None else np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2]))
         pairs = [

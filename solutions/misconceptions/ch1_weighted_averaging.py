@@ -269,9 +269,9 @@ def no_max_shift(x, axis=-1):
 
 @wrong
 def one_maximum_for_the_whole_array(x, axis=-1):
-    """Your results are those of one maximum for the whole array. It keeps the largest row safe, but a row far below it
-    underflows to 0/0. For example, next to a row [2000, 2001], the row [0, 1] becomes nan. Each slice along `axis`
-    needs its own maximum: which argument of `max` selects the axis?"""
+    """Your results are what you get with one maximum for the whole array. It keeps the largest row safe, but a row far
+    below it underflows to 0/0. For example, next to a row [2000, 2001], the row [0, 1] becomes nan. Each slice along
+    `axis` needs its own maximum: which argument of `max` selects the axis?"""
     e = np.exp(x - x.max())
     return e / e.sum(axis=axis, keepdims=True)
 
