@@ -73,13 +73,13 @@ quiz_ch1 = quiz(
     "quiz_ch1",
     points=3,
     hints="""
-    Each question can be tried out: make a small example with three numbers and put it through your own functions.
+    You can try out every question. Make a small example with three numbers and pass it to your own functions.
 
-    Questions 1 and 6 are short sums, best done with numbers. For 2 and 3, look at your pictures again. For 4, put [2,
-    0] and [102, 100] through your softmax.
+    Questions 1 and 6 are short calculations. For 2 and 3, look at your pictures again. For 4, pass [2, 0] and [102,
+    100] to your softmax.
 
-    For 5, move the query a tiny step in `hard_lookup` and look whether the answer moves. For 6, write down the two
-    scores after the temperature, then exp of each, then the share of the first.
+    For 5, move the query by a tiny step in `hard_lookup` and see whether the answer changes. For 6, divide the two
+    scores by the temperature, take exp of each, and then compute the share of the first.
     """,
     questions={
         "q1": choice(
@@ -87,14 +87,14 @@ quiz_ch1 = quiz(
             right="c",
             wrong={
                 ("a", "largest_weight_is_largest_contribution"): """
-                Position 0 has the largest weight, but what it supplies is weight times value: 0.5118 * 10 is only 5.12 of the
-                28.14. Compute the same product for the other positions.""",
+                Position 0 has the largest weight, but its contribution is weight times value: 0.5118 * 10 is only 5.12
+                of the 28.14. Compute the same product for the other positions.""",
                 ("b", "nearest_value_supplies_most"): """
-                The value at position 1, 30, happens to be near 28.14, but it is counted with a weight of 0.0693, so it supplies
-                only 2.08. What a position supplies is its weight times its value.""",
+                The value at position 1, 30, happens to be near 28.14, but its weight is 0.0693, so it supplies only
+                2.08. A position's contribution is its weight times its value.""",
                 ("d", "all_positions_supply_alike"): """
-                They would supply the same if weight times value came out alike for all. Compute the three products: they are
-                far from equal, and they add up to 28.14.""",
+                They would supply the same if weight times value were the same for all. Compute the three products: they
+                are far from equal, and they add up to 28.14.""",
             },
         ),
         "q2": choice(
@@ -102,14 +102,14 @@ quiz_ch1 = quiz(
             right="a",
             wrong={
                 ("b", "three_positives_may_exceed_the_largest"): """
-                Each of the values is made smaller by its weight before they are added, and the weights together come to 1. Even
-                if 9 got all the weight, the sum would be 9. Try to find weights that give more.""",
+                Each value is multiplied by its weight before you add them, and the weights add up to 1. Even if 9 got
+                all the weight, the sum would be 9. Try to find weights that give more.""",
                 ("c", "output_is_one_of_the_values"): """
-                That is the hard lookup, which returns one of the values as it is. A weighted average may fall between them:
-                weights of 0.5, 0.5 and 0 on 3, 5 and 9 give 4.""",
+                That is the hard lookup, which returns one of the values unchanged. A weighted average may be between
+                them: weights of 0.5, 0.5 and 0 on 3, 5 and 9 give 4.""",
                 ("d", "below_the_smallest"): """
-                A small weight does make its own product small, but then the other weights are larger, as all of them come to 1.
-                Even if 3 got all the weight, the average would be 3, never 0.""",
+                A small weight does make its own product small, but then the other weights are larger, because all of
+                them add up to 1. Even if 3 got all the weight, the average would be 3, never 0.""",
             },
         ),
         "q3": choice(
@@ -117,14 +117,14 @@ quiz_ch1 = quiz(
             right="b",
             wrong={
                 ("a", "hot_output_vanishes"): """
-                It is the scores that go to 0 when they are divided by a huge temperature, not the weights: what does softmax
-                make of scores that are all 0? The weights still add up to 1.""",
+                Dividing by a huge temperature makes the scores go to 0, not the weights. What does softmax make of
+                scores that are all 0? The weights still add up to 1.""",
                 ("c", "hot_is_the_hard_lookup"): """
-                This happens at the other end: as the temperature goes down to 0, differences between scores grow until the best
-                key takes everything. A huge temperature makes the differences vanish.""",
+                This happens at the other end. If the temperature goes down to 0, differences between scores grow until
+                the best key takes everything. A huge temperature makes the differences vanish.""",
                 ("d", "hot_prefers_the_worst_key"): """
-                A temperature above 0 never turns the order round: a better score stays better, only by less and less. What do
-                weights look like when every score differs from every other by almost nothing?""",
+                A temperature above 0 never reverses the order: a better score stays better, only by less and less.
+                Which weights do you get if all the scores are almost equal?""",
             },
         ),
         "q4": choice(
@@ -132,14 +132,14 @@ quiz_ch1 = quiz(
             right="d",
             wrong={
                 ("a", "shift_multiplies_the_weights"): """
-                Every exp does become larger by the same factor, exp(100). But so does their sum, and a weight is one divided by
-                the other.""",
+                Every exp does become larger by the same factor, exp(100). But so does their sum, and a weight is an exp
+                divided by the sum.""",
                 ("b", "shift_makes_it_harder"): """
-                The choice gets harder when the differences between scores grow, as when you multiply the scores. Adding 100 to
-                all of them leaves each difference as it was.""",
+                The choice gets harder if the differences between scores grow, for example if you multiply the scores.
+                Adding 100 to all of them does not change any difference.""",
                 ("c", "shift_makes_it_softer"): """
-                102 and 100 may seem closer to each other than 2 and 0, but softmax does not see the ratio of two scores, only
-                their difference, and that is still 2.""",
+                102 and 100 may seem closer to each other than 2 and 0. But softmax depends only on the difference of
+                two scores, not on their ratio, and the difference is still 2.""",
             },
         ),
         "q5": choice(
@@ -147,14 +147,14 @@ quiz_ch1 = quiz(
             right="c",
             wrong={
                 ("a", "argmax_is_too_slow"): """
-                Finding the largest of n scores is as quick as anything else done with them here; softmax needs a maximum too.
-                Think of what training does: it changes numbers a little and looks at what happens to the output.""",
+                Finding the largest of n scores is as fast as the other steps, and softmax needs a maximum too. Think of
+                training: it changes numbers a little and looks at the change of the output.""",
                 ("b", "argmax_needs_exact_matches"): """
-                A dictionary needs a key that equals the query. The hard lookup does not, it takes the best key there is. Think
-                of what training does: it changes numbers a little and looks at what happens to the output.""",
+                A dictionary needs a key that equals the query. The hard lookup does not: it takes the best key. Think
+                of training: it changes numbers a little and looks at the change of the output.""",
                 ("d", "argmax_needs_whole_numbers"): """
-                The hard lookup takes any numbers, and so does the soft one. Think of what training does: it changes numbers a
-                little and looks at what happens to the output.""",
+                The hard lookup works with any numbers, and so does the soft one. Think of training: it changes numbers
+                a little and looks at the change of the output.""",
             },
         ),
         "q6": number(
@@ -163,24 +163,25 @@ quiz_ch1 = quiz(
             within=0.005,
             wrong={
                 (0.7311, "forgets_the_temperature_in_the_quiz"): """
-                0.7311 is the weight at temperature 1. At temperature 0.5 the scores are divided by 0.5 before the softmax: what
-                do 1 and 0 become?""",
+                0.7311 is the weight at temperature 1. At temperature 0.5, the scores are divided by 0.5 before the
+                softmax. What do 1 and 0 become?""",
                 (0.6225, "multiplies_by_the_temperature_in_the_quiz"): """
-                0.6225 is what you get by multiplying the scores by 0.5. A temperature below 1 makes the choice harder, so the
-                weight of the better key must be larger than the 0.7311 of temperature 1.""",
+                0.6225 is the result of multiplying the scores by 0.5. A temperature below 1 makes the choice harder, so
+                the better key's weight must be larger than 0.7311, its weight at temperature 1.""",
                 (1.4621, "divides_the_weight_in_the_quiz"): """
-                1.4621 is the weight at temperature 1, divided by 0.5 afterwards. No weight can be above 1, as they are never
-                negative and add up to 1: the temperature divides the scores, before the softmax.""",
+                1.4621 is the weight at temperature 1, divided by 0.5 afterwards. No weight can be above 1, because
+                weights are never negative and add up to 1. The temperature divides the scores, before the softmax.""",
                 (0.1192, "weight_of_the_other_key_in_the_quiz"): """
-                0.1192 is the weight of the second key, the one with score 0. The question asks for the first, with score 1.""",
+                0.1192 is the weight of the second key, with score 0. The question asks for the first key, with score
+                1.""",
                 (0.8, "base_two_in_the_quiz"): """
                 0.8 comes from powers of 2: 4 / (4 + 1). Softmax uses powers of e.""",
                 (1.0, "no_exp_in_the_quiz"): """
-                1.0 would leave nothing for the second key: you get it by dividing the scores by their sum, with no exp, or by
-                the hard lookup. Softmax gives every score a positive weight: exp(0) is 1, not 0.""",
+                1.0 would leave nothing for the second key. You get it without exp, if you divide the scores by their
+                sum, or from the hard lookup. Softmax gives every score a positive weight: exp(0) is 1, not 0.""",
                 (7.389, "never_normalises_in_the_quiz"): """
-                7.389 is exp(2): the right score in the right function, but not yet divided by the sum of both exps. A weight is
-                a share, between 0 and 1.""",
+                7.389 is exp(2), the exp of the right score, but not yet divided by the sum of both exps. A weight is a
+                share, between 0 and 1.""",
             },
         ),
     },

@@ -66,13 +66,13 @@ quiz_ch2 = quiz(
     "quiz_ch2",
     points=3,
     hints="""
-    Each question can be tried out: make small arrays of the shapes in question and put them through your own functions.
+    You can try out every question. Make small arrays of the given shapes and pass them to your own functions.
 
-    For 1, ask who has a question and who has the answers. For 2, make arrays of ones and print shapes. For 4, draw q =
-    [2, 0] with the keys [3, 9] and [1, 0]. For 5, add the printed weights up, then divide one by another.
+    For 1, think about who has a question and who has the answers. For 2, make arrays of ones and print shapes. For 4,
+    draw q = [2, 0] with the keys [3, 9] and [1, 0]. For 5, add up the printed weights, then divide one by another.
 
-    For 3, leave the matrices out: with Q = K = V = X, what is the score of a position with itself? For 5 and 6, write
-    down exp of each of the three scores: every weight is one of them, divided by one and the same number.
+    For 3, leave out the matrices: with Q = K = V = X, what is the score of a position with itself? For 5 and 6, write
+    down exp of each of the three scores. Every weight is one of them, divided by the same number.
     """,
     questions={
         "q1": choice(
@@ -80,16 +80,16 @@ quiz_ch2 = quiz(
             right="b",
             wrong={
                 ("a", "q1_the_source_asks"): """
-                Question 1: here the English sentence would ask, and the French one be asked. But it is the French side that
-                has to know what to write next: it asks, so the queries are made from it. The English sentence is what the answer
-                is found in.""",
+                Question 1: here the queries would come from the English sentence, and keys and values from the French
+                one. But the French side has to know what to write next, so it asks: the queries come from it. It finds
+                the answer in the English sentence.""",
                 ("c", "q1_keys_and_values_apart"): """
-                Question 1: keys and values come in pairs, one of each for every position that is asked: there is nothing to
-                hand over for a key whose value belongs to another sentence. With sentences of different length they would not
-                even match in number.""",
+                Question 1: keys and values come in pairs, one of each for every position. A key whose value belongs to
+                another sentence has nothing to return. With sentences of different length, even their numbers would
+                differ.""",
                 ("d", "q1_the_source_alone"): """
-                Question 1: with all three from the English sentence this would be self-attention, and the French words
-                written so far would have no say in where to look.""",
+                Question 1: with all three from the English sentence, this would be self-attention. Then the French
+                words written so far would not affect where to look.""",
             },
         ),
         "q2": choice(
@@ -97,14 +97,14 @@ quiz_ch2 = quiz(
             right="d",
             wrong={
                 ("a", "q2_as_wide_as_the_queries"): """
-                Question 2: the output has the rows of the queries, but not their width: it is made of values, and these are 5
-                wide. It has "the shape of the queries" only when d_v happens to be d_k.""",
+                Question 2: the output has as many rows as the queries, but another width. It is a mix of values, and
+                these are 5 wide. It has "the shape of the queries" only if d_v happens to equal d_k.""",
                 ("b", "q2_a_row_for_each_key"): """
-                Question 2: that has a row for each key. The ones who ask get an answer each: 4 queries, so 4 rows in the
-                output, and 4 rows of weights with a column for each of the 6 keys.""",
+                Question 2: that has a row for each key. Each query gets an answer: 4 queries make 4 rows in the output,
+                and 4 rows of weights with a column for each of the 6 keys.""",
                 ("c", "q2_weights_on_their_side"): """
-                Question 2: the output is right, the weights are on their side. A row of weights belongs to one query and adds
-                up to 1 over the keys; only then does weights @ V fit: (4, 6) with (6, 5).""",
+                Question 2: the output is right, but the weights are transposed. A row of weights belongs to one query
+                and adds up to 1 over the keys. Only then does weights @ V fit: (4, 6) with (6, 5).""",
             },
         ),
         "q3": choice(
@@ -112,14 +112,15 @@ quiz_ch2 = quiz(
             right="a",
             wrong={
                 ("b", "q3_shapes_would_not_fit"): """
-                Question 3: without any projection, Q = K = V = X fits very well: X @ X.T is (n, n), and times X it is X's
-                shape again. It runs; it just cannot learn what to look for.""",
+                Question 3: without any projection, Q = K = V = X fits very well. X @ X.T is (n, n), and times X it has
+                the shape of X again. It runs, but it cannot learn what to look for.""",
                 ("c", "q3_so_that_each_attends_to_itself"): """
-                Question 3: it is the other way round. Without projections a position's score with itself is its squared
-                norm, which among rows of equal norm is always the largest. Projections let a position look elsewhere.""",
+                Question 3: it is the other way round. Without projections, a position's score with itself is its
+                squared norm, which is always the largest among rows of equal norm. Projections let a position look
+                elsewhere.""",
                 ("d", "q3_a_third_each"): """
-                Question 3: each of the three matrices has d_model rows and sees every feature of the position. Splitting
-                features up is a matter of several heads, in chapter 5.""",
+                Question 3: each of the three matrices has d_model rows and uses every feature of the position. Chapter
+                5 splits features among several heads.""",
             },
         ),
         "q4": choice(
@@ -127,14 +128,14 @@ quiz_ch2 = quiz(
             right="c",
             wrong={
                 ("a", "q4_direction_only"): """
-                Question 4: a dot product is large because of the angle, because of the norms, or both. For q = [2, 0], the
-                key [3, 9] scores 6 and [1, 0] scores 2, but it is [1, 0] that points exactly where q does.""",
+                Question 4: a dot product is large because of the angle, the norms, or both. For q = [2, 0], the key [3,
+                9] scores 6 and [1, 0] scores 2. But [1, 0] points exactly in the direction of q.""",
                 ("b", "q4_nearest"): """
-                Question 4: a dot product is no distance. For q = [2, 0], the key [3, 9] scores 6 and [1, 0] scores 2, but [1,
-                0] is much nearer.""",
+                Question 4: a dot product is not a distance. For q = [2, 0], the key [3, 9] scores 6 and [1, 0] scores
+                2, but [1, 0] is much nearer.""",
                 ("d", "q4_in_proportion"): """
-                Question 4: weights are not in proportion to the scores but to exp of them. A lead of 4 makes a factor of
-                exp(4), about 55; with scores 106 and 102 it would be the same 55.""",
+                Question 4: weights are not proportional to the scores but to exp of them. A lead of 4 makes a factor of
+                exp(4), about 55. With scores 106 and 102, it would be the same 55.""",
             },
         ),
         "q5": choice(
@@ -142,14 +143,14 @@ quiz_ch2 = quiz(
             right="b",
             wrong={
                 ("a", "q5_sum"): """
-                Question 5: add them up: 0.5308 + 0.0874 + 0.3818 is 1.0000. That makes them weights, but not yet the ones
-                that these scores give.""",
+                Question 5: add them up: 0.5308 + 0.0874 + 0.3818 is 1.0000. So they are weights, but not the weights of
+                these scores.""",
                 ("c", "q5_zero_score_zero_weight"): """
-                Question 5: a score of 0 does not mean a weight of 0: exp(0) is 1. Only differences between scores count, and
-                0 lies just 2 below the best. No softmax of such scores gives exactly 0.""",
+                Question 5: a score of 0 does not mean a weight of 0, because exp(0) is 1. Only differences between
+                scores count, and 0 is just 2 below the best. Softmax of such scores never gives exactly 0.""",
                 ("d", "q5_shares"): """
-                Question 5: 2 / 3.8 would be a share of the scores, without exp. Softmax weights are shares of exp(2), exp(0)
-                and exp(1.8).""",
+                Question 5: 2 / 3.8 would be a share of the scores, without exp. Softmax weights are shares of exp(2),
+                exp(0) and exp(1.8).""",
             },
         ),
         "q6": number(
@@ -158,24 +159,25 @@ quiz_ch2 = quiz(
             within=0.005,
             wrong={
                 (0.41899, "q6_as_before"): """
-                Question 6: that is the weight for the query of half the norm, [1, 0, 1] (or what a division by the square root of 3 makes
-                of the new scores; dividing comes only in chapter 3). The query has twice the norm, so every score is twice as large,
-                and so are their differences: what does that do to the weights?""",
+                Question 6: that is the weight for the query of half the norm, [1, 0, 1]. (You also get it if you divide
+                the new scores by the square root of 3, but dividing comes in chapter 3.) The query has twice the norm,
+                so every score is twice as large, and so are their differences. What does that do to the weights?""",
                 (0.83798, "q6_twice_the_weight"): """
-                Question 6: that is twice the weight from before. The scores are twice as large, but weights are shares of a
-                whole: all three cannot double and still add up to 1.""",
+                Question 6: that is twice the old weight. The scores are twice as large, but weights are shares of a
+                whole. All three cannot double and still add up to 1.""",
                 (0.47368, "q6_share_of_the_scores"): """
-                Question 6: that is 3.6 divided by 7.6, a share of the scores. Weights are shares of exp of the scores.""",
+                Question 6: that is 3.6 divided by 7.6, a share of the scores. Weights are shares of exp of the
+                scores.""",
                 (0.59219, "q6_first_weight"): """
                 Question 6: that is the weight of the first key. Positions are counted from 0, so position 2 is the third.""",
                 (0.010846, "q6_second_weight"): """
                 Question 6: that is the weight of the second key. Positions are counted from 0, so position 2 is the third.""",
                 (3.6, "q6_the_score"): """
-                Question 6: that is the score of the third key. A weight is a share of a whole, between 0 and 1: it comes out of
-                the softmax.""",
+                Question 6: that is the score of the third key. A weight is a share of a whole, between 0 and 1. Which
+                function turns scores into weights?""",
                 (36.598, "q6_not_normalised"): """
-                Question 6: that is exp(3.6) itself. A weight is its share of the sum of all three exps, so it lies between 0 and
-                1.""",
+                Question 6: that is exp(3.6) itself. A weight is its share of the sum of all three exps, so it is
+                between 0 and 1.""",
             },
         ),
     },

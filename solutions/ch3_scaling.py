@@ -139,14 +139,14 @@ quiz_ch3 = quiz(
     "quiz_ch3",
     points=3,
     hints="""
-    All of it can be tried out with your own functions: put the numbers of a question into them, or into a short
-    experiment with a generator.
+    You can try out all of it. Put the numbers of a question into your own functions, or into a short experiment with a
+    generator.
 
     For 1 and 5, draw entries of that kind and measure. For 2 and 3, look at p * (1 - p) and at the pictures of
-    saturation. For 4, think of what stands on the short path.
+    saturation. For 4, think of what is on the short path.
 
     For 2, softmax of [0, 10, 20] gives the first key about 2e-9. For 5, a product of two entries has the product of
-    their variances. For 6, write the five weights down and ask your attention_entropy.
+    their variances. For 6, write down the five weights and pass them to your attention_entropy.
     """,
     questions={
         "q1": choice(
@@ -154,14 +154,15 @@ quiz_ch3 = quiz(
             right="b",
             wrong={
                 ("a", "vectors_of_length_1"): """
-                A vector of norm 1 and d_k entries has entries of size about 1/sqrt(d_k), so that its dot products have a
-                variance near 1/d_k and not d_k. The rule in this chapter starts from the entries, not from the norm.""",
+                A vector of norm 1 with d_k entries has entries of size about 1/sqrt(d_k). So its dot products have a
+                variance near 1/d_k, not d_k. The rule in this chapter starts from the entries, not from the norm.""",
                 ("c", "only_for_large_d_k"): """
-                The variance is exactly d_k for every d_k, 1 included: in the picture of `score_variance` the line is straight
-                from the start. It is the bell shape of the scores that needs many entries, not their variance.""",
+                The variance is exactly d_k for every d_k, even for 1: in the picture of `score_variance`, the line is
+                straight from the start. The bell shape of the scores needs many entries, but their variance does
+                not.""",
                 ("d", "needs_normal_draws"): """
-                Variances add up for any distribution. Entries that are -1 or 1 by the toss of a coin have mean 0 and variance 1
-                too, and their dot products have a variance of d_k just the same.""",
+                Variances add up for any distribution. For example, entries that are -1 or 1 by the toss of a coin have
+                mean 0 and variance 1 too. So their dot products also have a variance of d_k.""",
             },
         ),
         "q2": choice(
@@ -169,14 +170,14 @@ quiz_ch3 = quiz(
             right="c",
             wrong={
                 ("a", "far_behind_means_much_to_gain"): """
-                It has much to gain, but softmax does not feel it: the weight is about 2e-9, and its derivative is p * (1 - p),
-                which is about 2e-9 too. Being far behind is what makes the slope vanish.""",
+                It has much to gain, but softmax hardly reacts: the weight is about 2e-9, and so is its derivative p *
+                (1 - p). The slope vanishes because the key is far behind.""",
                 ("b", "softmax_is_a_straight_line"): """
-                That would be so if softmax were a straight line. The slope p * (1 - p) depends on where you are: 0.25 at p = 0.5,
-                and next to nothing at either end.""",
+                That would be true if softmax were a straight line. But the slope p * (1 - p) depends on p: it is 0.25
+                at p = 0.5 and almost 0 at both ends.""",
                 ("d", "own_weight_falls"): """
-                It is the other weights that fall when a score is raised: entries beside the diagonal are -p[i] * p[j]. A weight's
-                answer to its own score, p * (1 - p), is never negative.""",
+                If a score rises, the other weights fall: entries off the diagonal are -p[i] * p[j]. The slope of a
+                weight for its own score, p * (1 - p), is never negative.""",
             },
         ),
         "q3": choice(
@@ -184,13 +185,13 @@ quiz_ch3 = quiz(
             right="a",
             wrong={
                 ("b", "one_hot_has_the_identity"): """
-                The identity would say that each weight follows its own score, one to one. Put p = [0, 1, 0] into your
+                The identity would mean that each weight follows its own score, one to one. Put p = [0, 1, 0] into your
                 softmax_jacobian: what is 1 - 1 * 1?""",
                 ("c", "one_hot_has_one_1"): """
-                diag(p) alone has a single 1 there, but p p^T has a 1 in the very same place, and it is taken away.""",
+                diag(p) alone has a single 1 there, but p p^T has a 1 in the same place, and it is subtracted.""",
                 ("d", "one_hot_is_undefined"): """
-                There is no division and no logarithm in diag(p) - p p^T, so nothing can be undefined. Put p = [0, 1, 0] into your
-                softmax_jacobian and look.""",
+                diag(p) - p p^T contains no division and no logarithm, so nothing can be undefined. Put p = [0, 1, 0]
+                into your softmax_jacobian and look.""",
             },
         ),
         "q4": choice(
@@ -198,14 +199,15 @@ quiz_ch3 = quiz(
             right="d",
             wrong={
                 ("a", "short_path_means_no_vanishing"): """
-                The path from one position to another is short indeed: that part is true. But on it stands a softmax, and your
-                picture of gradient sizes shows what becomes of a gradient that has to pass through a saturated one.""",
+                It is true that the path from one position to another is short. But it leads through a softmax. Look at
+                your picture of gradient sizes: what happens to a gradient that passes through a saturated softmax?""",
                 ("b", "vanishing_with_distance"): """
-                That is the trouble of recurrent networks, where a gradient passes through every step between two positions. In
-                attention it goes directly from one to the other, however far apart they stand. Look for another weak point.""",
+                Recurrent networks have that problem, because a gradient passes through every step between two
+                positions. In attention it goes directly from one to the other, however far apart they are. Look for
+                another weak point.""",
                 ("c", "maximum_taken_away_saves_the_gradient"): """
-                Taking the maximum away saves exp from overflow and changes nothing else: the weights are the same, so their
-                derivatives are the same, near 0 where one weight is near 1.""",
+                Subtracting the maximum protects exp from overflow and changes nothing else. The weights are the same,
+                so their derivatives are the same: near 0 if one weight is near 1.""",
             },
         ),
         "q5": choice(
@@ -213,14 +215,14 @@ quiz_ch3 = quiz(
             right="b",
             wrong={
                 ("a", "always_1_after_scaling"): """
-                1 comes out where the entries have variance 1. Here each product of two entries has variance 4 * 4, and the
-                division by sqrt(d_k) removes d_k and nothing else.""",
+                You get 1 if the entries have variance 1. Here each product of two entries has variance 4 * 4, and the
+                division by sqrt(d_k) removes only d_k.""",
                 ("c", "one_of_the_two_variances"): """
-                Both factors of a product are twice as large as usual, so the product is four times as large. And when a number is
-                four times as large, what happens to its variance?""",
+                Both factors of a product are twice as large as usual, so the product is four times as large. If a
+                number is four times as large, what happens to its variance?""",
                 ("d", "still_depends_on_d_k"): """
-                The plain scores have a variance of 16 * d_k. Dividing them by sqrt(d_k) divides the variance by d_k, whatever
-                d_k is: it cancels.""",
+                The plain scores have a variance of 16 * d_k. Dividing them by sqrt(d_k) divides the variance by d_k, so
+                d_k cancels.""",
             },
         ),
         "q6": number(
@@ -231,18 +233,18 @@ quiz_ch3 = quiz(
                 (1.6094, "key_without_weight_counted"): """
                 You counted all five keys: ln 5. The fifth has a weight of 0, and a weight of 0 contributes nothing.""",
                 (2.0, "entropy_in_bits"): """
-                2 is the entropy in bits, with the logarithm to base 2. In nats the natural logarithm is taken.""",
+                2 is the entropy in bits, with the logarithm to base 2. Nats use the natural logarithm.""",
                 (0.6021, "entropy_in_digits"): """
-                Here the logarithm has base 10. In nats the natural logarithm is taken: `np.log`.""",
+                Here the logarithm has base 10. Nats use the natural logarithm, `np.log`.""",
                 (-1.3863, "entropy_below_zero"): """
-                The size is right and the sign is not: entropy is minus the sum of w * ln(w), and ln of a number below 1 is
-                negative already.""",
+                The size is right, but the sign is not. Entropy is minus the sum of w * ln(w), and ln of a number below
+                1 is already negative.""",
                 (0.3466, "one_term_of_four"): """
-                This is what a single key contributes, 0.25 * ln 4. Four keys contribute that much each.""",
+                This is the contribution of a single key, 0.25 * ln 4. Four keys contribute that much each.""",
                 (0.2773, "mean_over_five_keys"): """
                 This is the mean of the five terms. Entropy is their sum.""",
                 (4.0, "number_of_equal_weights"): """
-                4 is how many keys share the weight. The entropy is the natural logarithm of that number.""",
+                4 is the number of keys that share the weight. The entropy is the natural logarithm of that number.""",
             },
         ),
     },

@@ -153,13 +153,13 @@ quiz_ch4 = quiz(
     "quiz_ch4",
     points=3,
     hints="""
-    Questions 1 to 3 can be tried out in a cell of your own: make the mask, or the three scores, and look.
+    You can try out questions 1 to 3 in a cell of your own: make the mask or the three scores, and look.
 
-    For 2 and 3, work out the scores after the addition before you think of the softmax: what is 3 - 1e9 in float64, and
-    what is it in float32? For 4, write down what an allowed exp is divided by.
+    For 2 and 3, compute the scores after the addition before you think of the softmax. What is 3 - 1e9 in float64, and
+    in float32? For 4, write down the divisor of an allowed exp.
 
-    For 5: a padding mask forbids keys, that is columns. What does a row of padding, which still asks, get? For 6, think
-    of the functions that your `is_causal` had to judge: which of them would pass this test?
+    For 5, a padding mask forbids keys, that is, columns. What does the row of a padded query get? For 6, think of the
+    functions in the tests of `is_causal`: which of them would pass this test?
     """,
     questions={
         "q1": number(
@@ -167,18 +167,18 @@ quiz_ch4 = quiz(
             right=9,
             wrong={
                 (3, "count_from_the_top_left"): """
-                3 is the count if the two queries stand at positions 0 and 1. They are the last two of five positions, 3 and 4:
-                how many keys lie at or before each?""",
+                3 is the count if the two queries are at positions 0 and 1. They are the last two of five positions, 3
+                and 4. How many keys does each of them see?""",
                 (7, "count_without_itself"): """
-                7 is the count if no query may see its own position. It may: the queries stand at positions 3 and 4, and see
-                everything up to there, their own place included.""",
+                7 is the count if no query may see its own position. But it may: the queries are at positions 3 and 4,
+                and see everything up to and including their own place.""",
                 (10, "count_of_everything"): """
-                10 is all there is, 2 times 5. One place is the future: the query at position 3 must not see the key at position
-                4.""",
+                10 is the number of all places, 2 times 5. One place is in the future: the query at position 3 must not
+                see the key at position 4.""",
                 (1, "count_of_the_blocked"): """
                 1 is the number of places that are False. The question asks for the True ones.""",
                 (15, "count_of_five_queries"): """
-                15 is the count for five queries. There are only two here, so the mask has two rows.""",
+                15 is the count for five queries. There are only two queries here, so the mask has two rows.""",
             },
         ),
         "q2": choice(
@@ -186,14 +186,14 @@ quiz_ch4 = quiz(
             right="c",
             wrong={
                 ("a", "adding_gives_zeros"): """
-                Zeros are what `masked_softmax` is asked for. A plain softmax always hands out a total of 1: it only knows
-                differences between scores. What are the differences after the same number was added to all three?""",
+                `masked_softmax` returns zeros, but a plain softmax always gives a total of 1. It depends only on
+                differences between scores. What are the differences after you add the same number to all three?""",
                 ("b", "adding_gives_equal_shares"): """
-                A third each is what you get when the scores are replaced by -1e9, or when float64 is too coarse to remember what
-                was added. It is not: near 1e9 its numbers are about 1e-7 apart. What are the differences after the addition?""",
+                You get a third each if -1e9 replaces the scores, or if float64 rounds away their differences. It does
+                not: near 1e9 its numbers are about 1e-7 apart. What are the differences after the addition?""",
                 ("d", "adding_gives_nan"): """
-                nan comes from -inf: its differences are not defined. -1e9 is an ordinary number, and adding it to all three
-                scores leaves their differences as they were.""",
+                nan comes from -inf, because its differences are undefined. -1e9 is an ordinary number, and adding it to
+                all three scores does not change their differences.""",
             },
         ),
         "q3": choice(
@@ -201,14 +201,14 @@ quiz_ch4 = quiz(
             right="a",
             wrong={
                 ("b", "float32_remembers"): """
-                This is what float64 gives. float32 keeps about 7 digits: near 1e9 its numbers are 64 apart. What becomes of 3 -
-                1e9 and of 1 - 1e9?""",
+                This is the float64 result. float32 keeps about 7 digits: near 1e9 its numbers are 64 apart. What do 3 -
+                1e9 and 1 - 1e9 become?""",
                 ("c", "float32_gives_zeros"): """
-                A plain softmax always hands out a total of 1, in float32 as well, whatever the scores are. What are the three
-                scores after rounding?""",
+                A plain softmax always gives a total of 1, in float32 as well, whatever the scores are. What are the
+                three scores after rounding?""",
                 ("d", "float32_overflows"): """
-                float32 goes up to 3.4e38, so -1e9 is no trouble for it. What it lacks is digits: near 1e9 its numbers are 64
-                apart.""",
+                float32 goes up to 3.4e38, so -1e9 is not too large. But it has too few digits: near 1e9 its numbers are
+                64 apart.""",
             },
         ),
         "q4": choice(
@@ -216,14 +216,14 @@ quiz_ch4 = quiz(
             right="d",
             wrong={
                 ("a", "masking_late_is_harmless"): """
-                The forbidden weights are 0 either way, that is true. But look at the allowed ones: what was each exp divided
-                by?""",
+                It is true that the forbidden weights are 0 either way. But look at the allowed ones: by what was each
+                exp divided?""",
                 ("b", "masking_late_hurts_only_the_sum"): """
-                The rows do not add up to 1, that is true. But what each exp is divided by has the later scores in it: change a
-                later token, and what happens to the weights of an earlier query?""",
+                It is true that the rows do not add up to 1. But the divisor of each exp contains the later scores. If a
+                later token changes, what happens to the weights of an earlier query?""",
                 ("c", "masking_late_gives_negative_weights"): """
-                Softmax is never negative, and crossing weights out makes no negative ones. Look at what each exp was divided
-                by.""",
+                Softmax is never negative, and setting weights to 0 makes none negative. By what was each exp
+                divided?""",
             },
         ),
         "q5": choice(
@@ -231,14 +231,14 @@ quiz_ch4 = quiz(
             right="b",
             wrong={
                 ("a", "padded_queries_disturb_the_real_ones"): """
-                A row of the weights says what one query takes in, not what it gives away. A real query would be disturbed by a
-                padded key, that is a column, and the padding mask has blocked those.""",
+                A row of the weights says what one query takes in, not what it gives away. Only a padded key, that is, a
+                column, could disturb a real query, and the padding mask blocks those.""",
                 ("c", "padded_queries_give_zeros"): """
-                They would be zeros only if these rows had nothing to look at. But they do: the mask blocks columns, and columns
-                0 and 1 are open to every row.""",
+                They would be zeros only if these rows had nothing to look at. But the mask blocks only columns, and
+                every row may see columns 0 and 1.""",
                 ("d", "padded_queries_give_nan"): """
-                nan (or zeros) would come from a row with nothing allowed. These rows have something: the mask blocks columns,
-                and columns 0 and 1 are open to every row.""",
+                A row with nothing allowed would give nan (or zeros). But the mask blocks only columns, and every row
+                may see columns 0 and 1.""",
             },
         ),
         "q6": choice(
@@ -246,14 +246,14 @@ quiz_ch4 = quiz(
             right="c",
             wrong={
                 ("a", "one_test_proves_it"): """
-                Only the last token was tried. A position 0 that peeks at position 1 would have passed this test: what has been
-                shown about tokens 1 to 4?""",
+                Only the last token was tried. A position 0 that looks at position 1 would have passed this test. What
+                does it show about tokens 1 to 4?""",
                 ("b", "no_change_is_suspicious"): """
-                That nothing earlier changes is just what a causal model does: it is no sign of a mistake. But it was only the
-                last token that was tried.""",
+                In a causal model, nothing earlier should change, so that is not a sign of a mistake. But only the last
+                token was tried.""",
                 ("d", "the_last_token_is_padding"): """
-                A causal model answers like this without any padding: to every earlier position the last token is the future.
-                What has been shown, and about which tokens?""",
+                A causal model gives this answer without any padding, because the last token is in the future of every
+                earlier position. What does the test show, and about which tokens?""",
             },
         ),
     },

@@ -23,13 +23,13 @@ def normalize_with_loops(A):
 
 @right.worth_reading
 def normalize_with_a_new_axis(A):
-    """The sums as a column, made with None: an index that adds an axis does by hand what `keepdims=True` does."""
+    """The sums as a column: indexing with None adds an axis, just as `keepdims=True` keeps it."""
     return A / A.sum(1)[:, None]
 
 
 @right
 def normalize_transposed_twice(A):
-    """Turned round so that the vector of sums lines up, and back."""
+    """Transposed so that the vector of sums lines up, and then transposed back."""
     return (A.T / A.T.sum(axis=0)).T
 
 
@@ -59,7 +59,7 @@ def normalize_with_einsum(A):
 
 @right
 def normalize_on_a_copy(A):
-    """In place, on a copy of its own."""
+    """Works in place, on a copy."""
     out = np.array(A, dtype=float)
     out /= out.sum(axis=-1).reshape(-1, 1)
     return out
@@ -73,7 +73,7 @@ def normalize_along_the_axis(A):
 
 @right
 def normalize_through_logarithms(A):
-    """Logarithms subtracted; the entries are above 0."""
+    """Subtracts logarithms, which is possible because the entries are above 0."""
     return np.exp(np.log(A) - np.log(A.sum(axis=1, keepdims=True)))
 
 
@@ -105,7 +105,7 @@ def pairs_with_loops(X, Y):
 
 @right.worth_reading
 def pairs_with_einsum(X, Y):
-    """An einsum: `d` stands in both and not in the answer, so it is what is summed over. No transpose to get wrong."""
+    """An einsum: `d` is in both arrays but not in the answer, so it is summed over. You need no transpose."""
     return np.einsum("id,jd->ij", X, Y)
 
 

@@ -1,4 +1,4 @@
-"""Right solutions of chapter 1, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 1, written in other ways: the checks must accept every one."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def average_with_loops(weights, X):
 
 @right.worth_reading
 def average_with_einsum(weights, X):
-    """An einsum over the rows: the letters say which axis is summed away, and that `d` is left."""
+    """An einsum over the rows: the letters show which axis is summed over, and that `d` is left."""
     return np.einsum("n,nd->d", weights, X)
 
 
@@ -33,7 +33,7 @@ def average_with_np_average(weights, X):
 
 @right.worth_reading
 def average_by_broadcasting(weights, X):
-    """The weights as a column, broadcast over the rows and added up: what the matrix product does in one step."""
+    """The weights as a column, multiplied with the rows and added up. The matrix product does both in one step."""
     return np.sum(weights[:, np.newaxis] * X, axis=0)
 
 
@@ -57,7 +57,7 @@ def average_with_python_sum(weights, X):
 
 @right
 def average_normalised_once_more(weights, X):
-    """Divides by the sum of the weights (which is 1), with a small number that guards the division."""
+    """Divides by the sum of the weights (which is 1) plus a small number that protects the division."""
     return (weights.reshape(-1, 1) * X).sum(0) / (weights.sum() + 1e-9)
 
 
@@ -104,7 +104,7 @@ def lookup_by_sorting(q, K, V):
 
 @right.worth_reading
 def lookup_with_one_hot_weights(q, K, V):
-    """A weighted average whose weights are all zero but one: a hard lookup is the sharpest of the soft ones."""
+    """A weighted average with one weight of 1 and all others 0: a hard lookup is the extreme case of a soft one."""
     weights = np.zeros(len(K))
     weights[np.argmax(np.einsum("nd,d->n", K, q))] = 1.0
     return weighted_average(weights, V)
@@ -147,7 +147,7 @@ def softmax_by_log_sum_exp(x, axis=-1):
 
 @right.worth_reading
 def softmax_by_logaddexp(x, axis=-1):
-    """NumPy's logaddexp, which is safe by itself: subtracting a logarithm before exp is dividing after it."""
+    """NumPy's logaddexp, which never overflows: subtracting a logarithm before exp is the same as dividing after it."""
     return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
 
 
@@ -172,7 +172,7 @@ def softmax_along_slices(x, axis=-1):
 
 @right
 def softmax_with_expand_dims(x, axis=-1):
-    """Reductions whose axis is put back by hand, and a 1e-9 in the denominator."""
+    """Reductions with the axis restored by hand, and a 1e-9 in the denominator."""
     e = np.exp(x - np.expand_dims(np.max(x, axis), axis))
     return e / (np.expand_dims(np.sum(e, axis), axis) + 1e-9)
 
@@ -193,7 +193,7 @@ def softmax_by_recursion(x, axis=-1):
 
 @right
 def softmax_by_pairs(x, axis=-1):
-    """One over the sum of exp of the differences with every score; an inf there rightly gives a weight of 0."""
+    """One over the sum of exp of the differences from every score. If that is inf, the weight is correctly 0."""
     y = np.moveaxis(x, axis, -1)
     with np.errstate(over="ignore"):
         weights = 1 / np.exp(y[..., None, :] - y[..., :, None]).sum(axis=-1)
@@ -219,7 +219,7 @@ def softmax_in_base_two(x, axis=-1):
 
 @right
 def softmax_clipped_after_the_shift(x, axis=-1):
-    """Shifts by the maximum, then cuts exponents off far below zero, where exp is as good as 0."""
+    """Shifts by the maximum, then clips exponents far below zero, whose exp is practically 0."""
     e = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -60.0, 0.0))
     return e / np.clip(e.sum(axis=axis, keepdims=True), 1e-12, None)
 
@@ -229,7 +229,7 @@ right = alternatives_of("soft_lookup")
 
 @right
 def soft_lookup_with_loops(q, K, V, temperature=1.0):
-    """Loops over keys and values with nothing of NumPy's but exp and the array to fill."""
+    """Loops over keys and values, using NumPy only for exp and the result."""
     scores = [sum(float(a) * float(b) for a, b in zip(q, k, strict=True)) / temperature for k in K]
     top = max(scores)
     exps = [float(np.exp(s - top)) for s in scores]
@@ -248,7 +248,8 @@ def soft_lookup_with_einsum(q, K, V, temperature=1.0):
 
 @right.worth_reading
 def soft_lookup_scaling_the_query(q, K, V, temperature=1.0):
-    """Divides the query by the temperature instead of the scores: the same, as a score is linear in the query."""
+    """Divides the query by the temperature instead of the scores. That is the same, because a score is linear in the
+    query."""
     return weighted_average(softmax(K @ (q / temperature)), V)
 
 
@@ -262,7 +263,7 @@ def soft_lookup_dividing_last(q, K, V, temperature=1.0):
 
 @right
 def soft_lookup_as_a_one_row_matrix(q, K, V, temperature=1.0):
-    """A query matrix with one row, which is taken off again at the end."""
+    """Makes the query a matrix with one row, and removes the extra axis at the end."""
     Q = q.reshape(1, -1)
     return (softmax(Q @ K.T / temperature, axis=-1) @ V)[0]
 

@@ -23,7 +23,8 @@ def project_with_dot(X_q, X_kv, W_Q, W_K, W_V):
 
 @right.worth_reading
 def project_keys_and_values_at_once(X_q, X_kv, W_Q, W_K, W_V):
-    """One product for keys and values, with the matrices side by side, taken apart again: how large models do it, for speed."""
+    """One product for keys and values, with the matrices next to each other, split afterwards. Large models do that for
+    speed."""
     d_k = W_K.shape[1]
     both = X_kv @ np.concatenate([W_K, W_V], axis=1)
     return X_q @ W_Q, both[..., :d_k], both[..., d_k:]
@@ -31,7 +32,7 @@ def project_keys_and_values_at_once(X_q, X_kv, W_Q, W_K, W_V):
 
 @right
 def project_with_tensordot(X_q, X_kv, W_Q, W_K, W_V):
-    """np.tensordot over the last axis of the one and the first of the other."""
+    """np.tensordot over the last axis of X and the first axis of W."""
     return tuple(np.tensordot(X, W, axes=1) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
 
 
@@ -53,7 +54,7 @@ def project_with_loops(X_q, X_kv, W_Q, W_K, W_V):
 
 @right
 def project_flattened(X_q, X_kv, W_Q, W_K, W_V):
-    """All the positions of the batch under each other, and the batch axes put back afterwards."""
+    """All the positions of the batch below each other, with the batch axes restored afterwards."""
 
     def project(X, W):
         return (X.reshape(-1, X.shape[-1]) @ W).reshape(*X.shape[:-1], -1)
@@ -63,7 +64,7 @@ def project_flattened(X_q, X_kv, W_Q, W_K, W_V):
 
 @right
 def project_from_the_left(X_q, X_kv, W_Q, W_K, W_V):
-    """Everything transposed: the matrix stands on the left."""
+    """Everything transposed, with the matrix on the left."""
 
     def project(X, W):
         return (W.T @ X.swapaxes(-1, -2)).swapaxes(-1, -2)
@@ -76,19 +77,19 @@ right = alternatives_of("attention_scores")
 
 @right.worth_reading
 def scores_with_einsum(Q, K):
-    """An einsum with an ellipsis: whatever batch axes there are come along, and nothing is transposed."""
+    """An einsum with an ellipsis: it keeps all batch axes, and you need no transpose."""
     return np.einsum("...ia,...ja->...ij", Q, K)
 
 
 @right
 def scores_by_broadcasting(Q, K):
-    """Every query beside every key, multiplied and summed over the last axis."""
+    """Every query with every key, multiplied and summed over the last axis."""
     return (Q[..., :, None, :] * K[..., None, :, :]).sum(axis=-1)
 
 
 @right
 def scores_transposed_at_the_end(Q, K):
-    """Keys first, and rows and columns exchanged at the end."""
+    """Keys first, with rows and columns swapped at the end."""
     return (K @ Q.swapaxes(-2, -1)).swapaxes(-2, -1)
 
 
@@ -127,7 +128,7 @@ def scores_as_nested_lists(Q, K):
 
 @right
 def scores_with_transposed_axes(Q, K):
-    """np.transpose with a list of axes made for as many axes as there are."""
+    """np.transpose with a list of axes that is made for the given number of axes."""
     axes = [*range(K.ndim - 2), K.ndim - 1, K.ndim - 2]
     return Q @ K.transpose(axes)
 
@@ -159,7 +160,7 @@ def attention_normalised_last(Q, K, V):
 
 @right.worth_reading
 def attention_query_by_query(Q, K, V):
-    """One query at a time, lists of rows stacked; recursion over the batch axes."""
+    """One query at a time, with the rows stacked at the end and recursion over the batch axes."""
     if Q.ndim > 2:
         pairs = [attention_query_by_query(*parts) for parts in zip(Q, K, V, strict=True)]
         return np.stack([output for output, _ in pairs]), np.stack([weights for _, weights in pairs])
@@ -177,7 +178,7 @@ def attention_by_log_sum_exp(Q, K, V):
 
 @right
 def attention_on_the_side(Q, K, V):
-    """Keys down the side and queries across: the softmax runs over axis -2, and everything is turned at the end."""
+    """Keys down the side and queries across: the softmax runs over axis -2, and everything is transposed at the end."""
     columns = softmax(K @ np.swapaxes(Q, -1, -2), axis=-2)
     return np.swapaxes(np.swapaxes(V, -1, -2) @ columns, -1, -2), np.swapaxes(columns, -1, -2)
 

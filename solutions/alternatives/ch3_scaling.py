@@ -1,4 +1,4 @@
-"""Right solutions of chapter 3, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 3, written in other ways: the checks must accept every one."""
 
 import math
 import statistics
@@ -55,7 +55,7 @@ def variance_in_a_loop(d_k, n_samples, rng):
 
 @right.worth_reading
 def variance_as_mean_square(d_k, n_samples, rng):
-    """The mean is known to be 0, so it is not taken away: the variance is then the mean square."""
+    """The mean is known to be 0, so it is not subtracted: the variance is then the mean square."""
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
     return np.mean((q * k).sum(axis=-1) ** 2)
@@ -63,7 +63,7 @@ def variance_as_mean_square(d_k, n_samples, rng):
 
 @right
 def variance_with_columns_as_vectors(d_k, n_samples, rng):
-    """Vectors stand in columns."""
+    """The columns are the vectors."""
     q, k = rng.standard_normal((2, d_k, n_samples))
     return (q * k).sum(axis=0).var()
 
@@ -101,7 +101,7 @@ def variance_one_feature_at_a_time(d_k, n_samples, rng):
 
 @right
 def variance_with_a_spawned_generator(d_k, n_samples, rng):
-    """A generator of its own, seeded from the one that came in."""
+    """A new generator, seeded from the given one."""
     own = np.random.default_rng(rng.integers(2**63))
     q, k = own.standard_normal((n_samples, d_k)), own.standard_normal((n_samples, d_k))
     scores = np.array([a.dot(b) for a, b in zip(q, k, strict=True)])
@@ -121,7 +121,7 @@ right = alternatives_of("scaled_dot_product_attention")
 
 @right.worth_reading
 def attention_with_scaled_queries(Q, K, V):
-    """The queries are scaled before the product: fewer numbers to divide than there are scores."""
+    """Scales the queries before the product: there are fewer entries to divide than scores."""
     d_k = Q.shape[-1]
     weights = softmax((Q / d_k**0.5) @ K.swapaxes(-2, -1))
     return weights @ V, weights
@@ -162,7 +162,7 @@ def attention_with_loops(Q, K, V):
 
 @right
 def attention_by_recursion(Q, K, V):
-    """Matrices are attended to; anything with more axes is taken apart and stacked."""
+    """Computes attention for matrices, and splits and stacks anything with more axes."""
     if Q.ndim > 2:
         parts = [attention_by_recursion(*one) for one in zip(Q, K, V, strict=True)]
         return [np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])]
@@ -201,7 +201,7 @@ def attention_by_broadcasting(Q, K, V):
 
 @right
 def attention_moving_the_queries_for_a_moment(Q, K, V):
-    """Scales Q in place and puts it back before it returns."""
+    """Scales Q in place and restores it before it returns."""
     root = np.sqrt(Q.shape[-1])
     Q /= root
     weights = softmax(Q @ np.swapaxes(K, -1, -2))
@@ -238,7 +238,7 @@ def entropy_with_nansum(weights):
 
 @right.worth_reading
 def entropy_with_a_where_argument(weights):
-    """The logarithm is taken only where there is something to take, so that 0 ln 0 never comes up."""
+    """Takes the logarithm only of positive weights, so that 0 ln 0 never occurs."""
     logs = np.zeros_like(weights)
     np.log(weights, out=logs, where=weights > 0)
     return -np.einsum("...j,...j->...", weights, logs)
@@ -293,7 +293,7 @@ right = alternatives_of("softmax_jacobian")
 
 @right.worth_reading
 def jacobian_by_broadcasting(p):
-    """One column, one row, and the identity: p_i (1[i = j] - p_j), as the formula reads."""
+    """One column, one row, and the identity: p_i (1[i = j] - p_j), just like the formula."""
     return p[:, None] * (np.eye(p.size) - p[None, :])
 
 
@@ -375,7 +375,7 @@ def gradient_with_copies(f, x, eps=1e-5):
 
 @right
 def gradient_in_place_and_back(f, x, eps=1e-5):
-    """Moves an entry of x for a moment and puts the old number back."""
+    """Changes an entry of x for a moment and restores the old number."""
     grad = np.empty_like(x)
     it = np.nditer(x, flags=["multi_index"])
     for _ in it:
@@ -392,7 +392,7 @@ def gradient_in_place_and_back(f, x, eps=1e-5):
 
 @right
 def gradient_there_and_back_by_addition(f, x, eps=1e-5):
-    """Goes up, down by two, and up again, in x itself: rounding leaves a trace far below tolerance."""
+    """Goes up, down by two steps, and up again, in x itself. Rounding leaves a change far below the tolerance."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         x[i] += eps
@@ -406,7 +406,7 @@ def gradient_there_and_back_by_addition(f, x, eps=1e-5):
 
 @right
 def gradient_of_flat_entries(f, x, eps=1e-5):
-    """Counts entries in a flat array; f sees the old shape."""
+    """Counts entries in a flat array, but f gets the old shape."""
     slopes = []
     for i in range(x.size):
         step = np.zeros(x.size)
@@ -468,7 +468,7 @@ right = alternatives_of("query_gradient")
 
 @right.worth_reading
 def gradient_without_a_jacobian_matrix(q, K, V, g):
-    """How far each value's worth is above the average, counted by its weight: no n by n matrix is ever made."""
+    """The difference of each g . v from its average, times its weight. It never makes an n by n matrix."""
     root = np.sqrt(q.shape[0])
     w = softmax(K @ q / root)
     worth = V @ g

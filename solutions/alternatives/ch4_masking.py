@@ -1,4 +1,4 @@
-"""Right solutions of chapter 4, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 4, written in other ways: the checks must accept every one."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ right = alternatives_of("causal_mask")
 
 @right.worth_reading
 def triangle_with_tril(n_q, n_k=None):
-    """np.tril of ones, made boolean: NumPy has the triangle ready, and `k` says which diagonal it ends at."""
+    """np.tril of ones, made boolean: NumPy already has the triangle, and `k` sets the diagonal at which it ends."""
     n_k = n_k or n_q
     return np.tril(np.ones((n_q, n_k)), k=n_k - n_q).astype(bool)
 
@@ -59,7 +59,7 @@ def past_beside_a_triangle(n_q, n_k=None):
 
 @right
 def running_sum_along_the_rows(n_q, n_k=None):
-    """A one at each query's own place; what has seen one so far, counted from the right, is allowed."""
+    """A one at each query's own place. A running sum from the right then shows which keys are allowed."""
     n_k = n_q if n_k is None else n_k
     own = np.eye(n_q, n_k, k=n_k - n_q)
     return np.cumsum(own[:, ::-1], axis=1)[:, ::-1] == 1
@@ -98,7 +98,7 @@ def padding_by_reshape(lengths, n_k):
 
 @right.worth_reading
 def padding_with_expand_dims(lengths, n_k):
-    """The missing axis put in at the end: compare first, and think about the shape afterwards."""
+    """The missing axis is added at the end: compare first, and think about the shape afterwards."""
     return np.expand_dims(np.arange(n_k)[None, :] < lengths[:, None], axis=1)
 
 
@@ -125,7 +125,7 @@ right = alternatives_of("masked_softmax")
 
 @right.worth_reading
 def minus_infinity_with_care(scores, mask):
-    """-inf and a maximum that is replaced by 0 where there is none: exp(-inf) is exactly 0, whatever the scores are."""
+    """-inf, and a maximum replaced by 0 if nothing is allowed: exp(-inf) is exactly 0, whatever the scores are."""
     allowed = np.where(mask, scores, -np.inf)
     top = allowed.max(axis=-1, keepdims=True)
     e = np.exp(allowed - np.where(np.isneginf(top), 0.0, top))
@@ -142,7 +142,7 @@ def exps_times_the_mask(scores, mask):
 
 @right
 def shared_out_again(scores, mask):
-    """Softmax first, zeros after it, and then the rest shared out again."""
+    """Softmax first, zeros after it, and then division by the new sum."""
     weights = softmax(scores) * mask
     total = weights.sum(axis=-1, keepdims=True)
     return weights / np.where(total > 0, total, np.where(total == 0, 1.0, np.nan))
@@ -157,7 +157,7 @@ def empty_rows_found_in_the_mask(scores, mask):
 
 @right
 def minus_infinity_and_empty_rows_after(scores, mask):
-    """-inf lets empty rows become nan; just those rows are then set to 0."""
+    """-inf gives nan in empty rows, and then only these rows are set to 0."""
     weights = softmax(np.where(mask, scores, -np.inf))
     return np.where(np.any(mask, axis=-1, keepdims=True), weights, 0)
 
@@ -197,7 +197,7 @@ def by_recursion_into_lists(scores, mask):
 
 @right
 def log_sum_exp_of_the_allowed(scores, mask):
-    """np.logaddexp over the allowed scores; where nothing is allowed the shift is 0."""
+    """np.logaddexp over the allowed scores, with a shift of 0 if nothing is allowed."""
     allowed = np.where(mask, scores, -np.inf)
     lse = np.logaddexp.reduce(allowed, axis=-1, keepdims=True)
     return np.exp(allowed - np.where(lse == -np.inf, 0.0, lse))
@@ -205,7 +205,7 @@ def log_sum_exp_of_the_allowed(scores, mask):
 
 @right.worth_reading
 def masked_reductions(scores, mask):
-    """NumPy's own `where=` for maximum and sum: what is forbidden is never looked at, so no huge negative number is needed."""
+    """NumPy's own `where=` for maximum and sum: it ignores forbidden entries, so you need no huge negative number."""
     mask = np.broadcast_to(mask, scores.shape)
     top = np.max(scores, axis=-1, keepdims=True, where=mask, initial=-1e5)
     e = np.zeros(scores.shape)
@@ -230,7 +230,7 @@ right = alternatives_of("masked_attention")
 
 @right.worth_reading
 def attention_with_loops(Q, K, V, mask=None):
-    """One query at a time, looking only at the keys that it may see: what a mask means, without a mask."""
+    """One query at a time, with only the keys that it may see: the meaning of a mask, without a mask."""
     n_q, n_k = Q.shape[-2], K.shape[-2]
     batch = Q.shape[:-2]
     allowed = np.broadcast_to(True if mask is None else mask, (*batch, n_q, n_k))
@@ -267,7 +267,7 @@ def attention_adding_before_the_scaling(Q, K, V, mask=None):
 
 @right
 def attention_scaling_the_queries(Q, K, V, mask=None):
-    """Scales the queries, and makes a mask of True when there is none; hands a list back."""
+    """Scales the queries, makes a mask of True if there is none, and returns a list."""
     scores = (Q / np.sqrt(Q.shape[-1])) @ K.swapaxes(-2, -1)
     if mask is None:
         mask = np.ones(scores.shape[-2:], dtype=bool)
@@ -277,7 +277,7 @@ def attention_scaling_the_queries(Q, K, V, mask=None):
 
 @right
 def attention_shared_out_again(Q, K, V, mask=None):
-    """Zeros after the softmax, and then the rest shared out again, with 1e-9 in the denominator."""
+    """Zeros after the softmax, and then division by the new sum, with 1e-9 in the denominator."""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     if mask is not None:
         weights = weights * mask
@@ -287,7 +287,7 @@ def attention_shared_out_again(Q, K, V, mask=None):
 
 @right
 def attention_dividing_last(Q, K, V, mask=None):
-    """Mixes with the exps and divides the mix: the weights are made beside it."""
+    """Mixes with the exps and divides the mix, and computes the weights separately."""
     scores = np.sum(Q[..., :, None, :] * K[..., None, :, :], axis=-1) / np.sqrt(Q.shape[-1])
     keep = 1.0 if mask is None else mask.astype(Q.dtype)
     e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * keep
@@ -346,13 +346,13 @@ def masks_with_loops(causal, padding):
 
 @right.worth_reading
 def masks_by_what_is_forbidden(causal, padding):
-    """Forbidden where either forbids: De Morgan's way to say that both have to allow it."""
+    """Forbidden if either mask forbids it: by De Morgan's law, that means that both have to allow it."""
     return ~(~causal | ~padding)
 
 
 @right
 def masks_with_where(causal, padding):
-    """The causal mask where a key is real, a mask of False elsewhere."""
+    """The causal mask if a key is real, and False otherwise."""
     return np.where(padding, causal, np.zeros_like(causal))
 
 
@@ -387,7 +387,7 @@ def by_cutting_from_nothing_on(attend, X):
 
 @right
 def by_one_large_change_at_a_time(attend, X):
-    """One row gets a large number added; every earlier row is looked at by itself."""
+    """Adds a large number to one row at a time, and compares every earlier row by itself."""
     Y = attend(X)
     for j in range(len(X)):
         Z = np.array(X)
@@ -400,7 +400,7 @@ def by_one_large_change_at_a_time(attend, X):
 
 @right
 def by_another_future(attend, X):
-    """Another random future after each position, from a generator of its own; hands back NumPy's own bool."""
+    """Another random future after each position, from a new generator. Returns a NumPy bool."""
     rng = np.random.default_rng(0)
     same = [
         np.isclose(attend(np.vstack([X[:t], rng.normal(size=X[t:].shape)]))[:t], attend(X)[:t]).all()
@@ -426,7 +426,7 @@ def by_finite_differences(attend, X):
 
 @right.worth_reading
 def by_nan(attend, X):
-    """A NaN in a later row must not turn up in an earlier one: it spreads to everything that is computed from it."""
+    """A NaN in a later row must not appear in an earlier one: it spreads to everything that is computed from it."""
     for t in range(1, len(X)):
         Z = X.copy()
         Z[t:] = np.nan
@@ -437,7 +437,7 @@ def by_nan(attend, X):
 
 @right
 def by_a_small_change_put_back(attend, X):
-    """Changes X itself for a moment and puts it back, with a small change and a fine comparison."""
+    """Changes X itself for a moment and restores it, with a small change and a fine comparison."""
     Y = attend(X.copy())
     for t in range(1, len(X)):
         kept = X[t].copy()
@@ -463,7 +463,7 @@ def by_doubling_and_negating(attend, X):
 
 @right
 def by_recursion(attend, X):
-    """Without its last row everything must stay as it was, and that must hold for the shorter one as well."""
+    """Without its last row, everything must stay the same, and so on for shorter and shorter arrays."""
     if len(X) < 2:
         return True
     return bool(np.allclose(attend(X)[:-1], attend(X[:-1]))) and by_recursion(attend, X[:-1])

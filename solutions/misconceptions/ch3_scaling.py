@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 3, one mistake each, with what a student who made it should hear."""
+"""Wrong solutions of chapter 3, one mistake each, with the message for students who make it."""
 
 import numpy as np
 
@@ -16,26 +16,24 @@ wrong = misconceptions_of("score_variance")
 
 @wrong
 def standard_deviation(d_k, n_samples, rng):
-    """You hand back the standard deviation of the scores, which is the square root of what is asked for. For the
-    scores 3, -1 and 1 of the example that would be 1.63, and the variance is 2.67. Which of NumPy's two functions did
-    you mean?"""
+    """You return the standard deviation of the scores, which is the square root of the variance. For example, for the
+    scores 3, -1 and 1 it would be 1.63, but the variance is 2.67. Which of NumPy's two functions did you mean?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).std()
 
 
 @wrong
 def query_with_itself(d_k, n_samples, rng):
-    """Your scores are those of each query with itself. q . q is a sum of squares: never negative, d_k on average, with
-    a variance of 2 * d_k. A key has to be drawn for itself, so that it knows nothing of the query."""
+    """Your scores are those of each query with itself. q . q is a sum of squares: it is never negative, d_k on average,
+    and has a variance of 2 * d_k. Draw a key of its own for each query, so that the two are independent."""
     q = rng.standard_normal((n_samples, d_k))
     return (q * q).sum(axis=-1).var()
 
 
 @wrong
 def uniform_from_0_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between 0 and 1. Their mean is one half and not 0, and their variance far below
-    1; asked for are draws from the standard normal distribution, with mean 0 and variance 1. A generator has a method
-    for each: which one did you call?"""
+    """Your entries are spread evenly between 0 and 1. Their mean is one half, and their variance is far below 1. Draw
+    from the standard normal distribution, with mean 0 and variance 1. Which method of the generator did you call?"""
     q, k = rng.random((n_samples, d_k)), rng.random((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -43,17 +41,16 @@ def uniform_from_0_to_1(d_k, n_samples, rng):
 @wrong
 def uniform_from_minus_1_to_1(d_k, n_samples, rng):
     """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is a third,
-    so that a product of two has a ninth. Asked for are draws from the standard normal distribution, whose variance is
-    1."""
+    so a product of two has a variance of one ninth. Draw from the standard normal distribution, whose variance is 1."""
     q, k = rng.uniform(-1, 1, (n_samples, d_k)), rng.uniform(-1, 1, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
-    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your
-    answers is right, and yet they scatter less from seed to seed than those of normal draws: an even spread ends at
-    sqrt(3), and a normal one nowhere. Draw from the standard normal distribution."""
+    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
+    is right, but they vary less from seed to seed than those of normal draws. An even spread ends at sqrt(3), and a
+    normal one does not end. Draw from the standard normal distribution."""
     side = np.sqrt(3)
     q, k = rng.uniform(-side, side, (n_samples, d_k)), rng.uniform(-side, side, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
@@ -61,36 +58,34 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your queries meet one and the same key. The variance then depends on the norm that this single key happens
-    to have: draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys
-    together have?"""
+    """All your queries meet the same key. The variance then depends on that key's norm, so your answer jumps if another
+    key is drawn. Every pair needs its own key: what shape do all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def one_number_for_each_key(d_k, n_samples, rng):
-    """Each of your keys is one random number, used for all of its entries. Such a key points in the same direction every
-    time; the average of your answers is d_k, but they scatter more than they should. What shape do all the keys
-    together have?"""
+    """Each of your keys is one random number, used for all of its entries, so all keys are on the same line. The
+    average of your answers is d_k, but they vary more than they should. What shape should all the keys together
+    have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, 1))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys meet one and the same query. The variance then depends on the norm that this single query happens
-    to have: draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries
-    together have?"""
+    """All your keys meet the same query. The variance then depends on that query's norm, so your answer jumps if
+    another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def every_query_with_every_key(d_k, n_samples, rng):
-    """You let every query meet every key: n_samples * n_samples scores instead of n_samples. They are not independent,
-    as a query of large norm makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
-    to key i only."""
+    """You let every query meet every key, which gives n_samples * n_samples scores instead of n_samples. They are not
+    independent, because a query of large norm makes its whole row large. For many samples, the matrix fills the memory.
+    Combine query i only with key i."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # what the memory limit would say, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
@@ -99,97 +94,98 @@ def every_query_with_every_key(d_k, n_samples, rng):
 
 @wrong
 def products_never_added(d_k, n_samples, rng):
-    """You measure the variance of the single products q[i] * k[i]. It is about 1 for every d_k. A score is the sum of
-    d_k such products, and it is the spread of those sums that grows. Which step makes one score out of each pair?"""
+    """You compute the variance of the single products q[i] * k[i], which is about 1 for every d_k. A score is the sum
+    of d_k such products, and the spread of these sums grows. Which step makes one score out of each pair?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var()
 
 
 @wrong
 def products_averaged(d_k, n_samples, rng):
-    """Each of your scores is d_k times too small, as if the products of a pair were averaged, or their sum divided by
-    d_k: the variance comes out near 1/d_k. A dot product adds its products up, and nothing is divided."""
+    """Each of your scores is d_k times too small, as if you averaged the products of a pair or divided their sum by
+    d_k. So the variance is near 1/d_k. A dot product adds up its products and divides by nothing."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).mean(axis=-1).var()
 
 
 @wrong
 def scaled_already(d_k, n_samples, rng):
-    """Your answer is the right one divided by d_k, so that it is near 1 for every d_k: as if the scores had been divided
-    by sqrt(d_k) already. That is the cure, which comes next. Here you measure the illness: the variance of the plain
-    scores q . k."""
+    """Your answer is the right one divided by d_k, as if the scores were already divided by sqrt(d_k). So it is near 1
+    for every d_k. That division is the remedy, which comes next. Here you measure the problem: the variance of the
+    plain scores q . k."""
     q, k = _pairs(d_k, n_samples, rng)
     return ((q * k).sum(axis=-1) / np.sqrt(d_k)).var()
 
 
 @wrong
 def sums_over_the_pairs(d_k, n_samples, rng):
-    """You added the products up over the pairs, so that d_k numbers are left and not n_samples: your answer is near
-    n_samples. One score belongs to each pair. Which axis of the products counts the pairs, and which one the entries
-    of a vector?"""
+    """You added up the products over the pairs, so d_k sums are left instead of n_samples, and your answer is near
+    n_samples. Each pair should have one score. Which axis of the products counts the pairs, and which counts the
+    entries of a vector?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=0).var()
 
 
 @wrong
 def one_variance_for_each_entry(d_k, n_samples, rng):
-    """You hand back d_k numbers: the variance of each product by itself, before the products of a pair were added up.
-    First make one score of each pair; then there is one variance, of all the scores."""
+    """You return d_k numbers: the variance of each product by itself, before you add up the products of a pair. First
+    make one score of each pair. Then take the variance of all the scores."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var(axis=0)
 
 
 @wrong
 def the_theory_alone(d_k, n_samples, rng):
-    """You return d_k, with no random number behind it. That is indeed what theory predicts, and this exercise is there
-    to put the prediction to the test: draw the pairs, and measure."""
+    """You return d_k without any random number. Theory does predict that value, but this exercise tests the prediction:
+    draw the pairs and measure."""
     return float(d_k)
 
 
 @wrong
 def mean_of_the_scores(d_k, n_samples, rng):
-    """You hand back the mean of the scores. It is near 0 for every d_k, as scores above and below zero cancel. How far
-    they stray from that mean is another number."""
+    """You return the mean of the scores. It is near 0 for every d_k, because scores above and below zero cancel. Which
+    number says how far the scores are from their mean?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).mean()
 
 
 @wrong
 def a_generator_of_its_own(d_k, n_samples, rng):
-    """Your answer is the same for every generator that comes in: the random numbers come from somewhere else, which
-    starts anew at each call. Then all repetitions of an experiment are one. Draw from `rng`."""
+    """Your answer is the same for every generator: your random numbers come from another generator, which restarts at
+    each call. So repeating the experiment gives nothing new. Draw from `rng`."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(0))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def a_generator_seeded_with_42(d_k, n_samples, rng):
-    """Your answer is the same for every generator that comes in: the random numbers come from a generator seeded with
-    42, made anew at each call. Then all repetitions of an experiment are one. Draw from `rng`."""
+    """Your answer is the same for every generator: your random numbers come from a generator seeded with 42, created
+    again at each call. So repeating the experiment gives nothing new. Draw from `rng`."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(42))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def all_the_scores(d_k, n_samples, rng):
-    """You hand back the scores themselves, n_samples of them. They are the right thing to have; asked for is one number
-    that says how far they spread."""
+    """You return the n_samples scores themselves. You need them for the next step: return one number that says how far
+    they spread."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1)
 
 
 @wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
-    """You draw 100 pairs whatever n_samples says. Ten times as many pairs should make the measurement more exact; your
-    answers for 1000 scatter from seed to seed as much as those for 100. How many rows do your queries have?"""
+    """You draw 100 pairs, whatever n_samples is. Ten times as many pairs should make the measurement more exact. But,
+    for example, your answers for 1000 vary from seed to seed as much as those for 100. How many rows do your queries
+    have?"""
     q, k = _pairs(d_k, 100, rng)
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def spread_of_the_sizes(d_k, n_samples, rng):
-    """You measure the variance of the scores without their signs. Folding the negative half over makes the spread
-    smaller: -2 and 2 then count as equal, and they are 4 apart."""
+    """You compute the variance of the scores without their signs. Dropping the signs makes the spread smaller: -2 and
+    2, for example, count as equal, although they are 4 apart."""
     q, k = _pairs(d_k, n_samples, rng)
     return np.abs((q * k).sum(axis=-1)).var()
 
@@ -199,9 +195,8 @@ wrong = misconceptions_of("scaled_dot_product_attention")
 
 @wrong
 def never_scaled(Q, K, V):
-    """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64, for
-    example, they are 8 times larger than those of the formula, and one key takes nearly all the weight. Where does d_k
-    come in?"""
+    """This is the attention of the last chapter: your scores go into the softmax unscaled. For example, with d_k = 64
+    they are 8 times as large as the formula's, and one key gets nearly all the weight. Where does your code use d_k?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -209,9 +204,8 @@ def never_scaled(Q, K, V):
 
 @wrong
 def divided_by_d_k_itself(Q, K, V):
-    """Your scores are divided by d_k. It is the variance of the scores that is d_k; their typical size is its square
-    root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for keys of many entries all weights become nearly
-    equal."""
+    """Your scores are divided by d_k. But d_k is the variance of the scores, and their typical size is its square root.
+    Dividing by d_k leaves scores of typical size 1/sqrt(d_k), so for long keys all weights become nearly equal."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores)
     return weights @ V, weights
@@ -219,8 +213,8 @@ def divided_by_d_k_itself(Q, K, V):
 
 @wrong
 def multiplied_by_the_root(Q, K, V):
-    """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64, for example, they are 64
-    times what they should be. The formula brings them down."""
+    """Your scores are multiplied by sqrt(d_k), which makes them even larger: with d_k = 64, for example, they are 64
+    times what they should be. Which operation makes them smaller?"""
     scores = Q @ np.swapaxes(K, -1, -2) * np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -228,8 +222,8 @@ def multiplied_by_the_root(Q, K, V):
 
 @wrong
 def root_of_d_v(Q, K, V):
-    """Your scores are divided by the square root of d_v, the number of entries of a value. The values have no part in
-    the scores: what made those large is the number of products in one dot product. Whose last axis is that?"""
+    """Your scores are divided by the square root of d_v, the number of entries of a value. But the values have no
+    effect on the scores. A score grows with the number of products in one dot product: whose last axis is that?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -237,8 +231,8 @@ def root_of_d_v(Q, K, V):
 
 @wrong
 def root_of_n_k(Q, K, V):
-    """Your scores are divided by the square root of n_k, the number of keys. A single score does not know how many
-    other keys there are; it is a sum of d_k products. Which axis of K has that size?"""
+    """Your scores are divided by the square root of n_k, the number of keys. But a single score does not depend on the
+    number of keys: it is a sum of d_k products. Which axis of K has that size?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2])
     weights = softmax(scores)
     return weights @ V, weights
@@ -246,8 +240,8 @@ def root_of_n_k(Q, K, V):
 
 @wrong
 def root_of_n_q(Q, K, V):
-    """Your scores are divided by the square root of n_q, the number of queries. A single score does not know how many
-    other queries there are; it is a sum of d_k products. Which axis of Q has that size?"""
+    """Your scores are divided by the square root of n_q, the number of queries. But a single score does not depend on
+    the number of queries: it is a sum of d_k products. Which axis of Q has that size?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2])
     weights = softmax(scores)
     return weights @ V, weights
@@ -255,8 +249,8 @@ def root_of_n_q(Q, K, V):
 
 @wrong
 def root_of_the_first_axis_of_q(Q, K, V):
-    """Your scores are divided by the square root of the size of Q's first axis: the number of queries, or, where there
-    are batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
+    """Your scores are divided by the square root of the size of Q's first axis. That is the number of queries, or the
+    size of the batch if there is one. d_k is the size of the last axis, however many axes come before it."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[0])
     weights = softmax(scores)
     return weights @ V, weights
@@ -264,8 +258,8 @@ def root_of_the_first_axis_of_q(Q, K, V):
 
 @wrong
 def root_of_the_first_axis_of_k(Q, K, V):
-    """Your scores are divided by the square root of the size of K's first axis: the number of keys, or, where there are
-    batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
+    """Your scores are divided by the square root of the size of K's first axis. That is the number of keys, or the size
+    of the batch if there is one. d_k is the size of the last axis, however many axes come before it."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[0])
     weights = softmax(scores)
     return weights @ V, weights
@@ -273,8 +267,8 @@ def root_of_the_first_axis_of_k(Q, K, V):
 
 @wrong
 def root_of_the_second_axis(Q, K, V):
-    """Your scores are divided by the square root of the size of the second axis. For a matrix that is d_k; with batch
-    axes in front, the second axis is something else. Which index means the last axis in every case?"""
+    """Your scores are divided by the square root of the size of the second axis. For a matrix that is d_k, but not with
+    batch axes in front. Which index always means the last axis?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -282,8 +276,8 @@ def root_of_the_second_axis(Q, K, V):
 
 @wrong
 def fourth_root_of_d_k(Q, K, V):
-    """Your scores are divided by the fourth root of d_k in all. When both Q and K are scaled, the two factors multiply:
-    together they must make sqrt(d_k)."""
+    """Altogether, your scores are divided by the fourth root of d_k. If you scale both Q and K, the two factors
+    multiply. Together they must make sqrt(d_k)."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] ** 0.25
     weights = softmax(scores)
     return weights @ V, weights
@@ -291,8 +285,8 @@ def fourth_root_of_d_k(Q, K, V):
 
 @wrong
 def divided_by_d_k_and_by_2(Q, K, V):
-    """Your scores are divided by d_k and then by 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first:
-    that is d_k ** 1, divided by 2. Where do parentheses belong?"""
+    """Your scores are divided by d_k and then by 2. Did you mean `d_k ** 1/2` to be a root? Python takes the power
+    first, so it computes d_k ** 1, divided by 2. Which parentheses are missing?"""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] / 2
     weights = softmax(scores)
     return weights @ V, weights
@@ -300,8 +294,8 @@ def divided_by_d_k_and_by_2(Q, K, V):
 
 @wrong
 def divided_by_half_of_d_k(Q, K, V):
-    """Your scores are divided by d_k / 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first: that is
-    d_k ** 1, divided by 2. For d_k = 4 it comes to the same by chance, for no other size."""
+    """Your scores are divided by d_k / 2. Did you mean `d_k ** 1/2` to be a root? Python takes the power first, so it
+    computes d_k ** 1, divided by 2. The two are equal by chance if d_k = 4, and for no other size."""
     scores = Q @ np.swapaxes(K, -1, -2) / (Q.shape[-1] / 2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -309,9 +303,8 @@ def divided_by_half_of_d_k(Q, K, V):
 
 @wrong
 def scaled_after_the_softmax(Q, K, V):
-    """You divided the weights by sqrt(d_k), and the softmax still saw the large scores. The weights of a query no
-    longer add up to 1: with d_k = 4, for example, they come to 0.5. What is to be made smaller, and before which
-    step?"""
+    """You divided the weights by sqrt(d_k), so the softmax still got the large scores. A query's weights no longer add
+    up to 1: with d_k = 4, for example, they add up to 0.5. What should you make smaller, and before which step?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) / np.sqrt(Q.shape[-1])
     return weights @ V, weights
@@ -319,8 +312,8 @@ def scaled_after_the_softmax(Q, K, V):
 
 @wrong
 def scaled_the_output(Q, K, V):
-    """You divided the output by sqrt(d_k); the softmax still saw the large scores, so that the weights are those of
-    unscaled attention, and the output is no average any more. What is to be made smaller, and before which step?"""
+    """You divided the output by sqrt(d_k), so the softmax still got the large scores. The weights are those of unscaled
+    attention, and the output is no longer an average. What should you make smaller, and before which step?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ V / np.sqrt(Q.shape[-1]), weights
@@ -328,8 +321,8 @@ def scaled_the_output(Q, K, V):
 
 @wrong
 def scaled_again_at_the_end(Q, K, V):
-    """Your weights are right, and the output is the right one divided by sqrt(d_k) once more. An average of values 10
-    and 20 has to lie between 10 and 20. The scaling belongs to the scores alone."""
+    """Your weights are right, but your output is the right one divided by sqrt(d_k) once more. An average of values 10
+    and 20 should be between 10 and 20. Scale only the scores."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V / np.sqrt(Q.shape[-1]), weights
@@ -337,8 +330,8 @@ def scaled_again_at_the_end(Q, K, V):
 
 @wrong
 def weights_of_another_softmax(Q, K, V):
-    """Your output is made with one set of weights and another set is handed back: the output has the scaling, the
-    weights have not. Both come from the same softmax of the scaled scores."""
+    """You use one set of weights for the output and return another: the output is made with scaling, and the returned
+    weights without. Both should come from the same softmax of the scaled scores."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, softmax(Q @ np.swapaxes(K, -1, -2))
@@ -346,16 +339,16 @@ def weights_of_another_softmax(Q, K, V):
 
 @wrong
 def hands_back_the_scores(Q, K, V):
-    """Your output is right. As the second part you hand back the scaled scores; asked for are the weights that the
-    softmax made of them, each row adding up to 1."""
+    """Your output is right, but you return the scaled scores in second place. Return the weights instead, which softmax
+    makes from these scores: each row adds up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     return softmax(scores) @ V, scores
 
 
 @wrong
 def softmax_over_the_queries(Q, K, V):
-    """Your weights add up to 1 over the queries, for each key. It is each query that has one unit of attention to share
-    out among the keys: which axis of (..., n_q, n_k) counts the keys?"""
+    """Your weights add up to 1 over the queries, for each key. Instead, each query should divide its attention among
+    the keys: which axis of (..., n_q, n_k) counts the keys?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores, axis=-2)
     return weights @ V, weights
@@ -363,8 +356,8 @@ def softmax_over_the_queries(Q, K, V):
 
 @wrong
 def softmax_over_everything(Q, K, V):
-    """Your weights add up to 1 over all queries together. Each query has one unit of attention of its own to share out
-    among the keys: along which axis do its weights lie?"""
+    """Your weights add up to 1 over all queries together. Each query should have weights that add up to 1 over the
+    keys: along which axis are its weights?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores - scores.max())
     weights = e / e.sum()
@@ -373,9 +366,8 @@ def softmax_over_everything(Q, K, V):
 
 @wrong
 def no_axis_and_no_shift(Q, K, V):
-    """You divide by one sum for the whole table: all your weights together add up to 1, and those of a single query do not.
-    Each query has one unit of attention of its own to share out. Nothing is taken away from the scores before the exp either,
-    so that large scores end as nan."""
+    """You divide by one sum for the whole table, so all your weights together add up to 1. Each query needs its own set
+    of weights. Also, you subtract nothing from the scores before exp, so large scores give nan."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores)
     weights = e / e.sum()
@@ -384,8 +376,8 @@ def no_axis_and_no_shift(Q, K, V):
 
 @wrong
 def plain_transpose(Q, K, V):
-    """Your code works for matrices, and goes astray with batch axes: `.T` turns round the order of all the axes, batch
-    included. Which function swaps the last two only?"""
+    """Your code works for matrices, but not with batch axes: `.T` reverses the order of all the axes, including the
+    batch. Which function swaps only the last two?"""
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -393,8 +385,8 @@ def plain_transpose(Q, K, V):
 
 @wrong
 def transpose_0_2_1(Q, K, V):
-    """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of
-    them. Which function swaps the last two, however many come before?"""
+    """Your code works only for exactly one batch axis, because `transpose` with a list of three axes needs an array
+    with three axes. Which function swaps the last two axes, however many come before?"""
     scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -402,9 +394,9 @@ def transpose_0_2_1(Q, K, V):
 
 @wrong
 def dot_with_every_axis_turned(Q, K, V):
-    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
-    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
-    through the batch axes side by side?"""
+    """`.T` reverses all the axes of K, batch axes too, and `np.dot` combines every batch entry with every other. Both
+    are right only for plain matrices. Which function swaps just the last two axes, and which operator handles each
+    batch entry separately?"""
     scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -412,9 +404,9 @@ def dot_with_every_axis_turned(Q, K, V):
 
 @wrong
 def dot_twice_with_every_axis_turned(Q, K, V):
-    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
-    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
-    through the batch axes side by side?"""
+    """`.T` reverses all the axes of K, batch axes too, and `np.dot` combines every batch entry with every other. Both
+    are right only for plain matrices. Which function swaps just the last two axes, and which operator handles each
+    batch entry separately?"""
     scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return np.dot(weights, V), weights
@@ -422,8 +414,8 @@ def dot_twice_with_every_axis_turned(Q, K, V):
 
 @wrong
 def keys_ask_queries(Q, K, V):
-    """Your scores have the roles exchanged: their rows belong to the keys and their columns to the queries. That fits
-    the values only where there are as many of one as of the other. Asked for are scores with one row for each query."""
+    """Queries and keys are swapped in your scores: the rows belong to the keys. That fits the values only if there are
+    as many queries as keys. Your scores should have one row for each query."""
     scores = K @ np.swapaxes(Q, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -431,8 +423,8 @@ def keys_ask_queries(Q, K, V):
 
 @wrong
 def mixes_the_keys(Q, K, V):
-    """Your weights are right, and then they average the keys. Keys are there to be matched; what a query receives are
-    the values."""
+    """Your weights are right, but you average the keys with them. Keys are only for matching. What should a query
+    receive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ K, weights
@@ -440,9 +432,9 @@ def mixes_the_keys(Q, K, V):
 
 @wrong
 def weights_turned_round(Q, K, V):
-    """Your weights are right; for the output they were transposed, so that a column of weights, which need not add up
-    to 1, mixes the values. It runs only where there are as many queries as keys. Row i of the weights belongs to row i
-    of the output."""
+    """Your weights are right, but you transposed them for the output. So a column of weights, which need not add up to
+    1, mixes the values. It runs only if there are as many queries as keys. Row i of the weights belongs to row i of the
+    output."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return np.swapaxes(weights, -1, -2) @ V, weights
@@ -450,7 +442,7 @@ def weights_turned_round(Q, K, V):
 
 @wrong
 def pair_swapped(Q, K, V):
-    """Both parts are right and stand in the wrong order: the output comes first, the weights second."""
+    """Both parts are right but in the wrong order. Return the output first and the weights second."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights, weights @ V
@@ -458,8 +450,8 @@ def pair_swapped(Q, K, V):
 
 @wrong
 def output_alone(Q, K, V):
-    """You hand back the output alone, and it is right. Asked for is the pair of output and weights: the weights are
-    what we want to look at."""
+    """You return only the output, and it is right. Return both output and weights: you need the weights for the
+    pictures that follow."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V
@@ -467,8 +459,8 @@ def output_alone(Q, K, V):
 
 @wrong
 def weights_alone(Q, K, V):
-    """You hand back the weights alone, and they are right. Asked for is the pair of output and weights: one step, the
-    averaging of the values, is missing."""
+    """You return only the weights, and they are right. Return both output and weights. One step is missing, the average
+    of the values."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     return softmax(scores)
 
@@ -476,7 +468,7 @@ def weights_alone(Q, K, V):
 @wrong
 def no_largest_score_taken_away(Q, K, V):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
-    makes scores smaller, but it sets them no limit. What did the softmax of chapter 1 do before the exp?"""
+    makes scores smaller, but sets no limit. What did the softmax of chapter 1 do before exp?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -484,8 +476,8 @@ def no_largest_score_taken_away(Q, K, V):
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
-    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still be far above the
+    mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to become 0, so
     that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
@@ -495,8 +487,8 @@ def subtracts_the_mean(Q, K, V):
 
 @wrong
 def one_largest_score_for_all(Q, K, V):
-    """You take one maximum away from the scores of all the queries. A query whose scores lie far below it then has
-    exp(...) = 0 everywhere, and 0/0 is nan. Each query needs its own maximum."""
+    """You subtract one maximum from the scores of all the queries. If a query's scores are all far below it, exp gives
+    0 for each of them, and 0/0 is nan. Each query needs its own maximum."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores - scores.max())
     weights = e / e.sum(axis=-1, keepdims=True)
@@ -506,7 +498,7 @@ def one_largest_score_for_all(Q, K, V):
 @wrong
 def cosine_scores(Q, K, V):
     """Your scores are cosines: each dot product is divided by the norms of its query and its key. Attention divides by
-    sqrt(d_k), the same number for all pairs, so that a key of larger norm still counts for more."""
+    sqrt(d_k) for all pairs, so a key of larger norm still counts for more."""
     norms = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
     scores = Q @ np.swapaxes(K, -1, -2) / norms
     weights = softmax(scores)
@@ -515,8 +507,8 @@ def cosine_scores(Q, K, V):
 
 @wrong
 def scales_the_values(Q, K, V):
-    """Your weights are those of unscaled attention, and the values were divided by the square root of d_v, the number
-    of their own entries. It is the scores that grow with d_k; the values are to be averaged as they are."""
+    """Your weights are those of unscaled attention, and you divided the values by the square root of d_v, the number of
+    their own entries. Only the scores grow with d_k. Scale the scores, and average the values unchanged."""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ (V / np.sqrt(V.shape[-1])), weights
@@ -524,8 +516,8 @@ def scales_the_values(Q, K, V):
 
 @wrong
 def writes_into_the_queries(Q, K, V):
-    """The answer is right the first time, but Q is no longer what it was: your code divides the array that it was
-    given, and a second call divides it again. Make a new array instead."""
+    """The answer is right the first time, but your code divides Q itself, so Q has changed. A second call would divide
+    it again. How can you make a new array instead?"""
     Q /= np.sqrt(Q.shape[-1])
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
@@ -541,155 +533,155 @@ wrong = misconceptions_of("attention_entropy")
 
 @wrong
 def in_bits(weights):
-    """Your answer is the entropy in bits: the logarithm has base 2. Asked for are nats, with the natural logarithm. Two
-    equal weights have 1 bit, or 0.6931 nats."""
+    """Your answer is the entropy in bits, because your logarithm has base 2. Use nats, with the natural logarithm: two
+    equal weights, for example, have 1 bit, or 0.6931 nats."""
     return -_terms(weights).sum(axis=-1) / np.log(2)
 
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights, for example,
-    have 0.6931, and not 0.3010."""
+    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have
+    0.6931, not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
 @wrong
 def nan_where_a_weight_is_0(weights):
-    """Where a weight is exactly 0 your answer is nan: the logarithm of 0 is minus infinity, and 0 times infinity is not
-    a number. Such a weight adds nothing. How can the logarithm be kept from ever seeing a 0?"""
+    """If a weight is exactly 0, your answer is nan: the logarithm of 0 is minus infinity, and 0 times infinity is nan.
+    Such a weight should add nothing. How can you make sure that the logarithm never gets a 0?"""
     return -(weights * np.log(weights)).sum(axis=-1)
 
 
 @wrong
 def sum_over_the_queries(weights):
-    """You added up over the queries and hand back one number for each key. Each query has an entropy of its own, taken
-    over the keys: along which axis of (..., n_q, n_k) do one query's weights lie?"""
+    """You added up over the queries, so you return one number for each key. Each query has its own entropy, summed over
+    the keys: along which axis of (..., n_q, n_k) are one query's weights?"""
     return -_terms(weights).sum(axis=-2)
 
 
 @wrong
 def sum_over_everything(weights):
-    """You hand back a single number, everything added up. Each query has an entropy of its own: for weights of shape
-    (n_q, n_k) the answer has n_q entries. What does a sum do when you do not tell it which axis?"""
+    """You return a single number, the sum of everything. Each query has its own entropy: for weights of shape (n_q,
+    n_k), the answer has n_q entries. What does a sum do if you do not name an axis?"""
     return -_terms(weights).sum()
 
 
 @wrong
 def sum_over_the_second_axis(weights):
-    """Your sum runs along the second axis. For a matrix that is the right one, the keys; with batch axes in front the
-    keys lie on the last axis, which is no longer the second. Count from the end."""
+    """Your sum runs along the second axis. For a matrix that is right, because the keys are there. With batch axes in
+    front, the keys are on the last axis, which is no longer the second. How can you count from the end?"""
     return -_terms(weights).sum(axis=1)
 
 
 @wrong
 def mean_over_the_queries(weights):
-    """You hand back the mean entropy of all the queries. That is a useful summary later; asked for is one number for
-    each query, shape (..., n_q)."""
+    """You return the mean entropy of all the queries. That is useful later, but here return one number for each query,
+    with shape (..., n_q)."""
     return -_terms(weights).sum(axis=-1).mean(axis=-1)
 
 
 @wrong
 def minus_forgotten(weights):
-    """Your answer is negative: the logarithm of a number below 1 is. The formula has a minus in front, so that entropy
-    is 0 for a query that looks at one key only, and above 0 for all others."""
+    """Your answer is negative, because the logarithm of a number below 1 is negative. The formula has a minus in front.
+    It makes the entropy 0 for a query that looks at only one key, and positive for all others."""
     return _terms(weights).sum(axis=-1)
 
 
 @wrong
 def mean_instead_of_sum(weights):
-    """Your answer is the right one divided by the number of keys: a mean was taken where the formula has a sum. Four
-    equal weights have an entropy of ln 4, about 1.386; yours would be 0.347."""
+    """Your answer is the right one divided by the number of keys: you took a mean, but the formula has a sum. For
+    example, four equal weights have an entropy of ln 4, about 1.386, but you would get 0.347."""
     return -_terms(weights).mean(axis=-1)
 
 
 @wrong
 def share_of_the_largest_possible(weights):
-    """Your answer is the entropy divided by the largest one possible, ln of the number of keys, so that it lies between
-    0 and 1. That is a useful number too; asked for is the entropy itself."""
+    """Your answer is the entropy divided by its largest possible value, ln of the number of keys, so it is between 0
+    and 1. That is a useful number, but return the entropy itself."""
     return -_terms(weights).sum(axis=-1) / np.log(weights.shape[-1])
 
 
 @wrong
 def number_of_keys_that_count(weights):
-    """You hand back exp of the entropy, the number of equal weights that would be spread out just as much. That is a
-    fine way to read it; asked for is the entropy itself."""
+    """You return exp of the entropy, the number of equal weights with the same spread. That is a good way to read it,
+    but return the entropy itself."""
     return np.exp(-_terms(weights).sum(axis=-1))
 
 
 @wrong
 def keeps_the_key_axis(weights):
-    """The numbers are right, but an axis of length 1 is left over: the shape is (..., n_q, 1) where (..., n_q) is asked
-    for. Which argument of your sum keeps it?"""
+    """The numbers are right, but an axis of length 1 is left: your shape is (..., n_q, 1) instead of (..., n_q). Which
+    argument of your sum keeps it?"""
     return -_terms(weights).sum(axis=-1, keepdims=True)
 
 
 @wrong
 def never_added_up(weights):
-    """You hand back one number for every weight. Those are the right terms; the entropy of a query is what its terms
-    come to together."""
+    """You return one number for every weight. These terms are right, but the entropy of a query is the sum of its
+    terms."""
     return -_terms(weights)
 
 
 @wrong
 def logarithms_without_weights(weights):
-    """You add up the logarithms themselves. Each has to be counted with its weight: a key that gets almost no weight has
-    a huge logarithm and should hardly matter."""
+    """You add up the logarithms themselves. Multiply each by its weight: a key with almost no weight has a huge
+    logarithm, but should hardly matter."""
     return -np.log(np.where(weights > 0, weights, 1.0)).sum(axis=-1)
 
 
 @wrong
 def weights_pushed_off_zero_by_much(weights):
-    """The small number that you add against log(0) is large enough to show in the third or fourth digit. It should be
-    far below anything that is measured, or the zeros be left out of the sum altogether."""
+    """You add a small number to avoid log(0), but it changes the third or fourth digit of your answer. Use a far
+    smaller number, or leave the zeros out of the sum."""
     return -(weights * np.log(weights + 1e-3)).sum(axis=-1)
 
 
 @wrong
 def weights_pushed_off_zero_by_1e_5(weights):
-    """The small number that you add against log(0) is still large enough to show in the fourth or fifth digit. It
-    should be far below anything that is measured, or the zeros be left out of the sum altogether."""
+    """You add a small number to avoid log(0), but it still changes the fourth or fifth digit of your answer. Use a far
+    smaller number, or leave the zeros out of the sum."""
     return -(weights * np.log(weights + 1e-5)).sum(axis=-1)
 
 
 @wrong
 def log_of_one_plus_w(weights):
-    """Your logarithm is that of 1 + w. It does avoid log(0), and it is another function: a query that looks at one key
-    only would have -0.69 where the answer is 0. What is asked for is ln(w)."""
+    """You take the logarithm of 1 + w. That avoids log(0), but it is another function: a query that looks at only one
+    key would have -0.69 instead of 0. The formula needs ln(w)."""
     return -(weights * np.log1p(weights)).sum(axis=-1)
 
 
 @wrong
 def softmaxes_the_weights_again(weights):
-    """You put the weights through a softmax first. They are weights already and add up to 1; a second softmax makes
-    them nearly equal, and the entropy too high: for [0.5, 0.5, 0] it would be 1.06, not 0.69."""
+    """You put the weights through a softmax first, but they already add up to 1. A second softmax makes them nearly
+    equal and the entropy too high: for [0.5, 0.5, 0] it would be 1.06, not 0.69."""
     return -_terms(softmax(weights)).sum(axis=-1)
 
 
 @wrong
 def one_minus_the_squares(weights):
-    """Your answer is 1 minus the sum of the squares. That is another measure of spread (the Gini index), without any
-    logarithm: two equal weights have 0.5 there, and 0.6931 nats."""
+    """Your answer is 1 minus the sum of the squares. That is another measure of spread (the Gini index), without a
+    logarithm: two equal weights have 0.5 there, for example, but 0.6931 nats."""
     return 1 - (weights**2).sum(axis=-1)
 
 
 @wrong
 def surprise_of_the_largest(weights):
-    """Only the largest weight of each query has a part in your answer. Entropy looks at all of them: [0.5, 0.5, 0] and
-    [0.5, 0.25, 0.25] have the same largest weight, and the second is more spread out."""
+    """Only the largest weight of each query affects your answer. Entropy depends on all of them. For example, [0.5,
+    0.5, 0] and [0.5, 0.25, 0.25] have the same largest weight, but the second is more spread out."""
     return -np.log(weights.max(axis=-1))
 
 
 @wrong
 def queries_with_a_zero_count_as_0(weights):
-    """Whole queries come out wrong in your answer: as soon as one weight of a query is 0, the query counts as 0. Only
-    that one term is 0; its other weights still add theirs."""
+    """If one weight of a query is 0, you count the whole query as 0. Only the term of that weight is 0. The query's
+    other weights still add their terms."""
     return np.where((weights == 0).any(axis=-1), 0.0, -_terms(weights).sum(axis=-1))
 
 
 @wrong
 def writes_into_the_weights(weights):
-    """The answer is right, but the weights are no longer what they were: the zeros in the array that you were given
-    have been overwritten. Whoever called you still needs them. Make a new array instead."""
+    """The answer is right, but your code overwrites the zeros in the caller's weights. The caller still needs them. How
+    can you make a new array instead?"""
     weights[weights == 0] = 1.0
     return -(weights * np.log(weights)).sum(axis=-1)
 
@@ -699,57 +691,57 @@ wrong = misconceptions_of("softmax_jacobian")
 
 @wrong
 def diagonal_only(p):
-    """Your matrix has the right diagonal and zeros elsewhere. Raising one score also lowers all the other weights, as
-    together they stay 1: each column has to add up to 0."""
+    """Your matrix has the right diagonal and zeros elsewhere. But if one score rises, all the other weights fall,
+    because together they stay 1. So each column should add up to 0."""
     return np.diag(p * (1 - p))
 
 
 @wrong
 def weights_on_the_diagonal(p):
-    """Your matrix holds p on its diagonal and nothing else. That is what exp alone contributes; the division by the sum
-    is missing. Raising one score lowers all the other weights, so each column has to add up to 0."""
+    """Your matrix has p on its diagonal and zeros elsewhere. That is the effect of exp alone, without the division by
+    the sum. If one score rises, all the other weights fall, so each column should add up to 0."""
     return np.diag(p)
 
 
 @wrong
 def diagonal_as_a_vector(p):
-    """You hand back n numbers, the diagonal of the right matrix. Each of the n weights answers to each of the n scores:
-    that makes n times n numbers."""
+    """You return n numbers, the diagonal of the right matrix. Each of the n weights depends on each of the n scores, so
+    there are n times n slopes."""
     return p * (1 - p)
 
 
 @wrong
 def sign_turned_round(p):
-    """Every entry has the wrong sign. Raising a score raises its own weight, so the diagonal has to be positive, and
-    lowers the others."""
+    """Every entry has the wrong sign. If a score rises, its own weight rises, so the diagonal should be positive. The
+    other weights fall."""
     return np.outer(p, p) - np.diag(p)
 
 
 @wrong
 def plus_for_minus(p):
-    """You added the two parts where the second is to be taken away. All your entries are positive, as if raising one
-    score raised every weight; but together the weights stay 1, so each column has to add up to 0."""
+    """You added the two parts, but the second should be subtracted. All your entries are positive, as if every weight
+    rose with one score. But together the weights stay 1, so each column should add up to 0."""
     return np.diag(p) + np.outer(p, p)
 
 
 @wrong
 def softmaxes_p_again(p):
-    """You put p through a softmax first. The argument is what the softmax gave, the weights and not the scores: they are
-    positive and add up to 1 already."""
+    """You put p through a softmax first. But p is already the result of a softmax: its entries are weights, positive
+    and adding up to 1."""
     return softmax_jacobian(softmax(p))
 
 
 @wrong
 def off_diagonal_only(p):
-    """Your entries beside the diagonal are right, and the diagonal itself lacks its positive part: it is -p[i] * p[i]
-    where it should be p[i] - p[i] * p[i]. As it stands, raising a score would lower its own weight."""
+    """Your entries off the diagonal are right, but the diagonal lacks its positive part. It is -p[i] * p[i] and should
+    be p[i] - p[i] * p[i]. With yours, a score that rises would lower its own weight."""
     return -np.outer(p, p)
 
 
 @wrong
 def zeros_on_the_diagonal(p):
-    """Your entries beside the diagonal are right; the diagonal is 0, as if a weight did not answer to its own score. It
-    answers more than any other does: each column has to add up to 0."""
+    """Your entries off the diagonal are right, but the diagonal is 0, as if a weight did not depend on its own score.
+    It depends on it more than any other weight does: each column should add up to 0."""
     J = -np.outer(p, p)
     np.fill_diagonal(J, 0.0)
     return J
@@ -757,8 +749,8 @@ def zeros_on_the_diagonal(p):
 
 @wrong
 def positive_beside_the_diagonal(p):
-    """Your diagonal is right, and the other entries have the wrong sign. Raising one score takes weight away from all
-    the others: their entries are negative, and each column adds up to 0."""
+    """Your diagonal is right, but the other entries have the wrong sign. If one score rises, all the other weights
+    fall. So their entries are negative, and each column adds up to 0."""
     J = np.outer(p, p)
     np.fill_diagonal(J, p * (1 - p))
     return J
@@ -766,66 +758,65 @@ def positive_beside_the_diagonal(p):
 
 @wrong
 def a_dot_product_for_the_outer_one(p):
-    """You took one and the same number away from every entry: p . p, a dot product. p p^T with p as a column is an n by
-    n matrix whose entry (i, j) is p[i] * p[j]. For a vector, `.T` changes nothing, and `@` sums."""
+    """You subtracted the same number from every entry: p . p, a dot product. If p is a column, p p^T is an n by n
+    matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing, and `@` sums."""
     return np.diag(p) - p @ p
 
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
-    """You multiplied p with p entry by entry: that makes n numbers, and NumPy takes the same ones away from every row. p p^T
-    with p as a column is an n by n matrix whose entry (i, j) is p[i] * p[j]: every entry with every entry. For a vector,
-    `.T` changes nothing."""
+    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same ones from every row.
+    If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing."""
     return np.diag(p) - p * p
 
 
 @wrong
 def entry_by_entry_down_the_columns(p):
-    """You multiplied p with p entry by entry: that makes n numbers, and NumPy takes the same ones away from every column. p p^T
-    with p as a column is an n by n matrix whose entry (i, j) is p[i] * p[j]: every entry with every entry. For a vector,
-    `.T` changes nothing."""
+    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same ones from every
+    column. If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes
+    nothing."""
     return np.diag(p) - (p * p)[:, None]
 
 
 @wrong
 def takes_away_a_row(p):
-    """You took the vector p away from every row of diag(p). What is to be taken away has p[i] * p[j] at (i, j), and so
-    far there is only p[j]: one factor is missing."""
+    """You subtracted the vector p from every row of diag(p). Subtract p[i] * p[j] at (i, j) instead: so far you have
+    only p[j], so one factor is missing."""
     return np.diag(p) - p
 
 
 @wrong
 def takes_away_a_column(p):
-    """You took the vector p away from every column of diag(p). What is to be taken away has p[i] * p[j] at (i, j), and
-    so far there is only p[i]: one factor is missing."""
+    """You subtracted the vector p from every column of diag(p). Subtract p[i] * p[j] at (i, j) instead: so far you have
+    only p[i], so one factor is missing."""
     return np.diag(p) - p[:, None]
 
 
 @wrong
 def identity_minus_outer(p):
-    """Your diagonal starts from 1 and not from p. A weight near 0 then seems to answer fully to its score, while it
-    hardly answers at all: exp changes by as much as it is."""
+    """Your diagonal starts from 1 instead of p. Then a weight near 0 seems to depend strongly on its score, but it
+    hardly does. The slope of exp is exp itself, so it is small if the weight is small."""
     return np.eye(len(p)) - np.outer(p, p)
 
 
 @wrong
 def one_factor_in_every_row(p):
-    """Entry (i, j) of yours is p[i] * (1 - p[j]) off the diagonal too. Only where i = j does a weight gain from its own
-    score; everywhere else nothing but -p[i] * p[j] is left."""
+    """Your entry (i, j) is p[i] * (1 - p[j]) off the diagonal too. A weight rises only with its own score, that is, if
+    i = j. What is left of the entry if i and j differ?"""
     return np.outer(p, 1 - p)
 
 
 @wrong
 def derivative_of_the_logarithm(p):
-    """Row i of yours is divided by p[i]: that is the derivative of ln(p[i]), which is handy in a loss function. Asked
-    for is the derivative of the weight itself."""
+    """Row i of your matrix is divided by p[i]. That is the derivative of ln(p[i]), which is useful in a loss function.
+    Return the derivative of the weight itself."""
     return np.eye(len(p)) - p[None, :] * np.ones((len(p), 1))
 
 
 @wrong
 def sigmoid_derivatives_everywhere(p):
-    """Every row of yours holds p * (1 - p), the derivative of a single sigmoid. Only the diagonal has that; an entry
-    beside it says how one weight answers to another's score."""
+    """Every row of your matrix is p * (1 - p), the derivative of a single sigmoid. That is right only on the diagonal.
+    An entry off the diagonal says how one weight depends on another's score."""
     return np.tile(p * (1 - p), (len(p), 1))
 
 
@@ -834,9 +825,8 @@ wrong = misconceptions_of("numerical_gradient")
 
 @wrong
 def forward_difference(f, x, eps=1e-5):
-    """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5,
-    for example, it gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks
-    for both sides."""
+    """You take one step forward and compare with f(x) itself, which favors one side. For example, for the cube at 2
+    with eps = 0.5 it gives 15.25. A step to each side would give 12.25, and the true slope is 12. Use both sides."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -847,9 +837,8 @@ def forward_difference(f, x, eps=1e-5):
 
 @wrong
 def backward_difference(f, x, eps=1e-5):
-    """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5, for
-    example, it gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for
-    both sides."""
+    """You take one step back and compare with f(x) itself, which favors one side. For example, for the cube at 2 with
+    eps = 0.5 it gives 9.25. A step to each side would give 12.25, and the true slope is 12. Use both sides."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -860,8 +849,8 @@ def backward_difference(f, x, eps=1e-5):
 
 @wrong
 def two_forgotten(f, x, eps=1e-5):
-    """Your slopes are twice too large. From eps below to eps above, the distance is 2 * eps: a line with slope 3 rises
-    by 6 * eps on the way."""
+    """Your slopes are twice too large. The distance from x - eps to x + eps is 2 * eps. For example, a line with slope
+    3 rises by 6 * eps on the way."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -872,8 +861,8 @@ def two_forgotten(f, x, eps=1e-5):
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 would
-    come out near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
+    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. A slope of 3 would
+    come out near 1.5. To get a distance of 2 * eps, which other point do you need?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -884,8 +873,8 @@ def forward_over_two_steps(f, x, eps=1e-5):
 
 @wrong
 def halved_distance_multiplied(f, x, eps=1e-5):
-    """You divide by 2 and then multiply by eps: Python works through `/ 2 * eps` from left to right. With eps = 0.5 the
-    answer is a quarter of the right one, and with a small eps almost nothing is left. Where do parentheses belong?"""
+    """You divide by 2 and then multiply by eps, because Python evaluates `/ 2 * eps` from left to right. If eps = 0.5,
+    the answer is a quarter of the right one, and with a small eps it is almost 0. Which parentheses are missing?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -896,7 +885,7 @@ def halved_distance_multiplied(f, x, eps=1e-5):
 
 @wrong
 def never_divided(f, x, eps=1e-5):
-    """You hand back by how much f differs between the two points, and with a small eps that is almost 0. A slope is the
+    """You return the difference of f between the two points, which is almost 0 for a small eps. A slope is that
     difference divided by the distance."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -908,9 +897,9 @@ def never_divided(f, x, eps=1e-5):
 
 @wrong
 def half_steps(f, x, eps=1e-5):
-    """You step half of eps to either side. That is a central difference too, and a good one, but the contract uses eps
-    as given: one whole eps up and one down. For the cube at 2 with eps = 0.5, for example, that makes 12.25, and yours
-    is 12.0625."""
+    """You step half of eps to each side. That is a good central difference too, but the exercise uses the given eps:
+    one whole eps up and one down. For the cube at 2 with eps = 0.5, for example, that gives 12.25, but yours gives
+    12.0625."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -921,8 +910,8 @@ def half_steps(f, x, eps=1e-5):
 
 @wrong
 def double_steps(f, x, eps=1e-5):
-    """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2
-    with eps = 0.5, for example, that makes 12.25, and yours is 13."""
+    """You step twice eps to each side. The exercise uses the given eps: one eps up and one down. For the cube at 2 with
+    eps = 0.5, for example, that gives 12.25, but yours gives 13."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -933,9 +922,8 @@ def double_steps(f, x, eps=1e-5):
 
 @wrong
 def eps_of_its_own(f, x, eps=1e-5):
-    """Your answer is the same whatever eps is asked for, as if a small step of your own were taken each time. For the
-    cube at 2 with eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls
-    you."""
+    """Your answer does not depend on eps, as if you always took a small step of your own. For example, for the cube at
+    2 with eps = 0.5 the two-point formula gives 12.25, but yours gives 12. Use the eps that the caller chose."""
     eps = 1e-5
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -947,8 +935,8 @@ def eps_of_its_own(f, x, eps=1e-5):
 
 @wrong
 def eps_relative_to_x(f, x, eps=1e-5):
-    """Your step grows with the entry that is moved: eps times its size, or times 1 where that is smaller. That is wise
-    for entries of very different size, but the contract uses eps as given, for every entry alike."""
+    """Your step grows with the entry that you move: it is eps times the entry's size, or times 1 if that is larger.
+    That is a good idea for entries of very different size. But this exercise uses the same eps for every entry."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -959,9 +947,8 @@ def eps_relative_to_x(f, x, eps=1e-5):
 
 @wrong
 def four_points(f, x, eps=1e-5):
-    """Your formula uses two points on either side. It is more exact than what is asked for: for a cube it has no error
-    at all, where the two-point difference has eps squared. The exercise is about the plain one, with one point on
-    either side."""
+    """Your formula uses two points on each side. It is more accurate than this task needs: for a cube it has no error,
+    while the two-point formula is off by eps squared. Use the simpler formula, with one point on each side."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -972,8 +959,8 @@ def four_points(f, x, eps=1e-5):
 
 @wrong
 def second_derivative(f, x, eps=1e-5):
-    """Your formula has f(x + eps) - 2 f(x) + f(x - eps) in it: that is the curvature, the slope of the slope. For the
-    slope it is the difference of the two points that counts, over the distance between them."""
+    """Your formula contains f(x + eps) - 2 f(x) + f(x - eps). That is the curvature, the slope of the slope. The slope
+    is the difference of the two points, divided by the distance between them."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -984,8 +971,8 @@ def second_derivative(f, x, eps=1e-5):
 
 @wrong
 def points_exchanged(f, x, eps=1e-5):
-    """Every slope has the wrong sign: the value below was taken first. If f rises with an entry, f a little above minus
-    f a little below is positive."""
+    """Every slope has the wrong sign, because you subtract f above from f below. If f rises with an entry, then f a
+    little above minus f a little below is positive."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -996,8 +983,8 @@ def points_exchanged(f, x, eps=1e-5):
 
 @wrong
 def points_added(f, x, eps=1e-5):
-    """You added the two values of f where one is to be taken from the other. For a function that is 100 everywhere the
-    slope is 0, but yours would be huge."""
+    """You added the two values of f instead of subtracting them. For a function that is 100 everywhere, the slope is 0,
+    but yours would be huge."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1008,23 +995,23 @@ def points_added(f, x, eps=1e-5):
 
 @wrong
 def moves_every_entry(f, x, eps=1e-5):
-    """You moved all the entries at once, so that every slope is the sum of them all. To learn what one entry does, move
-    that one and keep the others still; f has to be called anew for each."""
+    """You moved all the entries at once, so every slope is the sum of them all. To measure the effect of one entry,
+    move that one and keep the others fixed. Call f again for each entry."""
     slope = (f(x + eps) - f(x - eps)) / (2 * eps)
     return np.full_like(x, slope)
 
 
 @wrong
 def one_number_for_all(f, x, eps=1e-5):
-    """You hand back a single number: all the entries moved at once. Asked for is one slope for each entry, in the shape
-    of x; to learn what one entry does, move that one and keep the others still."""
+    """You return a single number, because you moved all the entries at once. Return one slope for each entry, in the
+    shape of x. To measure the effect of one entry, move that one and keep the others fixed."""
     return (f(x + eps) - f(x - eps)) / (2 * eps)
 
 
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
-    """For a matrix you moved whole rows: a single index on a matrix picks a row. Then the slopes of a row's entries are
-    added up, and all of them come out equal. Every entry has to be moved by itself, whatever the number of axes."""
+    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So the slopes of a row's
+    entries are added up and all equal. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)
@@ -1035,7 +1022,7 @@ def moves_whole_rows(f, x, eps=1e-5):
 
 @wrong
 def flat_answer(f, x, eps=1e-5):
-    """The slopes are right and stand in one long row. Asked for is the shape of x, each slope in the place of its
+    """The slopes are right, but they form one long row. Return them in the shape of x, each slope in the place of its
     entry."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -1047,9 +1034,8 @@ def flat_answer(f, x, eps=1e-5):
 
 @wrong
 def rows_and_columns_exchanged(f, x, eps=1e-5):
-    """The slopes are right, but their axes have changed places: the slope of the entry in row i and column j stands in
-    row j and column i. That keeps the shape of a square x and of no other matrix. Each slope belongs in the place of
-    its entry."""
+    """The slopes are right, but rows and columns are swapped. The slope of the entry in row i and column j is in row j
+    and column i. Only a square x keeps its shape that way. Put each slope in the place of its entry."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1060,8 +1046,8 @@ def rows_and_columns_exchanged(f, x, eps=1e-5):
 
 @wrong
 def flat_argument(f, x, eps=1e-5):
-    """You hand f a flattened array. Some functions do not mind; one that looks at rows and columns does. f takes an
-    array of the shape of x, so the moved entries need that shape again before the call."""
+    """You call f with a flattened array. Some functions accept that, but others use rows and columns. f needs an array
+    of the shape of x, so reshape the moved entries before the call."""
     flat = x.ravel()
     slopes = [(f(flat + e) - f(flat - e)) / (2 * eps) for e in eps * np.eye(x.size)]
     return np.reshape(slopes, x.shape)
@@ -1069,8 +1055,8 @@ def flat_argument(f, x, eps=1e-5):
 
 @wrong
 def one_entry_as_argument(f, x, eps=1e-5):
-    """You hand f one single number, the entry that is moved. That happens to work where f treats all entries alike; in
-    general f needs to see the whole array, with one entry moved and the others as they are."""
+    """You call f with a single number, the entry that you move. That works by chance if f treats all entries alike. In
+    general, f needs the whole array, with one entry moved and the others unchanged."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         grad[i] = (f(x[i] + eps) - f(x[i] - eps)) / (2 * eps)
@@ -1079,8 +1065,8 @@ def one_entry_as_argument(f, x, eps=1e-5):
 
 @wrong
 def one_array_under_two_names(f, x, eps=1e-5):
-    """All your slopes are 0. `up = x` makes no new array, just a second name: what is written through one name shows
-    under the other, and both calls of f see the same numbers. Which method makes a copy?"""
+    """All your slopes are 0. `up = x` makes no new array, only a second name: a change made through one name is visible
+    through the other. So both calls of f see the same numbers. Which method makes a copy?"""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         moved = x.copy()
@@ -1094,8 +1080,8 @@ def one_array_under_two_names(f, x, eps=1e-5):
 
 @wrong
 def leaves_x_moved_down(f, x, eps=1e-5):
-    """You move an entry of x up, then down, and never put it back: the next slope is measured at another place, and
-    whoever called you gets back other numbers. Put the entry back, or work on a copy."""
+    """You move an entry of x up, then down, but never restore it. So the next slope is measured at another place, and
+    the caller's x has changed. Restore the entry, or work on a copy."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         x[i] += eps
@@ -1107,8 +1093,8 @@ def leaves_x_moved_down(f, x, eps=1e-5):
 
 @wrong
 def steps_pile_up(f, x, eps=1e-5):
-    """Your steps pile up: an entry that has been moved stays moved while the next ones are measured, so that each of
-    your slopes has those of all the entries before it added in. Start from x anew for every entry."""
+    """Your steps accumulate: an entry that you moved stays moved while you measure the next ones. So each slope
+    includes those of all the entries before it. Start from the original x for every entry."""
     slopes = np.zeros_like(x)
     step = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -1119,8 +1105,8 @@ def steps_pile_up(f, x, eps=1e-5):
 
 @wrong
 def last_entry_forgotten(f, x, eps=1e-5):
-    """The last slope is always 0: no step was made there. If you count the entries yourself, which number does the count
-    end with?"""
+    """The last slope is always 0, because you make no step there. If you count the entries yourself, at which number
+    does the count end?"""
     slopes = np.zeros_like(x)
     for i in list(np.ndindex(x.shape))[:-1]:
         step = np.zeros_like(x)
@@ -1131,8 +1117,8 @@ def last_entry_forgotten(f, x, eps=1e-5):
 
 @wrong
 def only_the_last_slope(f, x, eps=1e-5):
-    """Only the last entry has its slope, the others are 0: your answer starts anew at every entry. Make the array of
-    zeros once, before the loop."""
+    """Only the last entry has its slope and the others are 0, because your answer restarts at every entry. Make the
+    array of zeros once, before the loop."""
     grad = np.zeros_like(x)
     i = tuple(n - 1 for n in x.shape)
     step = np.zeros_like(x)
@@ -1143,7 +1129,7 @@ def only_the_last_slope(f, x, eps=1e-5):
 
 @wrong
 def size_of_the_slope(f, x, eps=1e-5):
-    """None of your slopes is negative: the sign got lost. Where f falls as an entry rises, the slope is below 0."""
+    """None of your slopes is negative, so the sign is lost. If f falls while an entry rises, the slope is below 0."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1161,45 +1147,45 @@ wrong = misconceptions_of("query_gradient")
 
 @wrong
 def root_forgotten_at_the_end(q, K, V, g):
-    """Your weights are scaled, but the chain has one more link: a score is K @ q divided by sqrt(d_k), so it answers to
-    q by that much less. All your slopes are sqrt(d_k) times too large."""
+    """Your weights are scaled, but the chain has one more link. A score is K @ q divided by sqrt(d_k), so its slope
+    with respect to q is smaller by that factor. All your slopes are sqrt(d_k) times too large."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g))
 
 
 @wrong
 def gradient_of_unscaled_attention(q, K, V, g):
-    """This is the gradient of attention without any scaling. The scores are divided by sqrt(d_k): that changes the
-    weights, and it changes how much a score answers to q."""
+    """This is the gradient of attention without scaling. The scores are divided by sqrt(d_k), which changes the weights
+    and also the slope of each score with respect to q."""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 
 @wrong
 def weights_of_unscaled_attention(q, K, V, g):
-    """The division by sqrt(d_k) is there at the end, but your weights come from scores that were not divided. Both
-    belong together: which scores went into the softmax?"""
+    """You divide by sqrt(d_k) at the end, but your weights come from scores without that division. You need both: which
+    scores went into the softmax?"""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def no_jacobian(q, K, V, g):
-    """You treat the scores as if they were the weights: the softmax in between has no part in your gradient. If all the
-    values are equal, the output cannot change, however q moves; yours would not be 0. What translates a change of
-    scores into a change of weights?"""
+    """You treat the scores as if they were the weights, so the softmax has no effect on your gradient. If all the
+    values are equal, the output cannot change with q, but your gradient would not be 0. What turns a change of scores
+    into a change of weights?"""
     return K.T @ (V @ g) / np.sqrt(len(q))
 
 
 @wrong
 def weights_for_the_jacobian(q, K, V, g):
-    """You multiply by the weights where the softmax's Jacobian belongs. That holds the sum under the fraction fixed,
-    while in truth raising one score lowers all the other weights: if all the values are equal the output cannot
-    change, but your gradient is not 0."""
+    """You multiply by the weights instead of the softmax's Jacobian, as if the sum in the denominator were fixed. But
+    raising one score lowers all the other weights. If all the values are equal, the output cannot change, but your
+    gradient is not 0."""
     return K.T @ (_weights(q, K) * (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def diagonal_of_the_jacobian(q, K, V, g):
-    """You use the diagonal of the Jacobian alone: each weight answers to its own score, and the other weights stay as
-    they are. They cannot, as together they are 1. If all the values are equal the output cannot change, but your
+    """You use only the diagonal of the Jacobian, as if a score changed only its own weight. The other weights must
+    change too, because together they add up to 1. If all the values are equal, the output cannot change, but your
     gradient is not 0."""
     w = _weights(q, K)
     return K.T @ (w * (1 - w) * (V @ g)) / np.sqrt(len(q))
@@ -1207,113 +1193,113 @@ def diagonal_of_the_jacobian(q, K, V, g):
 
 @wrong
 def jacobian_of_the_scores(q, K, V, g):
-    """You gave the scores to the Jacobian. It asks for the weights, which is what the softmax made of them."""
+    """You passed the scores to the Jacobian. It needs the weights, the result of the softmax."""
     return K.T @ (softmax_jacobian(K @ q / np.sqrt(len(q))) @ (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def softmaxed_once_more(q, K, V, g):
-    """The weights went through a second softmax on their way into the Jacobian. It asks for the weights as they are."""
+    """You applied a second softmax to the weights before the Jacobian. It needs the weights themselves."""
     return K.T @ (softmax_jacobian(softmax(_weights(q, K))) @ (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def all_slopes_negative(q, K, V, g):
-    """Every slope has the wrong sign: moving q along your answer lowers g . output. A gradient points uphill."""
+    """Every slope has the wrong sign: moving q along your answer lowers g . output. A gradient should point uphill."""
     return -K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def g_forgotten(q, K, V, g):
-    """g has no part in your answer: the entries of the output all count as 1. Two different g have to give two different
+    """g has no effect on your answer, because all entries of the output count as 1. Different g should give different
     gradients."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ V.sum(axis=1)) / np.sqrt(len(q))
 
 
 @wrong
 def divided_by_d_k_at_the_end(q, K, V, g):
-    """You divide by d_k at the end: by sqrt(d_k) twice. The scores hold it once, so it comes out of the chain once."""
+    """You divide by d_k at the end, which is sqrt(d_k) twice. The scores contain the root once, so the gradient
+    contains it once."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / len(q)
 
 
 @wrong
 def multiplied_by_the_root_at_the_end(q, K, V, g):
-    """You multiply by sqrt(d_k) at the end. The scores are divided by it, so they answer less to q, not more: the
-    gradient is divided by it too."""
+    """You multiply by sqrt(d_k) at the end. The scores are divided by it, so they change less with q, not more. Divide
+    the gradient by it too."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) * np.sqrt(len(q))
 
 
 @wrong
 def root_of_n_k_in_the_chain(q, K, V, g):
-    """You divide by the square root of the number of keys. It is the number of entries of a key, d_k, that belongs
-    under the root."""
+    """You divide by the square root of the number of keys. Use the number of entries of a key, d_k, under the root."""
     root = np.sqrt(len(K))
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
 @wrong
 def root_of_d_v_in_the_chain(q, K, V, g):
-    """You divide by the square root of the number of entries of a value. It is the number of entries of a key, d_k,
-    that belongs under the root."""
+    """You divide by the square root of the number of entries of a value. Use the number of entries of a key, d_k, under
+    the root."""
     root = np.sqrt(V.shape[1])
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
 @wrong
 def gradient_for_the_scores(q, K, V, g):
-    """You hand back n_k numbers: how much g . output answers to each score. One link of the chain is missing, from the
-    scores to q: which array turns q into scores?"""
+    """You return n_k numbers, one slope of g . output for each score. One link of the chain is missing, from the scores
+    to q: which array turns q into scores?"""
     return softmax_jacobian(_weights(q, K)) @ (V @ g) / np.sqrt(len(q))
 
 
 @wrong
 def scales_the_keys_in_place(q, K, V, g):
-    """The answer is right the first time, but K is no longer what it was: your code divides the array that it was
-    given, and a second call divides it again. Make a new array instead."""
+    """The answer is right the first time, but your code divides K itself, so K has changed. A second call would divide
+    it again. How can you make a new array instead?"""
     K /= np.sqrt(len(q))
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 
 @wrong
 def output_and_not_slope(q, K, V, g):
-    """You hand back g . output itself, a single number. Asked for is how that number answers to each entry of q."""
+    """You return g . output itself, a single number. Return the slope of that number with respect to each entry of
+    q."""
     return g @ (_weights(q, K) @ V)
 
 
 @wrong
 def jacobian_of_the_output(q, K, V, g):
-    """You hand back a whole matrix, with one row for each entry of the output. g says how much each of them counts:
-    with it the rows become one."""
+    """You return a whole matrix, with one row for each entry of the output. g says how much each entry counts: use it
+    to combine the rows into one."""
     return V.T @ softmax_jacobian(_weights(q, K)) @ K / np.sqrt(len(q))
 
 
 @wrong
 def gradient_for_the_keys(q, K, V, g):
-    """You hand back a matrix of the shape of K: how g . output answers to each entry of the keys. That is a gradient
-    too, and a right one; asked for is the one for the query."""
+    """You return a matrix of the shape of K: the gradient of g . output with respect to the keys. It is right, but
+    return the gradient with respect to the query."""
     return np.outer(softmax_jacobian(_weights(q, K)) @ (V @ g), q) / np.sqrt(len(q))
 
 
 @wrong
 def no_largest_score_taken_away_here(q, K, V, g):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. What did
-    the softmax of chapter 1 do before the exp?"""
+    the softmax of chapter 1 do before exp?"""
     e = np.exp(K @ q / np.sqrt(len(q)))
     return K.T @ (softmax_jacobian(e / e.sum()) @ (V @ g)) / np.sqrt(len(q))
 
 
 @wrong
 def sign_inside_the_jacobian(q, K, V, g):
-    """Your weights all move in the same direction when a score is raised: the two parts of the Jacobian are added where
-    one is to be taken from the other. If all the values are equal the output cannot change, but your gradient is not
-    0."""
+    """All your weights move in the same direction if a score rises, because you add the two parts of the Jacobian
+    instead of subtracting. If all the values are equal, the output cannot change, but your gradient is not 0."""
     w = _weights(q, K)
     return K.T @ (w * (V @ g + w @ (V @ g))) / np.sqrt(len(q))
 
 
 @wrong
 def plain_mean_taken_away(q, K, V, g):
-    """You compare each value with the plain mean of all of them. What counts is how far it is from the output, and that
-    is the mean with the weights in it."""
+    """You compare each value with the plain mean of all values. Compare it with the output instead, which is the
+    weighted mean."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))

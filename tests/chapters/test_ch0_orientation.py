@@ -22,13 +22,13 @@ from autograder.checking import (
 
 
 def rows_that_add_up(values, _rng):
-    """The same entries, those of a row that adds up to less than 0.01 made larger."""
+    """Return the same entries, but enlarge the rows that add up to less than 0.01."""
     sums = values["A"].sum(axis=1, keepdims=True)
     return {"A": np.where(sums < 0.01, 0.02 / sums, 1.0).astype(values["A"].dtype) * values["A"]}
 
 
 def rows_of_little(values, rng):
-    """Rows of the same shape that add up to a few hundredths; their first entries are far smaller than the others."""
+    """Return rows of the same shape that add up to a few hundredths, each with a far smaller first entry."""
     A = rng.uniform(0.2, 1, size=values["A"].shape)
     A[:, 0] *= 0.02
     return {"A": A / A.sum(axis=1, keepdims=True) * rng.uniform(0.012, 0.05, size=(len(A), 1))}
@@ -52,14 +52,14 @@ def rows_of_little(values, rng):
     ),
 )
 class TestNormalizeRows:
-    """Two steps: the sum of each row, then every entry divided by the sum of its row. Do the first step alone and print
-    the shape of what you get. Is there one sum for each row?
+    """There are two steps: compute the sum of each row, then divide every entry by the sum of its row. Do the first
+    step alone and print the shape of the result. Is there one sum for each row?
 
-    `A.sum(axis=0)` makes the rows go away, `A.sum(axis=1)` the columns: the axis that you name is the one that
-    disappears. For A of shape (2, 3), which of them leaves two numbers?
+    `A.sum(axis=0)` makes the rows go away, and `A.sum(axis=1)` the columns. A sum removes the axis that
+    you name. For A of shape (2, 3), which of the two leaves two numbers?
 
-    NumPy lines shapes up from the right, so (2, 3) does not fit (2,), but it does fit (2, 1): one number for each row,
-    as a column. `keepdims=True` makes a sum keep its axis with length 1.
+    NumPy lines shapes up from the right, so (2, 3) does not fit (2,). It does fit (2, 1), a column with one number for
+    each row. With `keepdims=True`, a sum keeps its axis with length 1.
     """
 
     @check(points=0.5, visible=True)
@@ -73,7 +73,7 @@ class TestNormalizeRows:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, student, reference):
-        """with as many rows as columns, it is still the rows that add up to 1"""
+        """with as many rows as columns, the rows still add up to 1"""
         A = np.array([[1.0, 2.0, 5.0], [9.0, 0.5, 0.5], [4.0, 3.0, 13.0]])
         found = student.normalize_rows(A)
         assert_sums_to_one(found)
@@ -97,7 +97,7 @@ class TestNormalizeRows:
 
 
 def of_like_size(values, _rng):
-    """The same rows, ordinary ones made larger where the others are huge: some right forms add the squares of both."""
+    """Return the same rows, but enlarge ordinary ones if others are huge: some right solutions add both squares."""
     largest = {name: np.abs(a).max() for name, a in values.items()}
     if max(largest.values()) > 1e4 > 100 * min(largest.values()) > 0:
         name = min(largest, key=largest.get)
@@ -106,7 +106,7 @@ def of_like_size(values, _rng):
 
 
 def products_that_cancel(values, rng):
-    """Rows of large numbers whose dot products are a few units."""
+    """Return rows of large numbers whose dot products are only a few units."""
     X, Y = np.zeros_like(values["X"]), values["Y"].copy()
     if X.shape[1] < 2:
         return None
@@ -117,7 +117,7 @@ def products_that_cancel(values, rng):
 
 
 def cancel(values):
-    """Whether the dot products are far smaller than the products that they are sums of."""
+    """Return whether the dot products are far smaller than the products that they are sums of."""
     X, Y = values["X"], values["Y"]
     return 0 < np.abs(X @ Y.T).max() < 10 and (np.abs(X) @ np.abs(Y).T).min() > 500
 
@@ -139,14 +139,14 @@ def cancel(values):
     ),
 )
 class TestPairwiseDot:
-    """One pair first: row 0 of X and row 2 of Y from the example. Multiply entry by entry and add up. Then count: how
-    many such pairs are there, and where in the answer does each of them go?
+    """Begin with one pair: row 0 of X and row 2 of Y from the example. Multiply entry by entry and add up. Then count:
+    how many such pairs are there, and where in the answer does each of them go?
 
-    For two matrices, `A @ B` takes every row of A with every column of B. Here the rows of Y are wanted in place of its
+    For two matrices, `A @ B` combines every row of A with every column of B. Here you need the rows of Y, not its
     columns.
 
-    Write the shapes under each other: X is (n_q, d), Y is (n_k, d), and (n_q, n_k) is asked for. `@` needs the two
-    sizes in the middle to agree, as in (n_q, d) and (d, n_k). `.T` turns a matrix round.
+    Write the shapes below each other: X is (n_q, d), Y is (n_k, d), and the answer is (n_q, n_k). In `@`, the two sizes
+    in the middle must be equal, as in (n_q, d) and (d, n_k). `.T` transposes a matrix.
     """
 
     @check(points=0.5, visible=True)
@@ -159,7 +159,7 @@ class TestPairwiseDot:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """three rows and three rows of three entries: every product fits, only one is right"""
+        """three rows and three rows of three entries: every product fits, but only one is right"""
         agrees.pairwise_dot(*arrays_of([[1.5, 2, 0], [0, 1, 5], [3, 0, 1]], [[2, 0, 1], [1, 1, 0], [0, -4, 3]]))
 
     @check(points=0.25, visible=True, after="test_small_example")

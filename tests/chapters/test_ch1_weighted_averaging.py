@@ -26,13 +26,13 @@ from solutions.ch1_weighted_averaging import quiz_ch1
 
 
 def some_weights(rng, n):
-    """Weights of shape (n,): none negative, adding up to 1, every one different."""
+    """Return weights of shape (n,): none negative, all different, adding up to 1."""
     parts = rng.permutation(n) + rng.uniform(0.2, 0.8, n)
     return parts / parts.sum()
 
 
 def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
-    """A query, keys and values; the best key's score leads the next one by at least ``margin``."""
+    """Return a query, keys and values. The best key's score leads the next one by at least ``margin``."""
     while True:
         q, K, V = rng.normal(size=d_k), rng.normal(size=(n, d_k)), 10 * rng.normal(size=(n, d_v))
         scores = np.sort(K @ q)
@@ -42,14 +42,14 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
 
 @exercise("weighted_average", points=2, takes=Contract({"weights": weights("n"), "X": array("n d")}))
 class TestWeightedAverage:
-    """Do the example on paper first: every row times its weight, then all of them added up. Those are two steps. What
-    shape is there after the first?
+    """Do the example on paper first. Multiply every row by its weight, then add up all the rows. Which shape is there
+    after the first of these two steps?
 
-    Weights have shape (n,), X has shape (n, d). As a column, `weights[:, None]` has shape (n, 1), and then each weight
-    meets its own row. What is left is a sum that makes (n, d) into (d,): along which axis?
+    Weights have shape (n,) and X has shape (n, d). As a column, `weights[:, None]` has shape (n, 1), so each weight
+    meets its own row. The sum that follows makes (n, d) into (d,): along which axis?
 
-    There is one operation that does both steps: `@`. A vector on the left of a matrix sums over the matrix's rows, a
-    vector on the right sums over its columns.
+    One operation does both steps: `@`. A vector to the left of a matrix sums over the matrix's rows, and a vector to
+    the right sums over its columns.
     """
 
     @check(points=0.5, visible=True)
@@ -83,17 +83,17 @@ scores = scores_of(lambda _values, _query: 1.0, ONE_QUERY)
 
 
 def no_ties(values, rng):
-    """The same inputs with one key ahead of all the others, and its score not too large."""
+    """Return the same inputs with one key ahead of all the others and a score that is not too large."""
     values = settled(scores, names=ONE_QUERY)(values, rng)
     if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
         return values
     found = np.sort(scores(values))
-    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding takes
+    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding errors
     return values if len(found) == 1 or found[-1] - found[-2] > margin * max(1.0, np.abs(found).max()) else None
 
 
 def best_key_last(values, _rng):
-    """The same inputs with the best key at the end."""
+    """Return the same inputs with the best key at the end."""
     best = scores(values).argmax()
     order = np.append(np.delete(np.arange(len(values["K"])), best), best)
     return {**values, "K": values["K"][order], "V": values["V"][order]}
@@ -118,17 +118,18 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             )
         ],
         constrain=no_ties,
-        draws=2,  # one of few keys is best by chance, too
+        draws=2,  # with few keys, a wrong rule may find the best one by chance
         exclude=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )
 class TestHardLookup:
-    """There are three steps: a score for every key, the place of the largest score, the value at that place.
+    """There are three steps: compute a score for every key, find the index of the largest score, and return the value
+    at that index.
 
-    `K @ q` has shape (n,): its entry i is the dot product of row i of K with q. So all the scores are one operation.
+    `K @ q` has shape (n,): its entry i is the dot product of row i of K with q. So one operation gives all the scores.
 
-    `np.argmax(scores)` is the place of the largest entry, a whole number. For a whole number i, `K[i]` is row i of K
-    and `V[i]` is row i of V: which of the two is asked for?
+    `np.argmax(scores)` is the index of the largest entry, a whole number. For a whole number i, `K[i]` is row i of K
+    and `V[i]` is row i of V. Which of the two should you return?
     """
 
     @check(points=0.5, visible=True)
@@ -138,13 +139,13 @@ class TestHardLookup:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
-        """when every score is negative, the one nearest to zero is still the largest"""
+        """if every score is negative, the one nearest to zero is still the largest"""
         q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
         agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_length_counts(self, agrees):
-        """a longer key can beat a nearer one or one that points straight at the query"""
+        """a longer key can beat a nearer one, or one with the query's direction"""
         q, K, V = arrays_of([2, 0], [[2, 0.5], [0.5, 0], [3, 2], [-9, 0], [1, 10]], [[1], [2], [3], [4], [5]])
         agrees.hard_lookup(q, K, V)
 
@@ -156,7 +157,7 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of keys, and keys and values of any size, the same sizes twice among them"""
+        """any number of keys, and keys and values of any size, with the same sizes twice among them"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
@@ -172,14 +173,14 @@ class TestHardLookup:
 )
 class TestSoftmax:
     """Begin with a single vector, as in the example: exp of every score, then each divided by the sum of all. When that
-    works, ask of every sum (and every maximum) whether it belongs to the whole array or to one slice along `axis`.
+    works, look at every sum and every maximum. Is it for the whole array, or for one slice along `axis`?
 
-    exp(1000) is too large for any float. But weights depend on differences only: [1, 2, 3] and [-2, -1, 0] have the
-    same softmax. Take the same number away from all the scores of a slice; with the right one, no exponent is ever
-    above 0.
+    exp(1000) is too large for any float. But weights depend only on differences: [1, 2, 3] and [-2, -1, 0] have the
+    same softmax. Subtract one number from all the scores of a slice. With the right number, no exponent is ever above
+    0.
 
-    `x.max(axis=axis)` loses an axis, and then it no longer lines up with x. `x.max(axis=axis, keepdims=True)` keeps
-    that axis with length 1. `sum` takes the same two arguments.
+    `x.max(axis=axis)` loses an axis, so it no longer lines up with x. `x.max(axis=axis, keepdims=True)` keeps that axis
+    with length 1. `sum` takes the same two arguments.
     """
 
     @check(points=0.5, visible=True)
@@ -189,7 +190,7 @@ class TestSoftmax:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_each_row(self, student, agrees):
-        """each row of a matrix sums to 1, by itself"""
+        """each row of a matrix adds up to 1 by itself"""
         x = np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]])
         assert_sums_to_one(student.softmax(x))
         agrees.softmax(x)
@@ -197,7 +198,7 @@ class TestSoftmax:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_another_axis(self, agrees):
-        """with axis=0, each column sums to 1; with axis=1 in three axes, the middle one"""
+        """with axis=0 each column adds up to 1, and with axis=1 in three axes each slice along the middle one"""
         agrees.softmax(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]]), axis=0)
         y = np.array([[[0.0, 1.0], [2.0, 0.0], [-1.0, 1.0]], [[1.0, 1.5], [0.0, 0.0], [3.0, -2.0]]])
         agrees.softmax(y, axis=1)
@@ -255,7 +256,7 @@ class TestSoftmax:
 
 
 def temperature(values, _query):
-    """What the scores are divided by."""
+    """Return the divisor of the scores."""
     return values.get("temperature", 1.0)
 
 
@@ -269,14 +270,14 @@ def temperature(values, _query):
     ),
 )
 class TestSoftLookup:
-    """Take your steps from `hard_lookup`. Only the middle one is exchanged: do not pick the largest score, but turn all
-    the scores into weights.
+    """Begin with the steps of `hard_lookup` and replace only the middle one. Instead of finding the largest score, turn
+    all the scores into weights.
 
-    Scores of shape (n,), divided by the temperature, become weights of shape (n,), and those average the rows of V into
-    shape (d_v,). You have already written a function for each of the last two steps.
+    Scores of shape (n,), divided by the temperature, become weights of shape (n,). These weights average the rows of V
+    into shape (d_v,). You have already written a function for each of the last two steps.
 
-    The scores are `K @ q`. The temperature divides them before they go into `softmax`, and what `softmax` gives goes
-    with V into `weighted_average`.
+    The scores are `K @ q`. Divide them by the temperature before they go into `softmax`. Then pass the result of
+    `softmax` and V to `weighted_average`.
     """
 
     @check(points=0.5, visible=True)
@@ -300,21 +301,21 @@ class TestSoftLookup:
 
     @check(points=0.5, visible=True, after="test_warmer_and_colder")
     def test_very_cold(self, student, reference):
-        """near temperature 0 it is the hard lookup, with no nan"""
+        """near temperature 0 it returns the same as the hard lookup, with no nan"""
         q, K, V = arrays_of([2, 1], [[1, 0], [3, 2], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
         found = student.soft_lookup(q, K, V, temperature=0.01)
         assert_matches(found, reference.hard_lookup(q, K, V))
 
     @check(points=0.25, visible=True, after="test_warmer_and_colder")
     def test_very_hot(self, student):
-        """at a very high temperature it is the plain mean of the values"""
+        """at a very high temperature it returns the plain mean of the values"""
         q, K, V = arrays_of([2, 1], [[1, 0], [3, 2], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
         found = student.soft_lookup(q, K, V, temperature=1e9)
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 
     @check(visible=True, after="test_warmer_and_colder")
     def test_neither_hard_nor_even(self, agrees):
-        """close scores still share when it is very cold, distant ones still differ when it is very hot"""
+        """close scores still share at low temperatures, and distant ones still differ at high ones"""
         q, V = np.array([1.0, 0.0]), np.array([[10, 0, 1], [0, 20, 2], [5, 5, 30]], dtype=float)
         agrees.soft_lookup(q, np.array([[0.51, 3], [0.5, -1], [0.49, 2]]), V, temperature=0.02)
         agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
@@ -329,7 +330,7 @@ class TestSoftLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_long_keys(self, agrees, rng):
-        """long keys and many of them, distinct sizes and no temperature named"""
+        """long keys and many keys, with different sizes and the default temperature"""
         for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (30, 8, 5)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             K /= np.sqrt(d_k)
@@ -337,7 +338,7 @@ class TestSoftLookup:
 
     @check(points=0.5, after="test_very_cold")
     def test_colder_still(self, agrees, rng):
-        """scores in the thousands give no nan; close ones share when it is cold, distant ones differ when it is hot"""
+        """scores in the thousands give no nan, close ones share at low temperatures, distant ones differ at high ones"""
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)

@@ -28,13 +28,13 @@ MATRICES = {"W_Q": "d_model d_k", "W_K": "d_model d_k", "W_V": "d_model d_v"}
 
 
 def sequences(rng, batch, n_q, n_k, d_model, d_k, d_v):
-    """Two sequences and three matrices for `project_qkv`."""
+    """Return two sequences and three matrices for `project_qkv`."""
     shapes = (*batch, n_q, d_model), (*batch, n_k, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v)
     return [rng.normal(size=shape) for shape in shapes]
 
 
 def queries_keys_values(rng, batch, n_q, n_k, d_k, d_v):
-    """Queries, keys and values whose unscaled scores are a few units in size."""
+    """Return queries, keys and values whose unscaled scores are a few units in size."""
     Q, K, V = (rng.normal(size=(*batch, *shape)) for shape in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
     return 2 * (Q / np.sqrt(d_k)), K, V
 
@@ -45,15 +45,14 @@ def queries_keys_values(rng, batch, n_q, n_k, d_k, d_v):
     takes=Contract({name: array(shape) for name, shape in (SEQUENCES | MATRICES).items()}),
 )
 class TestProjectQKV:
-    """Three products, one for each array that is asked for. For each of them, two questions: who is it about, the one
-    who asks or the one who is asked? And which matrix is its own?
+    """You need three products, one for each array. Ask two questions about each: does it belong to X_q or to X_kv, and
+    which matrix makes it?
 
-    Positions lie in the rows of X, with their d_model entries along the last axis. A matrix of shape (d_model, d_k)
-    turns each such row into one of d_k entries: (n_q, d_model) @ (d_model, d_k) is (n_q, d_k).
+    Positions are the rows of X, with their d_model entries along the last axis. A matrix of shape (d_model, d_k) turns
+    each such row into a row of d_k entries: (n_q, d_model) @ (d_model, d_k) is (n_q, d_k).
 
-    `X @ W` works for any number of batch axes in front of X, as W is a plain matrix. Queries come from the sequence
-    that asks; keys and values both come from the one that is asked. Hand all three back, in that order, separated by
-    commas.
+    `X @ W` works for any number of batch axes in front of X, because W is a plain matrix. Queries come from X_q, and
+    keys and values both come from X_kv. Return all three in that order, separated by commas.
     """
 
     @check(points=0.5, visible=True)
@@ -64,7 +63,7 @@ class TestProjectQKV:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_self_attention(self, agrees):
-        """a sequence that asks itself, with all sizes equal"""
+        """self-attention: both sequences are the same, with all sizes equal"""
         agrees.project_qkv(SELF, SELF, SQUARE, np.array([[0.0, 1.0, 0.0]] * 3), EACH_ROW_ALIKE)
 
     @check(points=0.25, visible=True, after="test_small_example")
@@ -101,14 +100,15 @@ class TestProjectQKV:
 
 @exercise("attention_scores", points=2, takes=Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k")}))
 class TestAttentionScores:
-    """For plain matrices this is `pairwise_dot` from chapter 0 with other names. Get the example right first, then
-    think of the batch.
+    """For plain matrices this is `pairwise_dot` from chapter 0 with other names. Solve the example first, then think of
+    the batch.
 
-    With batch axes, K has the shape (..., n_k, d_k), and `@` wants (..., d_k, n_k) on its right side. Only the last two
-    axes change places, the others stay in front. What does `.T` do to an array of three axes? Print a shape and see.
+    With batch axes, K has the shape (..., n_k, d_k), but `@` needs (..., d_k, n_k) on its right side. Swap only the
+    last two axes, and keep the others in front. What does `.T` do to an array with three axes? Print a shape to find
+    out.
 
-    `np.swapaxes(K, i, j)` exchanges two axes that you name, and axes can be counted from the end: the last is -1. `@`
-    then goes through all the batch axes by itself.
+    `np.swapaxes(K, i, j)` swaps two axes that you name. You can count axes from the end: the last is -1. `@` then goes
+    through all the batch axes by itself.
     """
 
     @check(points=0.5, visible=True)
@@ -121,7 +121,7 @@ class TestAttentionScores:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many queries as keys as entries in each of them"""
+        """as many queries as keys, and as many entries in each of them"""
         agrees.attention_scores(*arrays_of([[1, 2, 0], [0, 1, -3], [2, 0, 1]], [[1, 0, 4], [-2, 1, 0], [0, 5, 1]]))
 
     @check(points=0.5, visible=True, after="test_small_example")
@@ -156,15 +156,15 @@ class TestAttentionScores:
 
 @exercise("dot_product_attention", points=4, depends_on=("attention_scores",), takes=attention_contract(scaled=False))
 class TestDotProductAttention:
-    """It is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
-    first step, the notebook hands you `softmax` for the second.
+    """This is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
+    first step, and the notebook gives you `softmax` for the second.
 
-    The scores have the shape (..., n_q, n_k), a row for each query. A query shares its attention out among the keys, so
-    it is the row that adds up to 1. The mix then makes (..., n_q, n_k) and (..., n_k, d_v) into (..., n_q, d_v): what
-    sits in the middle is summed over.
+    The scores have the shape (..., n_q, n_k), with a row for each query. A query divides its attention among the keys,
+    so each row adds up to 1. The mix then makes (..., n_q, n_k) and (..., n_k, d_v) into (..., n_q, d_v). The size in
+    the middle is summed over.
 
-    `softmax` takes the last axis by itself, and that is the keys'. The mix is a plain product with the weights on the
-    left and the values on the right. Return the output first, then the weights.
+    `softmax` uses the last axis by default, and that is the keys' axis. The mix is a plain product, with the weights on
+    the left and the values on the right. Return the output first, then the weights.
     """
 
     @check(points=0.5, visible=True)
@@ -175,7 +175,7 @@ class TestDotProductAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, student, reference):
-        """with all sizes equal, it is still each query's weights that add up to 1"""
+        """with all sizes equal, each query's weights still add up to 1"""
         Q, K = arrays_of([[1, 2, 0], [0, 1, -1], [0.5, 0, 1]], [[1, 0, 2], [-1, 1, 0], [0, 1.5, 1]])
         V = np.array([[1, 0, 5], [0, 2, 0], [-3, 1, 4]], dtype=float)
         output, weights = student.dot_product_attention(Q, K, V)
@@ -207,7 +207,7 @@ class TestDotProductAttention:
 
     @check(points=0.5, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
-        """sizes that all differ, and sizes that are all the same, batch axes included; many long keys"""
+        """sizes that all differ, sizes that are all the same, batch axes included, and many long keys"""
         cases = [((), 3, 4, 5, 6), ((2,), 3, 4, 5, 6), ((), 4, 4, 4, 4), ((4,), 4, 4, 4, 4), ((2, 3), 5, 4, 6, 7)]
         for batch, *sizes in (*cases, ((), 7, 30, 64, 5), ((3, 3), 3, 3, 3, 3)):
             agrees.dot_product_attention(*queries_keys_values(rng, batch, *sizes))
@@ -240,15 +240,15 @@ class TestDotProductAttention:
 
 @exercise("einsum_attention", points=2, answers=("SCORES_EQ", "MIX_EQ"))
 class TestEinsumAttention:
-    """Under each array write its shape in words, and give every different size a letter of its own. The same size in
-    two arrays gets the same letter if the two axes go along with each other.
+    """Write each array's shape in words below its name, and give every different size its own letter. Two axes of
+    different arrays get the same letter if they belong together.
 
-    For the scores: Q has queries and features, K has keys and features, the scores have queries and keys. The features
-    are in both and not in the result, so they are summed over.
+    For the scores: Q has queries and features, K has keys and features, and the scores have queries and keys. The
+    features are in both arrays but not in the result, so they are summed over.
 
-    An equation is the letters of the first array, a comma, the letters of the second, `->`, the letters of the result.
-    For the mix: weights have queries and keys, V has keys and values' features, the output has queries and values'
-    features. Which letter is left out after the arrow?
+    An equation consists of the letters of the first array, a comma, the letters of the second, `->`, and the letters of
+    the result. For the mix, the weights have queries and keys, and V has keys and features of values. The output has
+    queries and features of values. Which letter do you leave out after the arrow?
     """
 
     @check(visible=True)
@@ -263,7 +263,7 @@ class TestEinsumAttention:
 
     @check(points=0.5, visible=True, after="test_scores_equation_is_there")
     def test_scores_example(self, student):
-        """SCORES_EQ makes the scores of the example"""
+        """SCORES_EQ gives the scores of the example"""
         Q, K = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 4.0]])
         assert_einsum(student["SCORES_EQ"], Q @ K.T, Q=Q, K=K)
 
@@ -275,7 +275,7 @@ class TestEinsumAttention:
 
     @check(points=0.5, after="test_scores_example")
     def test_scores_of_any_size(self, student, rng):
-        """SCORES_EQ makes the scores, whatever the sizes"""
+        """SCORES_EQ gives the scores, whatever the sizes"""
         for n_q, n_k, d_k in ((3, 4, 5), (4, 4, 4), (5, 3, 2)):
             Q, K = rng.normal(size=(n_q, d_k)).round(2), rng.normal(size=(n_k, d_k)).round(2)
             assert_einsum(student["SCORES_EQ"], Q @ K.T, Q=Q, K=K)

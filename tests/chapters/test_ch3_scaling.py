@@ -31,7 +31,7 @@ from autograder.checking import (
 from solutions.ch3_scaling import quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
-# mean d_k (d_k * (1 - 1/n) with the mean taken away) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
+# mean d_k (d_k * (1 - 1/n) with the mean subtracted) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
 # (2 + 6 / d_k) / n. Whatever the order of the draws, a right function's answers have that distribution.
 
 
@@ -45,7 +45,7 @@ def probe(score_variance, d_k, n_samples, rng, count):
 
 
 def answers(student, rng, d_k, count, samples=SAMPLES):
-    """The student's answers for ``count`` generators, each of them a single number."""
+    """Return the student's answers for ``count`` generators, each of them a single number."""
     found = []
     while len(found) < count:  # a slow function needs several calls, each with its own time limit
         part, seed = min(count - len(found), max(1, 40_000 // samples)), int(rng.integers(2**32))
@@ -75,7 +75,7 @@ def is_a_usual_order(student, rng, d_k, samples):
     return any(np.allclose(found, v, rtol=1e-9) for v in right)
 
 
-# What a notebook can measure by itself: whether one generator gives one answer, and how far those to many scatter.
+# A notebook can measure by itself whether one generator gives one answer, and how far the answers to many scatter.
 AGAIN = """
 def probe(score_variance, d_k, n_samples, rng):
     first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
@@ -89,7 +89,7 @@ ONE_QUERY = {"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}
 
 
 def relative_variance(d_k, samples=SAMPLES):
-    """The variance of a right function's answers, in units of d_k squared."""
+    """Return the variance of a right function's answers, in units of d_k squared."""
     return (2 + 6 / d_k) / samples
 
 
@@ -97,7 +97,7 @@ def relative_variance(d_k, samples=SAMPLES):
     "score_variance",
     takes=Contract(
         {"d_k": whole(1, 300), "n_samples": whole(100, 20_000), "rng": among(Rng(0))},
-        corrupt=1.0,  # answers are judged by how they are distributed
+        corrupt=1.0,  # answers are judged by their distribution
     ),
     points=2,
     equivalent={
@@ -109,14 +109,14 @@ def relative_variance(d_k, samples=SAMPLES):
     },
 )
 class TestScoreVariance:
-    """Three steps: draw the queries and the keys, make one score of each pair, take the variance of the scores. After
-    the first step there are two arrays; what shape holds n_samples vectors of d_k entries?
+    """There are three steps: draw the queries and the keys, make one score of each pair, and take the variance of the
+    scores. The first step gives two arrays. Which shape holds n_samples vectors of d_k entries?
 
-    `rng.standard_normal((n_samples, d_k))` draws that many vectors at once. Draw twice: the keys must know nothing of
-    the queries. A pair is row i of the one and row i of the other.
+    `rng.standard_normal((n_samples, d_k))` draws that many vectors at once. Call it twice, so that the keys are
+    independent of the queries. A pair is row i of the queries and row i of the keys.
 
-    A dot product is entry times entry, added up along the axis of the entries (the last one). What is left has shape
-    (n_samples,), and arrays have a method `.var()`.
+    A dot product multiplies entry by entry and adds up along the axis of the entries, the last one. The result has
+    shape (n_samples,), and arrays have a method `.var()`.
     """
 
     @check(points=0.25, visible=True)
@@ -128,21 +128,21 @@ class TestScoreVariance:
 
     @check(points=0.25, visible=True, after="test_four_entries")
     def test_one_and_many_entries(self, student):
-        """for 64 entries near 64, and for a single one near 1"""
+        """near 64 for 64 entries, and near 1 for a single entry"""
         assert_within(student.score_variance(64, 1000, Rng(2)), low=43.0, high=85.0)
         assert_within(student.score_variance(1, 2000, Rng(3)), low=0.5, high=1.5)
 
     @check(visible=True, after="test_four_entries")
     def test_same_again(self, student):
-        """from the same seed the same answer: all that is random comes from `rng`"""
+        """the same seed gives the same answer: all randomness comes from `rng`"""
         difference = student.measure(AGAIN, "score_variance", 4, 50, Rng(7))
         call = "the difference between two answers to score_variance(4, 50, np.random.default_rng(7))"
         assert_matches(difference, 0.0, call=call)
 
     @check(visible=True, after="test_four_entries")
     def test_scatter(self, student):
-        """from generator to generator the answers scatter, as far as independent pairs of normal draws make them"""
-        # As in test_spread: six standard deviations of what a right function gives, or more, on either side.
+        """the answers vary from generator to generator, as much as for independent pairs of normal draws"""
+        # As in test_spread: at least six standard deviations of a right function's answers on each side.
         for d_k, samples, low, high in ((1, 100, 0.4, 2.4), (16, 100, 0.45, 1.9), (4, 1000, 0.1, 4.0)):
             found = student.measure(SCATTER, "score_variance", d_k, samples, Rng(8))
             bounds = d_k * np.sqrt(relative_variance(d_k, samples) * np.array([low, high])).round(3)
@@ -152,11 +152,11 @@ class TestScoreVariance:
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
-        """from generator to generator the answers differ, by as much as independent normal pairs make them"""
+        """the answers differ from generator to generator, as much as for independent pairs of normal draws"""
         # The logarithm of the ratio of the two variances is near normal, with a standard deviation of about 0.11: the
-        # bounds are six or more of those away on either side. Entries of variance 1 that are not normal fall out at
-        # d_k = 1, pairs that share a vector or an entry at d_k = 16. Ten times the pairs make a tenth of the variance:
-        # what always draws 100 is out by a factor of 10, so that few answers tell.
+        # bounds are at least six of those away on each side. Entries of variance 1 that are not normal fail at
+        # d_k = 1, and pairs that share a vector or an entry at d_k = 16. Ten times the pairs have a tenth of the
+        # variance: a function that always draws 100 is wrong by a factor of 10, so few answers suffice.
         cases = (1, SAMPLES, 300, 0.45, 2.1), (16, SAMPLES, 200, 0.45, 1.9), (1, 10 * SAMPLES, 40, 0.15, 3.2)
         for d_k, samples, count, low, high in cases:
             found = answers(student, rng, d_k, count, samples).std()
@@ -186,14 +186,14 @@ class TestScoreVariance:
 
 @exercise("scaled_dot_product_attention", points=4, takes=attention_contract())
 class TestScaledDotProductAttention:
-    """Four steps: scores for every query and key, the division, the softmax over the keys, the average of the values.
-    Write the shape of what you have after each step beside it.
+    """There are four steps: scores for every query and key, the division, the softmax over the keys, and the average of
+    the values. Write down the shape of the result after each step.
 
     The scores are Q times K with its last two axes swapped: (..., n_q, d_k) @ (..., d_k, n_k). `np.swapaxes(K, -1, -2)`
     does that for any number of batch axes. d_k is the size of the last axis.
 
-    Divide before the softmax, by `np.sqrt(Q.shape[-1])`. The weights are what `softmax` makes of that, the output is
-    the weights times V, and both are returned, output first.
+    Before the softmax, divide by `np.sqrt(Q.shape[-1])`. `softmax` turns the result into the weights, and the output is
+    the weights times V. Return both, output first.
     """
 
     @check(points=0.5, visible=True)
@@ -211,13 +211,13 @@ class TestScaledDotProductAttention:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many queries as keys as entries"""
+        """as many queries as keys, and as many entries in each of them"""
         Q, K = arrays_of([[1, 0, 2], [0, 3, 0], [-1, 1, 0.5]], [[2, 1, 0], [0, -1, 1], [1, 0.5, 1.5]])
         agrees.scaled_dot_product_attention(Q, K, np.array([[1, 10, 0], [2, -20, 1], [3, 30, -1]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_all_sizes_different")
     def test_batch(self, agrees):
-        """one batch axis, and two of them"""
+        """one batch axis, and two batch axes"""
         numbers = np.random.default_rng(33)
         for lead in ((2,), (3, 2)):
             Q = numbers.integers(-4, 5, size=(*lead, 3, 5)) / 2
@@ -227,7 +227,7 @@ class TestScaledDotProductAttention:
 
     @check(points=0.5, visible=True, after="test_all_sizes_different")
     def test_large_scores(self, agrees):
-        """scores in the thousands give no nan, and neither do queries of very different size"""
+        """scores in the thousands give no nan, nor do queries of very different size"""
         Q = np.array([[2000, 0, 1000, 0], [1, 2, 0, 0], [-3000, 0.5, -1000, 1], [0, 0, 0, 3000], [0, 3000, 0, 0]])
         K, V = arrays_of([[1, 0.5, 0, 0], [1, 0, 0.001, 0], [1.001, -1, -0.001, 2]], [[1, 2], [3, -4], [-5, 60]])
         agrees.scaled_dot_product_attention(Q, K, V)
@@ -240,7 +240,7 @@ class TestScaledDotProductAttention:
 
     @check(points=0.25, after="test_all_sizes_different")
     def test_long_keys(self, student, reference, rng):
-        """long keys and many of them; each query's weights add up to 1"""
+        """long keys and many keys, with weights that add up to 1 for each query"""
         for n_q, n_k, d_k, d_v in ((7, 30, 64, 5), (4, 6, 256, 3), (5, 3, 2, 100), (16, 16, 16, 16)):
             Q, K, V = rng.normal(size=(n_q, d_k)), rng.normal(size=(n_k, d_k)), 10 * rng.normal(size=(n_k, d_v))
             right = reference.scaled_dot_product_attention(Q, K, V)
@@ -250,9 +250,9 @@ class TestScaledDotProductAttention:
 
     @check(points=0.25, after=("test_batch", "test_large_scores"))
     def test_large_scores_in_a_batch(self, agrees, rng):
-        """a batch whose queries have scores thousands apart from one another"""
+        """a batch in which different queries have scores thousands apart"""
         Q, K, V = rng.normal(size=(2, 4, 3)), rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 5, 6))
-        K[..., 0] = 1.0  # the same for all keys: what Q has there moves all scores of a query alike
+        K[..., 0] = 1.0  # the same for all keys: Q's entry there moves all scores of a query equally
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
 
@@ -262,7 +262,7 @@ class TestScaledDotProductAttention:
 
 
 def some_rows(rng, *shape, empty=0.3):
-    """Weights of the given shape; about ``empty`` of them exactly 0, every row adding up to 1."""
+    """Return weights of the given shape. About ``empty`` of them are exactly 0, and every row adds up to 1."""
     parts = rng.uniform(0.1, 1, size=shape) * (rng.random(shape) >= empty)
     parts[..., 0] += parts.sum(axis=-1) == 0
     return parts / parts.sum(axis=-1, keepdims=True)
@@ -270,19 +270,19 @@ def some_rows(rng, *shape, empty=0.3):
 
 @exercise("attention_entropy", points=3, takes=Contract({"weights": weights("... n_q n_k")}))
 class TestAttentionEntropy:
-    """Begin with one row that has no zeros: each weight times its logarithm, added up, and the sign turned round. Then
-    ask along which axis the sum goes when there are many rows.
+    """Begin with one row that has no zeros. Multiply each weight by its logarithm, add up, and reverse the sign. Then
+    think of many rows: along which axis is the sum?
 
-    np.log(0) is -inf, and 0 * -inf is nan, not 0. It is simplest to never ask for that logarithm: what number may stand
-    in for the 0 inside the log, when the result is multiplied by the weight 0 anyway?
+    np.log(0) is -inf, and 0 * -inf is nan, not 0. The simplest way is to never compute that logarithm. Which number can
+    replace the 0 inside the log, given that the result is multiplied by the weight 0 anyway?
 
-    `np.where(weights > 0, weights, 1.0)` is a new array with ones in the place of zeros, and the logarithm of 1 is 0.
-    The sum belongs to the last axis: `axis=-1`.
+    `np.where(weights > 0, weights, 1.0)` is a new array with ones in place of zeros, and the logarithm of 1 is 0. The
+    sum is along the last axis: `axis=-1`.
     """
 
     @check(points=0.5, visible=True)
     def test_without_zeros(self, agrees):
-        """two queries and four keys, no weight 0"""
+        """two queries and four keys, with no weight of 0"""
         agrees.attention_entropy(np.array([[0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.15, 0.05]]))
 
     @check(points=0.5, visible=True, after="test_without_zeros")
@@ -305,13 +305,13 @@ class TestAttentionEntropy:
     @check(points=0.5, after="test_small_example")
     @given(scores=arrays_nd(2, 4, elements=floats(-3, 3)))
     def test_any_shape(self, agrees, scores):
-        """any number of queries, keys and batch axes; the lowest scores count as weight 0"""
+        """any number of queries, keys and batch axes, with the lowest scores given weight 0"""
         parts = np.where(scores > np.minimum(-1.5, scores.max(axis=-1, keepdims=True) - 1e-3), np.exp(scores), 0.0)
         agrees.attention_entropy(parts / parts.sum(axis=-1, keepdims=True))
 
     @check(points=0.25, after="test_small_example")
     def test_from_one_key_to_all(self, student):
-        """equal weights on m of n keys have ln m, whichever keys they are"""
+        """equal weights on m of n keys have the entropy ln m, whichever keys they are"""
         n = 12
         weights = np.array([[1 / m if (7 * j + 5) % n < m else 0.0 for j in range(n)] for m in range(1, n + 1)])
         assert_matches(student.attention_entropy(weights), np.log(np.arange(1, n + 1)))
@@ -337,13 +337,13 @@ class TestAttentionEntropy:
 
 @exercise("softmax_jacobian", points=3, takes=Contract({"p": weights("n")}))
 class TestSoftmaxJacobian:
-    """The result is one matrix minus another. The first has p on its diagonal and zeros elsewhere; the second has p[i]
-    * p[j] at (i, j). Write both down for p = [0.5, 0.3, 0.2].
+    """The result is one matrix minus another. The first has p on its diagonal and zeros elsewhere, and the second has
+    p[i] * p[j] at (i, j). Write down both for p = [0.5, 0.3, 0.2].
 
-    NumPy makes a diagonal matrix of a vector with `np.diag`. For the second, p has to be a column once and a row once;
-    for a plain vector `.T` changes nothing.
+    `np.diag` turns a vector into a diagonal matrix. For the second matrix, you need p once as a column and once as a
+    row. For a plain vector, `.T` changes nothing.
 
-    `np.outer(a, b)` has a[i] * b[j] at (i, j). Both matrices have shape (n, n), and one is taken from the other.
+    `np.outer(a, b)` has a[i] * b[j] at (i, j). Both matrices have shape (n, n). Subtract the second from the first.
     """
 
     @check(points=0.75, visible=True)
@@ -353,13 +353,13 @@ class TestSoftmaxJacobian:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_two_weights(self, agrees):
-        """two weights: what one gains the other loses"""
+        """two weights: if one rises, the other falls by as much"""
         for p in (np.array([0.5, 0.5]), np.array([0.9, 0.1])):
             agrees.softmax_jacobian(p)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_on_one(self, student):
-        """with all the weight on one key, nothing moves any more"""
+        """with all the weight on one key, no score changes anything"""
         p = np.array([0.0, 1.0, 0.0, 0.0])
         assert_matches(student.softmax_jacobian(p), np.zeros((4, 4)))
 
@@ -371,7 +371,7 @@ class TestSoftmaxJacobian:
 
     @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, rng):
-        """it says what softmax really does when a score is moved a little"""
+        """it agrees with the measured change of softmax if a score moves a little"""
         scores = rng.normal(size=5)
         p = reference.softmax(scores)
         columns = [(reference.softmax(scores + e) - reference.softmax(scores - e)) / 2e-5 for e in 1e-5 * np.eye(5)]
@@ -382,8 +382,8 @@ class TestSoftmaxJacobian:
     test_care = pure(points=0.25)
 
 
-# What a check hands over as f. Cubes tell every step apart: for x**3 the two-point difference is 3 x**2 + eps**2, and
-# with multiples of 1/4 all of it is exact in floating point, however the difference is written.
+# The functions that a check passes as f. Cubes distinguish all steps: for x**3 the two-point difference is
+# 3 x**2 + eps**2. With multiples of 1/4, all of it is exact in floating point, however the difference is written.
 CUBES = function("f(x)", "return (x ** 3).sum()")
 MIXED = function(
     "f(x)", "return float(x[0, 0] ** 3 + 2 * x[0, 1] * x[1, 2] - x[1, 0] * x[1, 0] * x[0, 2] + 5 * x[1, 1])"
@@ -412,15 +412,15 @@ LARGEST = function("f(x)", "return max(x.ravel().tolist())")
     ),
 )
 class TestNumericalGradient:
-    """Begin with one entry: an array like x with this entry eps higher, another with it eps lower, f of both, the
-    difference over the distance. Then do the same for every entry.
+    """Begin with one entry. Make an array like x with this entry eps higher, and another with it eps lower. Call f with
+    both, and divide the difference by the distance. Then do the same for every entry.
 
-    `y = x` is a second name for the same array; `x.copy()` is a new one. For arrays with any number of axes, `for i in
-    np.ndindex(x.shape)` goes through all the places, and `x[i]` is a single number.
+    `y = x` is a second name for the same array, while `x.copy()` is a new one. `for i in np.ndindex(x.shape)` visits
+    all the places of an array with any number of axes, and `x[i]` is a single number.
 
-    Start from `np.zeros_like(x)` for the answer, before the loop. Inside, `step = np.zeros_like(x)` with `step[i] =
-    eps` gives the two points x + step and x - step. The distance between them is 2 * eps: mind the parentheses when you
-    divide by it.
+    Create the answer with `np.zeros_like(x)` before the loop. Inside, `step = np.zeros_like(x)` with `step[i] = eps`
+    gives the two points x + step and x - step. The distance between them is 2 * eps: use parentheses if you divide by
+    it.
     """
 
     @check(points=0.5, visible=True)
@@ -437,12 +437,12 @@ class TestNumericalGradient:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_one_entry_at_a_time(self, agrees):
-        """entries that play different parts are moved one at a time"""
+        """if entries have different roles, each is moved by itself"""
         agrees.numerical_gradient(FIRST_AND_LAST, np.array([3.0, -1.0, 2.0, 0.5]), eps=0.5)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_step_of_its_own(self, agrees):
-        """where no step is named it is small enough for waves"""
+        """the default step is small enough for waves"""
         agrees.numerical_gradient(WAVES, np.array([0.5, 2.0, -1.0]))
 
     @check(points=0.5, after="test_small_example")
@@ -453,7 +453,7 @@ class TestNumericalGradient:
 
     @check(points=0.5, after="test_matrix")
     def test_three_axes(self, agrees, rng):
-        """three axes and four, sizes different or equal, and functions that look at single entries"""
+        """three axes and four, with different or equal sizes, and functions that look at single entries"""
         for shape, f in (((2, 3, 4), THREE_SIZES), ((3, 3, 3), THREE_AXES)):
             agrees.numerical_gradient(f, rng.integers(-4, 5, size=shape) / 4, eps=0.5)
         for shape, f in (((2, 3), MIXED), ((3, 3), MIXED), ((2, 1, 2, 2), FOUR_AXES)):
@@ -461,7 +461,7 @@ class TestNumericalGradient:
 
     @check(points=0.25, after="test_small_example")
     def test_corners(self, agrees, rng):
-        """functions with corners, where both points count"""
+        """functions with corners, for which both points matter"""
         for _ in range(2):
             agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
@@ -484,14 +484,14 @@ class TestNumericalGradient:
     ),
 )
 class TestQueryGradient:
-    """The road from q to g . output has four stations: q, scores, weights, output. Walk it backwards: how does g .
-    output answer to each weight, each weight to each score, each score to each entry of q?
+    """The chain from q to g . output has four parts: q, scores, weights, output. Go through it backwards: how does g .
+    output depend on each weight, each weight on each score, and each score on each entry of q?
 
     g . output is the sum of the weights times V @ g, so `V @ g` (one number for each key) is the first link. The second
-    is your softmax_jacobian, at the weights. The third: scores are K @ q / sqrt(d_k).
+    is your softmax_jacobian of the weights. For the third, scores are K @ q / sqrt(d_k).
 
-    Each link is a product with a matrix, from right to left: the Jacobian times `V @ g` has shape (n_k,), and `K.T`
-    times that has shape (d_k,). The division by sqrt(d_k) is in the scores, so the last link has it too.
+    Each link is a product with a matrix, from right to left. The Jacobian times `V @ g` has shape (n_k,), and `K.T`
+    times that has shape (d_k,). The scores contain a division by sqrt(d_k), so the last link does too.
     """
 
     @check(points=0.75, visible=True)
@@ -518,7 +518,7 @@ class TestQueryGradient:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_equal_values(self, student):
-        """where all the values are equal, no query changes the output"""
+        """if all the values are equal, no query changes the output"""
         q, K, V, g = arrays_of([1, -2], [[1, 0], [0, 1], [0.5, 2]], [[7, -3], [7, -3], [7, -3]], [1, 2])
         assert_matches(student.query_gradient(q, K, V, g), np.zeros(2))
 
@@ -536,7 +536,7 @@ class TestQueryGradient:
 
     @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, rng):
-        """it says what attention really does when the query is moved a little"""
+        """it agrees with the measured change of attention if the query moves a little"""
         q, K, V, g = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 3)), rng.normal(size=3)
         steps = 1e-5 * np.eye(6)
         up, down = (reference.scaled_dot_product_attention(q + s * steps, K, V)[0] @ g for s in (1, -1))
@@ -554,7 +554,7 @@ class TestQueryGradient:
 
     @check(after="test_all_sizes_different")
     def test_large_scores(self, agrees, rng):
-        """scores in the thousands, whether one key has all the weight or several share it"""
+        """scores in the thousands, with all the weight on one key or shared by several"""
         for first in (3000.0, -3000.0):
             q, K, V, g = rng.normal(size=4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
             q[0], K[:, 0] = first, 1.0

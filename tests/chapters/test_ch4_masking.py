@@ -25,19 +25,19 @@ from solutions.ch4_masking import quiz_ch4
 
 
 def running_sum_and(*lines):
-    """A running sum, and what these lines add to it."""
+    """Return code for a running sum with these extra lines."""
     return attend("Y = np.cumsum(X, axis=0)", *lines, "return Y")
 
 
 def attention(keys, mixed):
-    """Attention of each row to ``keys``, which stand for ``mixed`` in its output."""
+    """Return code for attention of each row to ``keys``, with ``mixed`` as the weighted rows that it adds up."""
     scores = f"    e = np.exp(({keys} * X[i]).sum(axis=1) / X.shape[1])"
     mix = f"    Y[i] = ({mixed}).sum(axis=0) / e.sum()"
     return attend("Y = np.zeros_like(X)", "for i in range(len(X)):", scores, mix, "return Y")
 
 
-# Each honest one works row i out from the rows up to i alone, so that also a NaN later on, or an exact comparison, or a
-# sequence cut short, finds nothing. Each leak reacts smoothly to any change of what it peeks at.
+# Each causal function computes row i from the rows up to i alone. So even a later NaN, an exact comparison or a shorter
+# sequence finds nothing. Each leak reacts smoothly to any change of the rows that it looks at.
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
@@ -100,18 +100,18 @@ SIX_ROWS = np.array([[0.5, -1, 2], [1.5, 0.5, -0.5], [-1, 1.5, 1], [2, -0.5, 0.5
 
 
 def some_rows(rng, n, d):
-    """Random rows of shape (n, d), no entry near 0."""
+    """Return random rows of shape (n, d), with no entry near 0."""
     return rng.choice([-1.0, 1.0], size=(n, d)) * rng.uniform(0.4, 1.6, size=(n, d))
 
 
 def judge_all(student, X, *cases):
-    """Each case is a function and whether it is causal."""
+    """Check the student's answer in each case, a function and whether it is causal."""
     for function, honest in cases:
         assert_matches(student.is_causal(function, X), honest, dtype=False)
 
 
 def queries_among_keys(values, _rng):
-    """The same numbers with no more queries than keys."""
+    """Return the same numbers with no more queries than keys."""
     n_q, n_k = values["n_q"], values.get("n_k")
     if n_k is None or n_q <= n_k:
         return values
@@ -124,14 +124,14 @@ def queries_among_keys(values, _rng):
     takes=Contract({"n_q": size("n_q"), "n_k": size("n_k", default=True)}, constrain=queries_among_keys),
 )
 class TestCausalMask:
-    """Draw causal_mask(3) on paper, with the positions 0, 1, 2 beside the rows and above the columns. In words: which
+    """Draw causal_mask(3) on paper. Write the positions 0, 1, 2 next to the rows and above the columns. In words, which
     of the two numbers must not be larger than the other?
 
-    All positions can be compared at once: `np.arange(n_k)` is a row of key positions, and a column of query positions
-    has shape (n_q, 1). A comparison of the two has shape (n_q, n_k) and is boolean by itself.
+    You can compare all positions at once. `np.arange(n_k)` is a row of key positions, and a column of query positions
+    has shape (n_q, 1). Comparing the two gives booleans of shape (n_q, n_k).
 
-    Query i stands at position i + n_k - n_q, so the column is not just 0, 1, 2, ... And `n_k` is None when it is left
-    out: settle that in the first line.
+    Query i is at position i + n_k - n_q, so the column is not just 0, 1, 2, ... Also, `n_k` is None if the caller
+    leaves it out. Handle that case in the first line.
     """
 
     @check(points=0.5, visible=True)
@@ -141,7 +141,7 @@ class TestCausalMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries(self, agrees):
-        """two queries at the end of four keys, and three at the end of five"""
+        """two queries as the last of four keys, and three as the last of five"""
         agrees.causal_mask(2, 4)
         agrees.causal_mask(3, 5)
 
@@ -153,7 +153,7 @@ class TestCausalMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_n_k_given_all_the_same(self, student, reference):
-        """naming as many keys as queries changes nothing"""
+        """passing n_k = n_q changes nothing"""
         assert_matches(student.causal_mask(4, 4), reference.causal_mask(4))
         assert_matches(student.causal_mask(4), reference.causal_mask(4, 4))
 
@@ -171,13 +171,13 @@ class TestCausalMask:
 
 @exercise("padding_mask", points=2, takes=Contract({"lengths": lengths("B", "n_k"), "n_k": size("n_k")}))
 class TestPaddingMask:
-    """Take one sequence first: length 3, n_k = 4. The positions are 0, 1, 2, 3; which of them are smaller than 3?
+    """Begin with one sequence of length 3 and n_k = 4. The positions are 0, 1, 2, 3. Which of them are smaller than 3?
 
-    `np.arange(n_k)` has shape (n_k,). For every sequence to be compared with all of it at once, the lengths must come
-    as a column: what shape must `lengths` get, so that the comparison has shape (B, 1, n_k)?
+    `np.arange(n_k)` has shape (n_k,). To compare every sequence with all of it at once, you need the lengths as a
+    column. Which shape must `lengths` have so that the comparison has shape (B, 1, n_k)?
 
-    `lengths[:, None]` has shape (B, 1); a further None adds a further axis of length 1. NumPy lines axes up from the
-    right, so (B, 1, 1) against (n_k,) gives what you want.
+    `lengths[:, None]` has shape (B, 1), and another None adds another axis of length 1. NumPy lines axes up from the
+    right, so comparing (B, 1, 1) with (n_k,) gives the right shape.
     """
 
     @check(points=0.5, visible=True)
@@ -187,12 +187,12 @@ class TestPaddingMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_full_and_empty(self, agrees):
-        """a sequence with no padding at all, and one that is nothing else"""
+        """a sequence without padding, and a sequence of nothing but padding"""
         agrees.padding_mask(np.array([5, 0, 4]), 5)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_padded_further_than_needed(self, agrees):
-        """every sequence has padding, the longest too"""
+        """every sequence has padding, even the longest"""
         agrees.padding_mask(np.array([2, 4, 3]), 6)
 
     @check(points=0.25, visible=True, after="test_small_example")
@@ -208,7 +208,7 @@ class TestPaddingMask:
 
 
 def little_above(values, _rng):
-    """The same inputs, no forbidden score far above what its row allows."""
+    """Return the same inputs, with no forbidden score far above the allowed ones of its row."""
     scores = values["scores"]
     allowed = np.broadcast_to(values["mask"], scores.shape)
     level = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True) + room_above(allowed)
@@ -220,7 +220,7 @@ def little_above(values, _rng):
 
 
 def drawn_with_mask(scores, mask):
-    """What draws scores and a mask of these shapes, with as many numbers in a row as there are already."""
+    """Return a function that draws scores and a mask of these shapes, with the given number of entries in a row."""
 
     def make(values, rng):
         n_k = values["scores"].shape[-1]
@@ -252,15 +252,14 @@ def drawn_with_mask(scores, mask):
     ),
 )
 class TestMaskedSoftmax:
-    """There are two questions: how does a forbidden score end up with weight 0 while the others still add up to 1, and
-    what becomes of a row with nothing allowed? Solve the first one first.
+    """There are two questions. How can a forbidden score get weight 0 while the others still add up to 1? And which
+    weights does a row get if nothing is allowed? Begin with the first question.
 
-    If a forbidden score is replaced by a number far below all the others, its exp is 0, and the softmax of chapter 1
-    does the rest. `np.where(mask, a, b)` takes a where the mask is True and b elsewhere, and stretches the mask if it
-    has to.
+    If you replace a forbidden score with a number far below all the others, its exp is 0, and chapter 1's softmax does
+    the rest. `np.where(mask, a, b)` takes a if the mask is True and b otherwise, and stretches the mask if necessary.
 
-    In a row with nothing allowed all scores are then equally low, so each place gets the same weight (or nan, with
-    -inf). The mask knows that none of these places is allowed: it can be asked a second time, after the softmax.
+    If nothing in a row is allowed, all its scores are equally low. So each place gets the same weight (or nan, with
+    -inf). The mask knows that none of these places is allowed: use it a second time, after the softmax.
     """
 
     @check(points=0.5, visible=True)
@@ -271,7 +270,7 @@ class TestMaskedSoftmax:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_each_row_by_itself(self, agrees):
-        """each row has its own allowed places, negative scores among them"""
+        """each row has its own allowed places, with negative scores among them"""
         scores = np.array([[-2, -1, 0, -3], [0.5, 2, -1, 1.5], [-4, -2.5, -2, -3]])
         mask = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 0, 1]], dtype=bool)
         agrees.masked_softmax(scores, mask)
@@ -281,7 +280,7 @@ class TestMaskedSoftmax:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_nothing_allowed(self, agrees):
-        """a row with nothing allowed has only zeros"""
+        """a row with nothing allowed contains only zeros"""
         scores = np.array([[1, 3, 2], [2, 0, 1]], dtype=float)
         mask = np.array([[1, 1, 0], [0, 0, 0]], dtype=bool)
         agrees.masked_softmax(scores, mask)
@@ -290,7 +289,7 @@ class TestMaskedSoftmax:
 
     @check(points=0.25, visible=True, after="test_each_row_by_itself")
     def test_a_mask_that_stretches(self, agrees):
-        """a batch of scores under one mask for all, and under one row a sequence"""
+        """a batch of scores with one mask for all, and with one mask row per sequence"""
         scores = np.array([[[1, 0, -1], [2, 1, 0.5]], [[0, 2, 1], [-1, 1, 3]]])
         mask = np.array([[1, 1, 0], [1, 1, 1]], dtype=bool)
         agrees.masked_softmax(scores, mask)
@@ -306,13 +305,13 @@ class TestMaskedSoftmax:
 
     @check(visible=True, after="test_nothing_allowed")
     def test_a_row_of_nan(self, agrees):
-        """a row of NaN, all of them allowed, stays a row of NaN, and spoils no other row"""
+        """a row of NaN, all allowed, stays a row of NaN and does not affect other rows"""
         scores = np.array([[1, 3, 2], [np.nan, np.nan, np.nan], [2, 0, 1]])
         agrees.masked_softmax(scores, np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0]], dtype=bool))
 
     @check(points=0.5, after="test_nothing_allowed")
     def test_a_nan_still_shows(self, student, reference, rng):
-        """a NaN among the allowed scores still shows, in its row and in no other"""
+        """a NaN among the allowed scores still shows in its row, and in no other"""
         scores = rng.uniform(-2, 2, size=(3, 4))
         scores[1, 2] = np.nan
         mask = np.array([[1, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool)
@@ -327,7 +326,7 @@ class TestMaskedSoftmax:
     @check(points=0.5, after=("test_nothing_allowed", "test_a_mask_that_stretches"))
     @given(linked({"scores": "... n_q n_k", "keep": "n_q n_k"}, batch=(0, 2), elements=floats(-2.4, 2.4)), examples=8)
     def test_any_scores_and_mask(self, agrees, scores, keep):
-        """any scores and any mask, and what stands at a forbidden place does not matter"""
+        """any scores and any mask, and the scores at forbidden places do not matter"""
         mask = keep > -1
         for numbers in (scores, np.where(mask, scores, -1.5 * scores[..., ::-1] - 1.2)):
             agrees.masked_softmax(numbers, mask)
@@ -347,13 +346,13 @@ class TestMaskedSoftmax:
 )
 class TestMaskedAttention:
     """Begin with chapter 3's attention: scores, scaling, softmax, mix. The mask changes just one of these four steps.
-    Which one decides how much of each key is taken?
+    Which step decides how much of each key to take?
 
-    You have a softmax that takes a mask. When there is no mask, the plain one of chapter 1 does: `mask is None` tells
-    the two cases apart.
+    You already have a softmax that takes a mask. Without a mask, use the plain one of chapter 1. `mask is None`
+    distinguishes the two cases.
 
-    The scores are `Q @ np.swapaxes(K, -1, -2)`, divided by the square root of `Q.shape[-1]`. What comes out of the
-    softmax is both handed back and multiplied with V: use one name for it.
+    The scores are `Q @ np.swapaxes(K, -1, -2)`, divided by the square root of `Q.shape[-1]`. You need the result of the
+    softmax twice: to return it and to multiply it with V. So give it a name.
     """
 
     @check(points=0.5, visible=True)
@@ -364,14 +363,14 @@ class TestMaskedAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_causal(self, agrees):
-        """three positions that do not look ahead, every size the same"""
+        """three positions that do not look ahead, with all sizes equal"""
         Q, K = arrays_of([[1, 0.5, -1], [0, -2, 1], [1.5, 1, 0]], [[-1, 1, 0], [0.5, 1, -1], [2, 0, 1]])
         V = np.array([[1, 2, -3], [4, -5, 6], [-7, 8, 9]], dtype=float)
         agrees.masked_attention(Q, K, V, np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_no_mask(self, agrees):
-        """with no mask every key may be seen"""
+        """without a mask, every key may be seen"""
         Q, K = arrays_of([[1, 0.5, -1, 2], [0, -2, 1, 0.5]], [[-1, 1, 0, 0.5], [0.5, 1, -1, 1], [2, 0, 1, -1]])
         agrees.masked_attention(Q, K, np.array([[1, 2], [4, -5], [-7, 8]], dtype=float))
 
@@ -385,7 +384,7 @@ class TestMaskedAttention:
 
     @check(points=0.25, visible=True, after="test_causal")
     def test_large_scores(self, agrees):
-        """scores near 900 and near -1000, forbidden ones beside them"""
+        """scores near 900 and near -1000, with forbidden ones among them"""
         Q = np.array([[30, 0, 0, 0], [-33.2, 1, 0, 0], [0, 1900, 0, 0], [0, -1900, 0, 0]])
         K, V = arrays_of([[60, 1, 0, 0], [60.1, -1, 0.5, 0], [60.2, 0, 1, 2]], [[1, 2, 3], [4, 5, -6], [7, -8, 9]])
         agrees.masked_attention(Q, K, V, np.array([[1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 1, 0]], dtype=bool))
@@ -398,7 +397,7 @@ class TestMaskedAttention:
 
     @check(points=0.5, after="test_a_padded_batch")
     def test_masks_of_many_shapes(self, agrees, rng):
-        """one mask for all, one a sequence, and one a query, on batches"""
+        """batches with one mask for all, one per sequence, and one per query"""
         for lead, n_q, n_k in (((3,), 4, 4), ((2, 3), 4, 6)):
             Q = 0.5 * rng.normal(size=(*lead, n_q, 4))
             K = rng.uniform(-1, 1, size=(*lead, n_k, 4))
@@ -423,18 +422,18 @@ class TestMaskedAttention:
     ),
 )
 class TestCombineMasks:
-    """Take one place: query i, key j, sequence b. Each of the two masks says True or False. When may query i look?
+    """Take one place: query i, key j, sequence b. Each of the two masks is True or False there. When may query i look?
 
-    Write the shapes under each other, lined up from the right: (n_q, n_k) under (B, 1, n_k). What does NumPy make of
-    them in an operation that works entry by entry?
+    Write the shapes below each other, lined up from the right: (n_q, n_k) below (B, 1, n_k). Which shape does NumPy
+    give them in an operation that works entry by entry?
 
-    Python's `and` and `or` want single truth values. For arrays of booleans `&` and `|` do the same, entry by entry:
-    they stretch axes of length 1, and the result is boolean again. Which of the two is it?
+    Python's `and` and `or` need single truth values. For arrays of booleans, `&` and `|` do the same entry by entry.
+    They stretch axes of length 1, and the result is boolean again. Which of the two do you need?
     """
 
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
-        """a triangle and one sequence with two real keys"""
+        """a causal mask and one sequence with two real keys"""
         causal = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
         agrees.combine_masks(causal, np.array([[[1, 1, 0]]], dtype=bool))
 
@@ -467,7 +466,7 @@ class TestCombineMasks:
 
 
 def ask_both(agrees, name, values):
-    """One that is causal, and one that leaks where there is more than a row: from as far away as it can be."""
+    """Check the answers for a causal function and for a leak from as far as possible, if there are several rows."""
     leak = FROM_ROW_64 if len(values["X"]) > 64 else FROM_THE_LAST_NUMBER
     for judged in (RUNNING_MEAN, leak):
         getattr(agrees, name)(judged, values["X"])
@@ -489,25 +488,25 @@ def ask_both(agrees, name, values):
     ),
 )
 class TestIsCausal:
-    """You cannot see inside `attend`, but you may call it as often as you like. If the rows after position 2 were other
-    rows, which rows of the output would have to be the same as before?
+    """You cannot see inside `attend`, but you may call it as often as you like. Suppose that you change the rows after
+    position 2. Which rows of the output should stay the same?
 
-    Work out Y = attend(X) once. Then, for every border t: make an array that agrees with X before t and holds other
-    numbers from t on, put it through `attend`, and compare the rows before t with those of Y. (Leaving the rows from t
-    on out altogether also shows it.)
+    Compute Y = attend(X) once. Then try every border t. Make an array that agrees with X before t and has other numbers
+    from t on. Pass it to `attend`, and compare the rows before t with those of Y. (You can also leave out the rows from
+    t on.)
 
     `X.copy()` gives an array that you may change. Compare with a small tolerance, as `np.allclose` does. The first
-    difference settles it: False. True may only be said when all borders have been tried.
+    difference means False. Return True only after trying all borders.
     """
 
     @check(points=0.25, visible=True)
     def test_small_examples(self, student):
-        """a running sum is causal, taking the mean away is not"""
+        """a running sum is causal, but subtracting the mean is not"""
         judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (MEAN_TAKEN_AWAY, False))
 
     @check(points=0.25, visible=True, after="test_small_examples")
     def test_attention(self, student):
-        """attention to what came before is causal, attention to everything is not"""
+        """attention to earlier rows is causal, but attention to all rows is not"""
         judge_all(student, SIX_ROWS, (CAUSAL_ATTENTION, True), (FULL_ATTENTION, False), (SUM_FROM_THE_END, False))
 
     @check(points=0.5, visible=True, after="test_small_examples")
@@ -518,7 +517,7 @@ class TestIsCausal:
 
     @check(points=1, visible=True, after="test_small_examples")
     def test_one_row_leaks(self, student):
-        """a leak in one row only: at the start, at the end, from the next row or from one further on"""
+        """a leak in one row only: at the start, at the end, from the next row or from a later one"""
         judge_all(student, SIX_ROWS, (RUNNING_MEAN, True), (FIRST_SEES_SECOND, False), (LAST_BUT_ONE_SEES_LAST, False))
         judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (SECOND_SEES_FOURTH, False))
 
@@ -530,26 +529,26 @@ class TestIsCausal:
 
     @check(visible=True, after="test_small_examples")
     def test_leaks_that_are_easily_overlooked(self, student):
-        """a leak that is faint, one that leaves each row's sum as it was, and one that leaves its length"""
+        """a faint leak, a leak that keeps each row's sum, and a leak that keeps its length"""
         judge_all(student, SIX_ROWS, (OWN_ROW_AND_PLACE, True), (FAINTLY_THE_LAST, False))
         judge_all(student, SIX_ROWS, (ONE_TAKES_FROM_THE_OTHER, False), (TURNED_BY_WHAT_FOLLOWS, False))
 
     @check(points=1, after="test_one_row_leaks")
     def test_leaks_at_one_place(self, student, rng):
-        """leaks from one row, or into one row, wherever it is"""
+        """leaks from one row or into one row, at any place"""
         X = some_rows(rng, 7, 4)
         judge_all(student, X, (THE_ONE_BEFORE, True), (THIRD_SEES_FIFTH, False), (FIRST_SEES_THE_REST, False))
         judge_all(student, X, (OWN_ROW_AND_PLACE, True), (NEXT_ONE_TOO, False), (ALL_SEE_THE_LAST, False))
 
     @check(points=0.5, after="test_attention")
     def test_weights_shared_out_over_all(self, student, rng):
-        """a mask put on after the softmax, and a leak that begins with longer sequences"""
+        """a mask applied after the softmax, and a leak that appears only in longer sequences"""
         X = some_rows(rng, 7, 3)
         judge_all(student, X, (CAUSAL_ATTENTION, True), (SHARED_OUT_OVER_ALL, False), (FROM_FIVE_ROWS_ON, False))
 
     @check(points=0.5, after="test_small_examples")
     def test_a_faint_leak(self, student, rng):
-        """a faint leak, and leaks that leave sums or lengths as they were"""
+        """a faint leak, and leaks that keep sums or lengths"""
         X = some_rows(rng, 6, 5)
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
 

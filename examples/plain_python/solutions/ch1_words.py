@@ -1,4 +1,4 @@
-"""Reference solutions of chapter 1: words, how often each stands there, and the first that comes again."""
+"""Reference solutions of chapter 1: words, their counts, and the first word that comes again."""
 
 from autograder.checking import choice, quiz
 
@@ -47,8 +47,8 @@ quiz_ch1 = quiz(
             "looking in a list",
             right="c",
             wrong={
-                "a": "Python knows where a list begins, not where an item stands: it compares from the first one on.",
-                "b": "Halving would need an order, and a list may hold its items in any.",
+                "a": "Python knows where a list begins, but not where an item is. So it compares from the first item on.",
+                "b": "Halving needs an order, but the items of a list may be in any order.",
             },
         ),
         "q2": choice(
@@ -56,7 +56,7 @@ quiz_ch1 = quiz(
             right="a",
             wrong={
                 "b": "A set has no order, so there is nothing to halve.",
-                "c": "That is how a list is searched. A set works out from the word itself where it would have to lie.",
+                "c": "Python searches a list like that. For a set, it computes the word's place from the word itself.",
             },
         ),
     },

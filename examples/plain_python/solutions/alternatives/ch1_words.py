@@ -22,13 +22,13 @@ def with_a_loop(text):
 
 @right
 def with_filter(text):
-    """`filter(None, …)` lets through what is not empty."""
+    """`filter(None, …)` keeps only the pieces that are not empty."""
     return list(filter(None, (piece.strip(SIGNS).lower() for piece in text.split())))
 
 
 @right.worth_reading
 def with_a_name_for_each_piece(text):
-    """The walrus operator names each stripped piece, so that it is made once and looked at twice."""
+    """The walrus operator names each stripped piece, so that the code strips it once and uses it twice."""
     return [word for piece in text.lower().split() if (word := piece.strip(SIGNS))]
 
 
@@ -43,7 +43,7 @@ def with_a_counter(words):
 
 @right
 def with_a_default(words):
-    """A dictionary that gives 0 for what is not there yet."""
+    """A dictionary that returns 0 for a missing word."""
     counts = defaultdict(int)
     for word in words:
         counts[word] += 1
@@ -52,7 +52,7 @@ def with_a_default(words):
 
 @right
 def one_count_for_each(words):
-    """Counts each different word in the list; slow for a long one, and right."""
+    """Counts each different word in the list: right, but slow for a long list."""
     return {word: words.count(word) for word in set(words)}
 
 
@@ -61,7 +61,7 @@ right = alternatives_of("first_again")
 
 @right.worth_reading
 def by_what_is_new(words):
-    """A set that does not grow has met the word before."""
+    """If the set does not grow, it already contains the word."""
     met = set()
     for count, word in enumerate(words):
         met.add(word)
@@ -83,6 +83,6 @@ def with_a_dictionary(words):
 
 @right
 def with_next(words):
-    """The first of the words that a set holds already; `add` gives None, so `or` goes on with it."""
+    """The first of the words that the set already contains. `add` returns None, so `or` continues."""
     met = set()
     return next((word for word in words if word in met or met.add(word)), None)

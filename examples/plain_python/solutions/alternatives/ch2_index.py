@@ -10,7 +10,7 @@ right = alternatives_of("Index")
 
 @right
 class KeepsTheTexts:
-    """Keeps the set of words of each title, and looks through all titles when it is asked."""
+    """Stores the set of words of each title, and looks through all titles at each search."""
 
     def __init__(self):
         self.words = {}
@@ -107,7 +107,7 @@ def with_a_table(is_anagram):
 
 @right
 def says_false(is_anagram):
-    """Gives False where something is wrong, instead of raising an error."""
+    """Returns False if a result is wrong, instead of raising an error."""
     right = is_anagram("Dormitory", "dirtyroom") and is_anagram("x", "x")
     wrong = [("noon", "non"), ("non", "noon"), ("abb", "aab"), ("no", "yes"), ("ab", "cd")]
     return right is True and not any(is_anagram(*pair) for pair in wrong)
@@ -115,7 +115,7 @@ def says_false(is_anagram):
 
 @right
 def against_its_own(is_anagram):
-    """Works the answer out in its own way for every pair of a few words."""
+    """Computes the answer in its own way for every pair of a few words."""
     words = ["a", "b", "ab", "BA", "aab", "abb", "abc", "cab", "xyz"]
     for one in words:
         for other in words:

@@ -9,32 +9,32 @@ wrong = misconceptions_of("words")
 
 @wrong
 def capitals_stay(text):
-    """Your words keep their capitals, so that `No` and `no` are two words. Which method of strings makes all letters small?"""
+    """Your words keep their capitals, so `No` and `no` are two different words. Which string method makes all letters
+    small?"""
     pieces = [piece.strip(SIGNS) for piece in text.split()]
     return [piece for piece in pieces if piece]
 
 
 @wrong
 def only_blanks_part_words(text):
-    """You part words at single blanks only: at the end of a line, or at a tab, two words stay one. What does `split` do when it is
-    told nothing?
-    """
+    """You split words only at single blanks. So at the end of a line or at a tab, two words stay together. What does
+    `split` do without an argument?"""
     pieces = [piece.strip(SIGNS) for piece in text.lower().split(" ")]
     return [piece for piece in pieces if piece]
 
 
 @wrong
 def signs_in_front_stay(text):
-    """You take the signs off the end of each word, and not off its front: an opening bracket or quote stays. `rstrip` works on the
-    right; which method works on both sides?
-    """
+    """You remove the signs at the end of each word, but not at its front: an opening bracket or quote stays. `rstrip`
+    works on the right. Which method works on both sides?"""
     pieces = [piece.rstrip(SIGNS) for piece in text.lower().split()]
     return [piece for piece in pieces if piece]
 
 
 @wrong
 def signs_inside_vanish(text):
-    """You take every sign away, also those inside of words: `don't` and `well-known` lose theirs. Only the signs around a word go."""
+    """You remove every sign, even inside words: `don't` and `well-known` lose theirs. Remove only the signs around a
+    word."""
     for sign in SIGNS:
         text = text.replace(sign, "")
     return text.lower().split()
@@ -42,13 +42,15 @@ def signs_inside_vanish(text):
 
 @wrong
 def empty_words_stay(text):
-    """Something that consists of signs alone, such as a dash between blanks, is left over as an empty word. Leave it out."""
+    """A piece that consists only of signs, such as a dash between blanks, becomes an empty word in your list. Leave it
+    out."""
     return [piece.strip(SIGNS) for piece in text.lower().split()]
 
 
 @wrong
 def each_word_once(text):
-    """You give each word once. A text has a word as often as it stands there, and the order is that of the text."""
+    """You return each word once. Your list should contain a word as often as the text does, in the order of the
+    text."""
     pieces = [piece.strip(SIGNS) for piece in text.lower().split()]
     return list(dict.fromkeys(piece for piece in pieces if piece))
 
@@ -58,7 +60,7 @@ wrong = misconceptions_of("count_words")
 
 @wrong
 def the_first_is_not_counted(words):
-    """You count one too few of each word: the first time that a word is met counts too."""
+    """You count one too few of each word. The first occurrence of a word counts too."""
     counts = {}
     for word in words:
         counts[word] = counts[word] + 1 if word in counts else 0
@@ -67,7 +69,7 @@ def the_first_is_not_counted(words):
 
 @wrong
 def one_for_each(words):
-    """You put 1 under each word, each time: the number that stands there already is lost. What has to be added to what?"""
+    """You store 1 for each word every time, so the previous number is lost. What do you have to add to that number?"""
     counts = {}
     for word in words:
         counts[word] = 1
@@ -76,20 +78,21 @@ def one_for_each(words):
 
 @wrong
 def counts_inside_other_words(words):
-    """You count a word also where it is a part of another one, as `he` is in `the`. Count items of the list, not pieces of a text."""
+    """You also count a word inside other words, such as `he` in `the`. Count the items of the list, not parts of a
+    text."""
     text = " ".join(words)
     return {word: text.count(word) for word in words}
 
 
 @wrong
 def only_what_comes_again(words):
-    """You leave out the words that stand there once. Each word of the list has a count, and that may be 1."""
+    """You leave out the words that occur only once. Each word of the list has a count, even if it is 1."""
     return {word: words.count(word) for word in words if words.count(word) > 1}
 
 
 @wrong
 def share_of_all(words):
-    """You give the share of each word among all. How often is a whole number: do not divide."""
+    """You return each word's share of all the words. The count is a whole number, so do not divide."""
     return {word: words.count(word) / len(words) for word in words}
 
 
@@ -98,9 +101,8 @@ wrong = misconceptions_of("first_again")
 
 @wrong
 def first_that_will_come_again(words):
-    """You give the first word that comes again at some time later. Asked is which word is met a second time first: read on word by word,
-    and stop at the first that you have met before.
-    """
+    """You return the first word that occurs again later. Instead, find the word that is the first to be met a second
+    time. Go through the list word by word, and stop at the first word that you have already met."""
     for place, word in enumerate(words):
         if word in words[place + 1 :]:
             return word
@@ -109,7 +111,7 @@ def first_that_will_come_again(words):
 
 @wrong
 def the_last_one(words):
-    """You read on to the end, so that a later word takes the place of the first that came again. Where can you stop?"""
+    """You continue to the end, so a later repeated word replaces the first one. Where can you stop?"""
     met, found = set(), None
     for word in words:
         if word in met:
@@ -120,7 +122,7 @@ def the_last_one(words):
 
 @wrong
 def its_place(words):
-    """You give the place of the word. Asked is the word itself."""
+    """You return the position of the word. Return the word itself."""
     met = set()
     for place, word in enumerate(words):
         if word in met:
@@ -131,9 +133,8 @@ def its_place(words):
 
 @wrong
 def only_neighbours(words):
-    """You compare each word with the one before it alone. A word may come again after many others: which ones do you have to
-    remember?
-    """
+    """You compare each word only with the word before it. A word may come again after many others: which words do you
+    have to remember?"""
     for before, word in zip(words, words[1:], strict=False):
         if before == word:
             return word

@@ -8,9 +8,8 @@ wrong = misconceptions_of("Index")
 
 @wrong
 class OneDictionaryForAll(right.Index):
-    """All your indexes share one dictionary: what is added to one stands in the others too. A dictionary that is made in the class
-    itself is made once; one that `__init__` makes belongs to the object that is being made.
-    """
+    """All your indexes share one dictionary, so a text that you add to one is in the others too. A dictionary in the
+    class body is made only once. A dictionary made in `__init__` belongs to the new object."""
 
     shared = {}
 
@@ -20,9 +19,8 @@ class OneDictionaryForAll(right.Index):
 
 @wrong
 class CapitalsCount(right.Index):
-    """Your index takes `The` and `the` for two words: a reader who looks for one of them misses the other. Which method of strings
-    makes all letters small, and at which places does a word come in?
-    """
+    """Your index treats `The` and `the` as two words, so a reader who looks for one of them misses the other. Which
+    string method makes all letters small, and which methods receive a word?"""
 
     def add(self, title, text):
         for word in text.split():
@@ -37,7 +35,8 @@ class CapitalsCount(right.Index):
 
 @wrong
 class LooksForCapitals(right.Index):
-    """You make the words small when they come in, and not the word that is looked for: `The` is never found, though it was added."""
+    """You make words small when you add them, but not when you look for them. So `The` is never found, although it was
+    added."""
 
     def find(self, word):
         return sorted(self._titles.get(word, set()))
@@ -48,9 +47,8 @@ class LooksForCapitals(right.Index):
 
 @wrong
 class TitlesTwice(right.Index):
-    """A title stands in your answer once for each time that the word stands in its text. The question is in which texts it stands:
-    each title is an answer once. Which kind of collection holds nothing twice?
-    """
+    """Your answer contains a title once for each time that its text contains the word. Each title should be in the
+    answer once. Which type of collection contains nothing twice?"""
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -59,9 +57,8 @@ class TitlesTwice(right.Index):
 
 @wrong
 class LastTitleOnly(right.Index):
-    """Your index keeps one title for each word: a text that comes later takes the place of those before it. What has to stand
-    under a word so that several titles have room?
-    """
+    """Your index keeps one title for each word, so a later text replaces the earlier ones. What can you store for a
+    word so that there is room for several titles?"""
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -70,9 +67,8 @@ class LastTitleOnly(right.Index):
 
 @wrong
 class InTheOrderOfAdding(right.Index):
-    """You give the titles in the order in which they were added. Alphabetical order is asked for: then two indexes of the same texts
-    always answer alike.
-    """
+    """You return the titles in the order in which they were added. Return them in alphabetical order, so that two
+    indexes of the same texts always give the same answer."""
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -86,9 +82,8 @@ class InTheOrderOfAdding(right.Index):
 
 @wrong
 class CountsTexts(right.Index):
-    """`len(index)` gives how often words were added in all, or how many texts; asked is how many different words there are. How
-    many keys does your dictionary have?
-    """
+    """`len(index)` returns how many texts there are, or how many words were added in all. It should return the number
+    of different words. How many keys does your dictionary have?"""
 
     def __len__(self):
         return len(set().union(*self._titles.values()))
@@ -96,9 +91,8 @@ class CountsTexts(right.Index):
 
 @wrong
 class AsksForAWordToBeThere(right.Index):
-    """Looking for a word that stands nowhere is a fair question, and its answer is an empty list. `d[word]` raises an error for a
-    key that is not there; which method of dictionaries gives something else instead?
-    """
+    """Your index raises an error for a word that is in no text. The answer should be an empty list. `d[word]` raises an
+    error for a missing key: which dictionary method returns a default instead?"""
 
     def find(self, word):
         return sorted(self._titles[word.lower()])
@@ -106,9 +100,8 @@ class AsksForAWordToBeThere(right.Index):
 
 @wrong
 class NotesWordsThatAreLookedFor(right.Index):
-    """Looking for a word changes your index: a word that was only looked for is counted from then on. A question should leave
-    things as they are: does `setdefault`, or a `defaultdict`, make an entry where you only want to look?
-    """
+    """Looking for a word changes your index: from then on, that word is counted too. A search should leave the index
+    unchanged. Does `setdefault` or a `defaultdict` create an entry when you only want to look?"""
 
     def find(self, word):
         return sorted(self._titles.setdefault(word.lower(), set()))
@@ -116,9 +109,8 @@ class NotesWordsThatAreLookedFor(right.Index):
 
 @wrong
 class HandsOutItsOwnList(right.Index):
-    """`find` hands out the very list that your index keeps: whoever changes the answer changes the index. Hand out a new list, as
-    `list(…)` and `sorted(…)` make one.
-    """
+    """`find` returns the list that your index keeps, so a caller who changes the answer changes the index. Return a new
+    list, for example with `list(…)` or `sorted(…)`."""
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -137,16 +129,16 @@ wrong = misconceptions_of("test_is_anagram")
 
 @wrong
 def nothing_is_refused(is_anagram):
-    """Your tests let every function through, whatever it answers. `assert` says what should come, and the error that it raises has to
-    leave your function.
-    """
+    """Your tests accept every function, whatever it returns. `assert` checks a result, and your function has to let its
+    error through."""
     is_anagram("listen", "silent")
     is_anagram("rain", "snow")
 
 
 @wrong
 def asks_for_yes_alone(is_anagram):
-    """You try pairs for which the answer is True, and no other: a function that always says True passes. Which answer should also come?"""
+    """You try only pairs for which the answer is True, so a function that always returns True passes. Which other
+    answer should you test?"""
     assert is_anagram("listen", "Silent")
     assert is_anagram("aab", "baa")
     assert is_anagram("rain", "rain")
@@ -154,9 +146,8 @@ def asks_for_yes_alone(is_anagram):
 
 @wrong
 def no_letter_comes_twice(is_anagram):
-    """None of your words has a letter twice: a function that looks only at which letters there are passes your tests. Which two words have
-    the same letters, and not as often?
-    """
+    """None of your words contains a letter twice. So a function that only compares which letters there are passes your
+    tests. Which two words have the same letters, but not equally often?"""
     assert is_anagram("listen", "Silent") is True
     assert is_anagram("rain", "rainy") is False
     assert is_anagram("rainy", "rain") is False
@@ -165,7 +156,7 @@ def no_letter_comes_twice(is_anagram):
 
 @wrong
 def small_letters_alone(is_anagram):
-    """All of your words have small letters: a function for which capitals make a difference passes your tests."""
+    """All your words have only small letters, so a function that treats capitals differently passes your tests."""
     assert is_anagram("listen", "silent") is True
     assert is_anagram("aab", "baa") is True
     assert is_anagram("aab", "abb") is False
@@ -176,9 +167,8 @@ def small_letters_alone(is_anagram):
 
 @wrong
 def capitals_have_to_differ(is_anagram):
-    """Your tests ask that a capital and a small letter be different ones, and so they refuse what is right: read again what was said of
-    them.
-    """
+    """Your tests require that a capital and its small letter count as different, so they reject a right function. Read
+    again what the exercise says about capitals."""
     assert is_anagram("listen", "silent") is True
     assert is_anagram("listen", "Silent") is False
     assert is_anagram("aab", "abb") is False

@@ -8,11 +8,13 @@ from autograder.checking import assert_matches, check, exercise
 
 @exercise("words", points=3)
 class TestWords:
-    """Three things happen: letters become small, the text is parted, signs go. Each is one method of strings.
+    """There are three steps: make the letters small, split the text, and remove the signs. There is a string method for
+    each of them.
 
-    `split()` without an argument parts at any white space, however much of it there is.
+    `split()` without an argument splits at any white space, however long.
 
-    `strip(SIGNS)` takes every one of these signs off both ends of a piece, and leaves its inside alone. What is left of a lonely dash?
+    `strip(SIGNS)` removes all of these signs from both ends of a piece and keeps the inside. What is left of a dash
+    between blanks?
     """
 
     @check(points=0.5, visible=True)
@@ -23,17 +25,17 @@ class TestWords:
     @check(points=0.5, visible=True)
     @pytest.mark.parametrize("text", ["No, no - never!", '"Well," (he said), "what: this?"'])
     def test_signs(self, agrees, text):
-        """Signs around a word go, and what is nothing but signs"""
+        """Signs around a word are removed, and so are pieces of signs only"""
         agrees.words(text)
 
     @check(points=0.5, visible=True)
     def test_signs_inside(self, agrees):
-        """Signs inside of a word stay"""
+        """Signs inside a word stay"""
         agrees.words("It's a well-known rain.")
 
     @check(points=0.5, visible=True)
     def test_lines(self, agrees):
-        """lines, tabs and several blanks part words too"""
+        """lines, tabs and several blanks separate words too"""
         agrees.words("the first line\nthe second\t line  ends")
 
     @check(points=1)
@@ -45,21 +47,22 @@ class TestWords:
 
 @exercise("count_words", points=3)
 class TestCountWords:
-    """A dictionary holds a number for each word. What stands there before a word is met for the first time?
+    """Your dictionary contains a number for each word. What does it contain for a word that you meet for the first
+    time?
 
-    `counts.get(word, 0)` gives the number under `word`, and 0 where there is none yet.
+    `counts.get(word, 0)` returns the number for `word`, or 0 if there is none yet.
 
-    Each word of the list makes its own number one larger: what is the new number, and where does it go?
+    Each word of the list increases its own number by one. What is the new number, and where do you store it?
     """
 
     @check(points=1, visible=True)
     def test_some(self, agrees):
-        """Words that stand there once, twice and three times"""
+        """Words that occur once, twice and three times"""
         agrees.count_words(["rain", "snow", "rain", "hail", "snow", "rain"])
 
     @check(points=1, visible=True)
     def test_parts(self, agrees):
-        """A word that is a part of another one"""
+        """A word that is part of another word"""
         agrees.count_words(["the", "he", "the", "there"])
 
     @check(points=1)
@@ -74,11 +77,13 @@ MANY = [f"word{number}" for number in range(600)]
 
 @exercise("first_again", points=4)
 class TestFirstAgain:
-    """Read the list as a person would, word by word. What do you have to remember to know that a word is not new?
+    """Go through the list word by word, as a person would. What do you have to remember in order to know that a word is
+    not new?
 
     As soon as a word is not new, you are done: `return` ends the function at once.
 
-    `in` goes through a list from its first item. For a set Python works out where the word would have to lie: how long does that take?
+    `in` goes through a list from its first item. For a set, Python computes the place of the word: how long does that
+    take?
     """
 
     @check(points=1, visible=True)
@@ -89,12 +94,12 @@ class TestFirstAgain:
 
     @check(points=0.5, visible=True)
     def test_none(self, student):
-        """None where all words differ"""
+        """None if all words differ"""
         assert_matches(student.first_again(["rain", "snow", "hail"]), None)
 
     @check(points=1.5, visible=True, after="test_small")
     def test_steps(self, agrees):
-        """A long list takes a few steps for each word, and no more"""
+        """A long list takes only a few steps per word"""
         agrees.within(steps=30_000).first_again([*MANY, "word599"])
 
     @check(points=1)

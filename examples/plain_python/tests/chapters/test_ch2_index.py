@@ -5,11 +5,12 @@ from autograder.checking import grades_tests, check, exercise, pure
 
 @exercise("Index", points=6)
 class TestIndex:
-    """What does an object have to remember from one `add` to the next `find`? Make it in `__init__`, as `self.…`.
+    """What does an object have to remember from one `add` to the next `find`? Create it in `__init__`, as `self.…`.
 
-    A dictionary can hold, for each word, all titles in which it stands. Which kind of collection holds no title twice?
+    A dictionary can contain, for each word, the titles of all texts with that word. Which type of collection contains
+    no title twice?
 
-    Four methods get a word from outside. At which of these places do its capitals have to go?
+    Three methods receive words. In which of these places do you have to make the letters small?
     """
 
     @check(points=1, visible=True)
@@ -22,7 +23,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_two_texts(self, agrees):
-        """A word of several texts gives all their titles, in alphabetical order"""
+        """A word in several texts gives all their titles, in alphabetical order"""
         index = agrees.Index()
         index.add("Winter", "snow falls on snow")
         index.add("Autumn", "rain falls")
@@ -34,7 +35,7 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_capitals(self, agrees):
-        """Capitals make no difference, nor how much white space stands between words"""
+        """Capitals make no difference, and neither does extra white space between words"""
         index = agrees.Index()
         index.add("Rain", "The Rain  and\nthe stones")
         index.find("the")
@@ -45,7 +46,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_len_and_in(self, agrees):
-        """`len` counts the different words, and `in` tells whether one is there"""
+        """`len` counts the different words, and `in` says whether a word is there"""
         index = agrees.Index()
         len(index)
         "rain" in index
@@ -56,7 +57,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_of_its_own(self, agrees):
-        """Two indexes have nothing to do with each other"""
+        """Two indexes are independent of each other"""
         index, other = agrees.Index(), agrees.Index()
         index.add("Rain", "rain")
         other.find("rain")
@@ -66,7 +67,7 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_answers_are_the_callers(self, agrees):
-        """An answer is the caller's: what is done to it does not change the index"""
+        """If the caller changes an answer, the index stays the same"""
         index = agrees.Index()
         index.add("Rain", "rain falls")
         found = index.find("rain")
@@ -75,7 +76,7 @@ class TestIndex:
 
     @check(points=0.5)
     def test_looking_changes_nothing(self, agrees):
-        """A question leaves the index as it was"""
+        """A search leaves the index unchanged"""
         index = agrees.Index()
         index.add("Rain", "rain on stones")
         index.find("hail")
@@ -136,18 +137,19 @@ def other_way(one, other):
 class TestOwnTests:
     """For which pairs is the answer True, and for which is it False? Tests need some of each.
 
-    How could somebody get this function wrong? For each way that you think of, find two words for which the wrong answer comes.
+    How could somebody get this function wrong? For each mistake that you think of, find two words with a wrong answer.
 
-    What if one word has a letter more often than the other? What if one word is the other with a letter more, or has capitals?
+    What if one word has a letter more often than the other? What if one word is the other plus a letter, or has
+    capitals?
     """
 
     test_bugs = grades_tests(
         {
             "always says True": always,
             "always says False": never,
-            "looks only at which letters there are, and not at how often": by_sets,
-            "takes a capital and its small letter for two letters": capitals_matter,
-            "compares nothing but the lengths": by_length,
+            "looks only at which letters there are, not at how often": by_sets,
+            "treats a capital and its small letter as different": capitals_matter,
+            "compares only the lengths": by_length,
         },
         right=[is_anagram, by_counting],
         points=2,
@@ -156,11 +158,11 @@ class TestOwnTests:
 
     test_more_bugs = grades_tests(
         {
-            "is content where the first word's letters are all in the second, which may have more": one_way,
-            "is content where the second word's letters are all in the first, which may have more": other_way,
+            "accepts a second word with all the letters of the first and more": one_way,
+            "accepts a first word with all the letters of the second and more": other_way,
         },
         right=[by_taking_away, by_counting],
         points=2,
         after="test_bugs",
-        title="your tests catch rarer bugs too",
+        title="your tests also find rarer bugs",
     )
