@@ -112,7 +112,7 @@ def log_sum_exp_with_infinities(target, memory, weights, h, memory_lengths):
 
 @right
 def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths):
-    """Weights set to zero after the softmax and divided by what is left, with a 1e-9 for safety; a list of sequences."""
+    """Weights set to zero after the softmax and divided by what is left, with a 1e-9 for safety, one sequence after the other."""
 
     def heads(A):
         return np.stack(np.split(A, h, axis=-1))
@@ -128,7 +128,7 @@ def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths)
         seen = attend(target[b], target[b], weights["self"], np.tril(np.ones((target.shape[1],) * 2)))
         real = np.concatenate([np.ones(length), np.zeros(memory.shape[1] - length)])
         result.append(attend(seen, memory[b], weights["cross"], real))
-    return result
+    return np.array(result)
 
 
 @right

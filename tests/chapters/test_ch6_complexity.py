@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from inputs import (
     ONE_QUERY,
+    Contract,
+    array,
     arrays_of,
     attention_contract,
     function,
@@ -16,11 +18,9 @@ from inputs import (
 )
 
 from autograder.checking import (
-    Contract,
     InputCategory,
     all_categories,
     among,
-    array,
     assert_matches,
     check,
     exercise,

@@ -3,14 +3,12 @@
 import inspect
 
 import numpy as np
-from inputs import arrays_of, moved_weights
+from inputs import Contract, array, arrays_of, moved_weights
 
 from autograder.checking import (
     CheckFailed,
-    Contract,
     InputCategory,
     all_categories,
-    array,
     assert_matches,
     check,
     exercise,
