@@ -175,7 +175,7 @@ def settled(scores, limit=1e4, names=("Q", "K")):
             return values
         sizes = {name: np.abs(values[name]).max() for name in names}
         name = (min if top > limit else max)(sizes, key=sizes.get)
-        found = values[name] * min((8.0 if top > limit else 3.0) / top, 1e6 / sizes[name])
+        found = values[name] * min((8.0 if top > limit else 3.0) / top, 9.9e5 / sizes[name])
         return {**values, name: found.astype(values[name].dtype)}
 
     return constrain

@@ -54,7 +54,7 @@ def scores_of_heads(X_q, X_kv, W, h):
 def times(W, names, factor):
     """The matrices, one of two multiplied by a factor: large numbers stay large, small ones small, and none gets beyond 100."""
     name = (min if factor < 1 else max)(names, key=lambda name: np.abs(W[name]).max())
-    factor = min(factor, 100 / max(np.abs(W[name]).max(), 1e-300))
+    factor = min(factor, 99 / max(np.abs(W[name]).max(), 1e-300))
     return {**W, name: (W[name] * factor).astype(W[name].dtype)}
 
 
