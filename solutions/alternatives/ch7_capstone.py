@@ -213,13 +213,13 @@ def in_turned_coordinates(n, d_model):
 
 @right
 def very_sharp_and_in_lists(n, d_model):
-    """Lists of whole numbers, and a scale of a million."""
+    """Whole numbers from lists, and a scale of a million."""
     tokens = d_model - n
     token_at = [[int(r == c) for c in range(tokens)] for r in range(d_model)]
     ask = [[10**6 * int(r - tokens - 1 == c) for c in range(n)] for r in range(d_model)]
     offer = [[int(r - tokens == c) for c in range(n)] for r in range(d_model)]
     back = [[int(r == c) for c in range(d_model)] for r in range(tokens)]
-    return {"W_Q": ask, "W_K": offer, "W_V": token_at, "W_O": back}
+    return {"W_Q": np.array(ask), "W_K": np.array(offer), "W_V": np.array(token_at), "W_O": np.array(back)}
 
 
 @right

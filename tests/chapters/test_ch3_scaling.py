@@ -463,6 +463,10 @@ def in_proportion(agrees, _name, values):
         },
         **{**RULES, "constrain": within_a_hundred},
     ),
+    equivalent={
+        "gradient_with_a_guarded_softmax: `1e-09` → `2e-09`": "as right as 1e-9: rounding in proportion",
+        "gradient_with_a_guarded_softmax: `e.sum() + 1e-09` → `e.sum() - 1e-09`": "as right as 1e-9: rounding in proportion",
+    },
 )
 class TestQueryGradient:
     """The road from q to g . output has four stations: q, scores, weights, output. Walk it backwards: how does g .
@@ -542,6 +546,9 @@ class TestQueryGradient:
             agrees.query_gradient(q, K, V, g)
         q, K, V, g = 1000 * np.ones(4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
         K[2] += 3.0
+        agrees.query_gradient(q, K, V, g)
+        # A query of that size, and scores close together.
+        q, K = np.append(20_000.0, rng.normal(size=3)), rng.normal(size=(5, 4)) * [1e-4, 1, 1, 1]
         agrees.query_gradient(q, K, V, g)
 
     test_care = pure(points=0.5, after="test_small_example")

@@ -291,10 +291,9 @@ def matrices_of(head, d_model):
     for name in ("W_Q", "W_K", "W_V", "W_O"):
         if name not in head:
             raise NotAsAsked(f"the dictionary has no entry {name!r}")
-        try:
-            matrix = np.asarray(head[name])
-        except ValueError:
-            raise NotAsAsked(f"{name} is no matrix: its rows have different lengths") from None
+        matrix = head[name]
+        if not isinstance(matrix, np.ndarray):
+            raise NotAsAsked(f"{name} should be an array, and is of type {type(matrix).__name__}")
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
             raise NotAsAsked(f"{name} should be a matrix of numbers, with two axes")
         if not 1 <= matrix.shape[name != "W_O"] <= max(1000, d_model):
