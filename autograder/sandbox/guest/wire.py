@@ -251,15 +251,14 @@ def rng_state(value: Value) -> list[int]:
     """Return the state of a generator of ``np.random.default_rng``, or an empty list for any other value."""
     if type(value) is not np.random.Generator or type(value.bit_generator) is not np.random.PCG64:
         return []
-    state = value.bit_generator.state
+    state: Any = value.bit_generator.state
     return [*state["state"].values(), state["has_uint32"], state["uinteger"]]
 
 
 def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
     """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are no such state."""
-    if len(state) != 4 or any(type(n) is not int or n < 0 or n >> bits for n, bits in zip(state, (128, 128, 1, 32))):  # noqa: B905
-        raise WireError("a generator has no proper state")
-    if not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
+    proper = len(state) == 4 and all(type(n) is int and 0 <= n < 2**bits for n, bits in zip(state, (128, 128, 1, 32)))  # noqa: B905
+    if not proper or not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
         raise WireError("a generator has no proper state")
     numbers = {"state": state[0], "inc": state[1]}
     rng.bit_generator.state = {"bit_generator": "PCG64", "state": numbers, "has_uint32": state[2], "uinteger": state[3]}
