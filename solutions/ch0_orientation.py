@@ -8,11 +8,13 @@ __all__ = ["normalize_rows", "pairwise_dot"]
 def normalize_rows(A: np.ndarray) -> np.ndarray:
     """Divide every row by its own sum, so that each row adds up to 1.
 
-    A:       shape (n, m), every entry above 0; each row adds up to at least 0.01
+    A:       shape (n, m), every entry above 0
     returns: shape (n, m), a new array; A stays as it was
 
     Example: the rows [1, 3, 4] and [2, 2, 6] add up to 8 and 10, so the answer is
     [0.125, 0.375, 0.5] and [0.2, 0.2, 0.6]
+
+    You may assume that each row adds up to at least 0.01.
     """
     return A / A.sum(axis=1, keepdims=True)
 

@@ -26,10 +26,12 @@ def hard_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     q:       shape (d_k,), the query
     K:       shape (n, d_k), one key in each row
     V:       shape (n, d_v), the value in row i belongs to the key in row i
-    returns: shape (d_v,), one row of V (there are never two equally good keys)
+    returns: shape (d_v,), one row of V
 
     Example: q = [2, 1] and keys [1, 0], [0, 3], [-1, 1] have dot products 2, 3 and -1.
     The second is largest, so the answer is the second row of V.
+
+    You may assume that one key is better than all the others.
     """
     return V[np.argmax(K @ q)]
 
@@ -59,12 +61,14 @@ def soft_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray, temperature: float 
     q:           shape (d_k,), the query
     K:           shape (n, d_k), one key in each row
     V:           shape (n, d_v), the value in row i belongs to the key in row i
-    temperature: a number above 0; near 0 the best key takes all, far above 1 all count alike
+    temperature: near 0 the best key takes all, far above 1 all count alike
     returns:     shape (d_v,)
 
     Example: q = [1, 1] and keys [2, 0], [0, 0], [0, 1] have scores 2, 0 and 1. With
     temperature 1 the weights are about [0.6652, 0.0900, 0.2447], so the values
     [10, 0], [20, 0], [0, 10] are mixed into about [8.453, 2.447]
+
+    You may assume that the temperature is from 0.001 to 1 000 000 000.
     """
     return softmax(K @ q / temperature) @ V
 

@@ -32,6 +32,8 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
+
+    You may assume that d_k is at most 300, and n_samples at most 20 000.
     """
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
@@ -96,13 +98,15 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     f, and divide the difference of the two values by the distance 2 * eps.
 
     f:       takes one array of the shape of x and returns a single number
-    x:       float64, any shape; it still holds the same numbers afterwards
+    x:       any shape; it still holds the same numbers afterwards
     eps:     how far to move each entry, used exactly as given
     returns: the shape of x, one slope for each entry
 
     Example: f adds up the cubes of the entries, x = [2, 1] and eps = 0.5. The first slope is
     (2.5**3 - 1.5**3) / (2 * 0.5) = 12.25, because the other entry's cube cancels. The second is
     (1.5**3 - 0.5**3) / (2 * 0.5) = 3.25
+
+    You may assume that no number in x is beyond 3 in size, and that eps is from 0.00001 to 2.
     """
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -122,13 +126,13 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     K:       shape (n_k, d_k), one key in each row
     V:       shape (n_k, d_v), the value that belongs to each key
     g:       shape (d_v,), how much each entry of the output counts
-    returns: shape (d_k,), one slope for each entry of the query; all arrays are float64
-
-    No entry of K, V or g is above 100 in size.
+    returns: shape (d_k,), one slope for each entry of the query
 
     Example: q = [0, 0, 0, 0], keys [1, 0, 0, 0] and [0, 1, 0, 0], values [10] and [20], g = [1].
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.
+
+    You may assume that no number in K, V or g is beyond 100 in size.
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)

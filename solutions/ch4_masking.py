@@ -66,14 +66,16 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     A row in which nothing is allowed has only zeros. But a NaN among the allowed scores must
     still show as NaN in its row: zeros there would hide that something went wrong before.
 
-    scores:  shape (..., n_k), numbers up to 1000 in size; a forbidden one is at most 5 above the
-             largest allowed one of its row
+    scores:  shape (..., n_k)
     mask:    boolean, True = may attend; its shape is that of the scores, or broadcasts to it
     returns: the shape of the scores
 
     Example: the scores [1, 2, 3] with the mask [True, True, False] give about
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
+
+    You may assume that no score is beyond 1000 in size, and that a forbidden one is at most 5 above
+    the largest allowed one of its row.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -91,13 +93,14 @@ def masked_attention(
              Every query may see at least one key. When there is no mask, every key may be seen
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on Q, K and V. Where a mask is given,
-    scaled scores are at most 1000 in size, and a forbidden one is at most 5 above the largest
-    allowed one of its query.
+    The dots stand for any number of batch axes, the same on Q, K and V.
 
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0] have
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
+
+    You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
+    one is at most 5 above the largest allowed one of its query.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -131,14 +134,16 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     of X itself.
 
     attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
-             n rows; the same X always gives the same output
-    X:       shape (n, d), at most 80 rows of random numbers between -2 and 2, none of the rows
-             zeros; try it on these
+             n rows
+    X:       shape (n, d), random numbers; try it on these
     returns: True when no later position changes an earlier output row, else False.
-             Rounding is no change: what leaks is always far above 1e-5
+             Rounding is no change
 
     Examples: for the running sum, np.cumsum(X, axis=0), the answer is True. For
     X - X.mean(axis=0) it is False, as the mean of all rows has the later ones in it
+
+    You may assume that the same X always gives the same output, that a leak is far above 0.00001, and that
+    X has at most 80 rows of numbers between -2 and 2, none of them a row of zeros.
     """
     Y = attend(X)
     for t in range(1, len(X)):

@@ -82,15 +82,16 @@ def multi_head_attention(
               Every query may see at least one key. When there is no mask, every key may be seen
     returns:  the pair (output, weights) of shapes (..., n_q, d_model) and (..., h, n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on X_q and X_kv. Where a mask is given,
-    scaled scores are at most 1000 in size, and a forbidden one is at most 5 above the largest
-    allowed one of its query.
+    The dots stand for any number of batch axes, the same on X_q and X_kv.
 
     Example: X_q = X_kv has the rows [1, 0] and [0, 1], h = 2, W_Q and W_V are [[1, 0], [0, 1]],
     W_K is [[3, 0], [0, 0]] and W_O is [[1, 0], [2, 1]]. Each head has one column, so sqrt(d_k)
     is 1. Head 0 scores [3, 0] and [0, 0], its weights are about [0.9526, 0.0474] and [0.5, 0.5].
     Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
     [0.9526, 0.5] and [0.5, 0.5]; times W_O that is about [1.9526, 0.5] and [1.5, 0.5]
+
+    You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
+    one is at most 5 above the largest allowed one of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
@@ -151,7 +152,7 @@ def plot_attention(
     key j, and the first key is on the left. Each row has its query's token beside it, each
     column its key's token above or below it. A token that occurs twice has two rows or columns.
 
-    weights:      shape (n_q, n_k), at most 20 of each; each row adds up to 1
+    weights:      shape (n_q, n_k); each row adds up to 1
     query_tokens: n_q strings, some of them perhaps equal
     key_tokens:   n_k strings, some of them perhaps equal
     ax:           the matplotlib Axes to draw into; when it is left out, make new ones
@@ -160,6 +161,8 @@ def plot_attention(
     Example: with the weights [[0.9, 0.1, 0], [0.2, 0.2, 0.6]], the queries ["sat", "on"] and
     the keys ["the", "cat", "the"] the top row shows 0.9, 0.1, 0 and has "sat" beside it; the
     columns are called "the", "cat" and "the", from left to right
+
+    You may assume that there are at most 20 queries and 20 keys.
     """
     if ax is None:
         _, ax = plt.subplots()

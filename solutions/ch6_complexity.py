@@ -30,6 +30,8 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
              "stored_scores": how many numbers the table of scores holds
 
     Example: attention_cost(2, 3, 4, 5) is {"multiply_adds": 54, "stored_scores": 6}
+
+    You may assume that n_q and n_k are at most 100 000, and d_k and d_v at most 20 000.
     """
     pairs = n_q * n_k
     return {"multiply_adds": pairs * (d_k + d_v), "stored_scores": pairs}
@@ -48,6 +50,8 @@ def layer_flops(n: int, d_model: int) -> int:
     returns: one number. The number of heads makes no difference to it
 
     Example: layer_flops(2, 3) is 192. The projections take 144 of these, the attention 48
+
+    You may assume that n is at most 100 000, and d_model at most 20 000.
     """
     return 8 * n * d_model**2 + 4 * n**2 * d_model
 
@@ -68,6 +72,8 @@ def sliding_window_mask(n: int, window: int) -> np.ndarray:
      [True,  True,  False, False],
      [False, True,  True,  False],
      [False, False, True,  True]]
+
+    You may assume that window is at most 1000.
     """
     back = np.arange(n)[:, None] - np.arange(n)
     return (back >= 0) & (back < window)
@@ -87,8 +93,7 @@ def linear_attention(
     K:           shape (..., n_k, d_k)
     V:           shape (..., n_k, d_v)
     feature_map: a function that turns each row of d_k numbers into a row of m positive numbers,
-                 by itself; it takes arrays of shape (..., d_k) and returns shape (..., m). The
-                 dot products of one query's features with those of all keys add up to at least 0.01
+                 by itself; it takes arrays of shape (..., d_k) and returns shape (..., m)
     returns:     shape (..., n_q, d_v), the output alone
 
     The dots stand for any number of batch axes, the same on Q, K and V.
@@ -96,6 +101,9 @@ def linear_attention(
     Example: the query [1, 0], the keys [0, 1] and [2, 0], and a feature_map that adds 1 to every
     entry. The features are [2, 1] for the query and [1, 2] and [3, 1] for the keys, with dot
     products 4 and 7, so the weights are 4/11 and 7/11. The values [11] and [22] give [18]
+
+    You may assume that n_q and n_k are at most 2700, and that the dot products of one query's features
+    with those of all keys add up to at least 0.01.
     """
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
@@ -120,6 +128,8 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0] have
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
+
+    You may assume that n_q and n_k are at most 2700, and block_size at most 400.
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))

@@ -35,9 +35,6 @@ def decoder_attention(
                     are real. They come first, the rows after them are padding
     returns:        shape (B, n_q, d_model)
 
-    No number is beyond 1000 in size in target and memory, 100 in the matrices, 1000 among the
-    scores; no hidden score exceeds the largest that is seen in its row by more than 5
-
     Example: B = 1, h = 1. The target has the rows [2, 0] and [0, 4], the memory the rows
     [1, 0], [0, 1] and [3, 3], and its length is 2. In weights["self"] W_Q and W_K are
     [[0], [0]], W_V and W_O are [[1, 0], [0, 1]]: all scores are 0, so the first row sees only
@@ -46,6 +43,9 @@ def decoder_attention(
     the real keys 1 and 0, and sqrt(d_k) is 1: scores [2, 0] and [1, 0], weights about
     [0.8808, 0.1192] and [0.7311, 0.2689]. The output has about the rows [8.808, 1.192] and
     [7.311, 2.689]
+
+    You may assume that no number is beyond 1000 in size in target, memory and the scaled scores, and 100
+    in the matrices, and that a hidden score is at most 5 above the largest one that its row may see.
     """
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -67,7 +67,7 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     within 0.001. Row 0 has nothing before it, and may be anything.
 
     n:       the number of positions, from 2 to 120
-    d_model: the width of X, at least n + 1: there are d_model - n different tokens
+    d_model: the width of X, at least n + 1, so there are d_model - n different tokens
     returns: a dictionary of four arrays, "W_Q" and "W_K" of shape (d_model, d_k), "W_V" of
              shape (d_model, d_v) and "W_O" of shape (d_v, d_model). You choose d_k and d_v,
              from 1 to 1000
@@ -75,6 +75,8 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     Example: previous_token_head(2, 5) is for two positions and three tokens. For token 2, then
     token 0, X has the rows [0, 0, 1, 1, 0] and [1, 0, 0, 0, 1]. Row 1 of the output must be
     [0, 0, 1, 0, 0]: token 2, and no position
+
+    You may assume that d_model is at most 130.
     """
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]

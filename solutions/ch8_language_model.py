@@ -28,10 +28,9 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
     of the squared distances from the mean (divided by d, not by d - 1). Each number becomes
     (x - mean) / sqrt(variance + eps), then times its gain, plus its bias.
 
-    X:       shape (..., d), numbers of 10 000 at most in size. Where they are float32, those of
-             a row differ by a hundredth of their size or more
-    gain:    shape (d,), one number for each column, 10 at most in size
-    bias:    shape (d,), one number for each column, 10 at most in size
+    X:       shape (..., d)
+    gain:    shape (d,), one number for each column
+    bias:    shape (d,), one number for each column
     eps:     a small number from 1e-8 to 1 that keeps a row of equal numbers from dividing by 0
     returns: shape (..., d), a new array
 
@@ -39,6 +38,8 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
 
     Example: the row [1, 3] has mean 2 and variance 1. With gain [1, 10], bias [0, 5] and eps = 0.44
     it is divided by sqrt(1.44) = 1.2: about [-0.8333, 0.8333], and then [-0.8333, 13.3333]
+
+    You may assume that no number is beyond 10 000 in size in X, and 10 in gain and bias.
     """
     mean = X.mean(axis=-1, keepdims=True)
     variance = X.var(axis=-1, keepdims=True)
@@ -54,7 +55,7 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
 
     X:         shape (..., n, 2*m), one position in each row; the last axis is the d of the formula
     positions: shape (n,), the position of each row: whole numbers from -100 000 to 100 000, in any
-               order, perhaps not from 0 on (from -1000 to 1000 where X is float32)
+               order, perhaps not from 0 on
     base:      a number from 2 to 1 000 000
     returns:   shape (..., n, 2*m), a new array
 
@@ -92,15 +93,17 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     h:       the number of heads, at least 1
     returns: shape (..., n, d_model), a new array
 
-    The dots stand for any number of batch axes: none, one or more. No number is beyond 1000 in size
-    in X, 10 in gain and bias, 100 in the matrices and 1000 among the scaled scores; a score that is
-    hidden is at most 5 above the largest one that its row may see.
+    The dots stand for any number of batch axes: none, one or more.
 
     Example: X has the single row [1, 3], h = 1. In both norms gain is [1, 1] and bias [0, 0]; W_Q
     and W_K are [[0, 0], [0, 0]], W_V and W_O are [[1, 0], [0, 1]]. The norm gives about [-1, 1], and
     a single position attends to itself: Y is about [0, 4]. Its norm is again about [-1, 1]. With W_1
     [[1, 0], [0, 1]] and b_1 [0, 0], relu leaves [0, 1], and with W_2 [[5, 6], [7, 8]] and b_2 [0, 1]
     the mlp gives [7, 9]. The output is about [7, 13]
+
+    You may assume that no number is beyond 1000 in size in X and the scaled scores, 10 in gain and bias,
+    and 100 in the matrices, and that a hidden score is at most 5 above the largest one that its row
+    may see.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
     n = X.shape[-2]
@@ -140,7 +143,7 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
 
     A temperature of 0 stands for the limit: the token with the largest logit, always.
 
-    logits:      shape (n_vocab,), one score for each token, 10 000 at most in size
+    logits:      shape (n_vocab,), one score for each token
     temperature: 0, or a number from 0.001 to 1000
     rng:         a numpy.random.Generator; all that is random comes from it
     returns:     a whole number from 0 to n_vocab - 1. Where several logits are the largest, any of
@@ -148,6 +151,8 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
 
     Example: the logits [0, 2] at temperature 2 are [0, 1] before the softmax, whose weights are about
     [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all of them are
+
+    You may assume that no logit is beyond 10 000 in size.
     """
     if temperature == 0:
         return int(np.argmax(logits))
@@ -179,6 +184,8 @@ def generate(
     Example: a model without any block has the embedding [[1, 0], [0, 2]], and a norm with gain [-1, -1]
     and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So from [0],
     at temperature 0 and with n_new = 4, comes [0, 1, 0, 1, 0]
+
+    You may assume that there are at most 70 given tokens and 16 new ones.
     """
     text, new, caches = list(tokens), list(tokens), [(None, None) for _ in model["blocks"]]
     for _ in range(n_new):

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.base.foreign import Value
 from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
+from autograder.checking.decorators import ExerciseSpec
 from autograder.checking.outcomes import OutcomeRequest, Outcomes, printed_by
 from autograder.checking.plots import USUAL
 from autograder.checking.student_objects import (
@@ -35,6 +36,11 @@ class ReferenceComparison:
         self._student = student
         self._reference = reference
         self._options = dict(options or {})
+
+    @classmethod
+    def of(cls, student: Any, reference: Any, spec: ExerciseSpec | None) -> ReferenceComparison:
+        """Return the comparison for an exercise, with what its contract says of results."""
+        return cls(student, reference, {"lists": False} if spec and spec.takes and not spec.takes.lists else {})
 
     def __call__(self, **options: Value) -> ReferenceComparison:
         """Return the same comparison with these options."""

@@ -76,6 +76,7 @@ def assert_matches(
     order: bool | None = None,
     exact_type: bool = False,
     extra_keys: bool = False,
+    lists: bool = True,
     row_order: bool = True,
     column_order: bool = False,
     dtypes: bool = False,
@@ -96,6 +97,7 @@ def assert_matches(
         order: False if a sequence may have any order, True if the order of a dictionary's keys counts.
         exact_type: whether a list differs from a tuple.
         extra_keys: whether a dictionary may have additional keys.
+        lists: whether a list of numbers may replace an array.
         row_order: whether the order of a table's rows counts.
         column_order: whether the order of a table's columns counts.
         dtypes: whether the dtypes of a table count.
@@ -114,8 +116,8 @@ def assert_matches(
         params["dtype"] = False
     if order is not None:
         params["order"] = order
-    if exact_type or extra_keys:
-        params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
+    flags = {"exact_type": exact_type, "extra_keys": extra_keys, "lists": not lists}
+    params |= {name: name != "lists" for name, given in flags.items() if given}
     if not (row_order and index) or column_order or dtypes or names:
         table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
         params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}

@@ -359,7 +359,7 @@ class ChapterChecks:
         """Run the cases of one check on ``student``, a ``StudentProxy`` or a recorder. Raises the first failure."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
-        agrees = ReferenceComparison(student, self.reference)
+        agrees = ReferenceComparison.of(student, self.reference, self.specs[exercise])
         fixtures = {"student": student, "reference": self.reference, "agrees": agrees}
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:

@@ -124,9 +124,9 @@ def reference(request: pytest.FixtureRequest) -> ReferenceProxy:
 
 
 @pytest.fixture
-def agrees(student: StudentProxy, reference: ReferenceProxy) -> ReferenceComparison:
+def agrees(request: pytest.FixtureRequest, student: StudentProxy, reference: ReferenceProxy) -> ReferenceComparison:
     """Return a comparison: ``agrees.softmax(x)`` checks that the student's answer equals the reference's."""
-    return ReferenceComparison(student, reference)
+    return ReferenceComparison.of(student, reference, spec_of(request.node))
 
 
 @pytest.fixture

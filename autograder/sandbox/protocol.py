@@ -198,7 +198,7 @@ class Answer:
         value: The value that the call returned.
         error: The exception that it raised.
         stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not.
-        changed: The changed arguments, as keywords or positions. Arrays are compared at a tolerance.
+        changed: The changed arguments, as keywords or positions. Rounding of the last digits in an array is no change.
         serial: Equal for two answers only if they agree bit for bit. None if unknown.
         at: The line that ran when the call was stopped, if known.
     """

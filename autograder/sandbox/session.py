@@ -20,7 +20,7 @@ import numpy as np
 from autograder.base.foreign import Json, Value
 from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
-from autograder.sandbox.guest.wire import Decoder, Encoder, pack, parse_head
+from autograder.sandbox.guest.wire import Decoder, Encoder, pack, parse_head, rng_state, set_rng_state
 from autograder.sandbox.guest.wire_limits import TooBig, WireError
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.guest.zygote import TOO_MANY_THREADS
@@ -284,7 +284,10 @@ class ChildSession:
         return self._receive(call) if self._send(pack(order, encode.blobs)) else self._ended()
 
     def substitute(self, name: str, function: Callable[..., Value]) -> None:
-        """Replace ``name`` in the notebook with a function of the parent. Does nothing if the child has ended."""
+        """Replace ``name`` in the notebook with a function of the parent. Does nothing if the child has ended.
+
+        A random generator that the notebook passes to the function advances as if the function ran in the notebook.
+        """
         self._substitutes[name] = function
         if self._send(pack({"do": "substitute", "name": name})):
             try:
@@ -429,7 +432,16 @@ class ChildSession:
         args, kwargs = head.get("args"), head.get("kwargs")
         if function is None or type(args) is not list or type(kwargs) is not list:
             raise WireError("a question asks for nothing that was offered")
-        decode = Decoder(blob, _opaque, copy=True)
+        generators: list[np.random.Generator] = []
+
+        def special(tag: str, items: list[Json]) -> Value:
+            if tag != "r":
+                return _opaque(tag, items)
+            generators.append(np.random.default_rng(0))
+            set_rng_state(generators[-1], items)
+            return generators[-1]
+
+        decode = Decoder(blob, special, copy=True)
         positional = [decode(item) for item in args]
         named = {}
         for pair in kwargs:
@@ -441,9 +453,11 @@ class ChildSession:
         encode = Encoder(_opaque_out, self._limits.result_mb << 20)
         try:
             with np.errstate(all="ignore"):
-                frame = pack({"value": encode(function(*positional, **named))}, encode.blobs)
+                value = encode(function(*positional, **named))
+            frame = pack({"value": value, "states": [*map(rng_state, generators)]}, encode.blobs)
         except (Exception, TooBig) as error:  # noqa: BLE001 - a student may pass anything to the reference
-            frame = pack({"error": type(error).__name__, "message": read_text(str(error), 300)})
+            failure = {"error": type(error).__name__, "message": read_text(str(error), 300)}
+            frame = pack(failure | {"states": [*map(rng_state, generators)]})
         self._channel.send(frame, deadline)
 
     def _stop(self, event: Exception) -> None:

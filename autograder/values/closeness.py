@@ -109,7 +109,7 @@ class NumericFamily(Family):
 def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
     """Yield how the numbers in ``found`` differ from those of an ``expected`` array: first their shape, then their values."""
     array = as_array(found)
-    if array is None:
+    if array is None or (not rules.lists and expected.ndim and isinstance(found, list | tuple)):
         single = "True or False" if expected.dtype.kind == "b" else "a number"
         asked = f"an array of {shape_words(expected.shape)}" if expected.ndim else single
         yield type_difference(found, asked, rules.what)

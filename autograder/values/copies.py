@@ -76,7 +76,7 @@ def precompute_keys(calls: Iterable[Call]) -> None:
 
 
 def changed_arguments(before: Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the names of the arguments whose arrays differ from those in ``before``, beyond the tolerance."""
+    """Return the names of the arguments that differ from those in ``before``. In arrays, rounding of the last digits is no change."""
     pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
     pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
     return tuple(name for name, a, b in pairs if not _same(a, b))
@@ -88,7 +88,7 @@ def _same(before: Value, now: Value) -> bool:
     if isinstance(before, np.ndarray):
         if not isinstance(now, np.ndarray) or before.shape != now.shape:
             return False
-        return now.tobytes() == before.tobytes() or bool(close(now, before, 1e-5, 1e-6).all())
+        return now.tobytes() == before.tobytes() or bool(close(now, before, 1e-12, 1e-15).all())
     if isinstance(before, dict):
         return isinstance(now, dict) and [*before] == [*now] and all(_same(before[k], now[k]) for k in before)
     if isinstance(before, list | tuple):

@@ -55,6 +55,7 @@ class Rules:
         order: False lets items come in any order, True also compares the order of the keys of a dictionary.
         exact_type: A list is not a tuple, and 3 is not 3.0.
         extra_keys: A dictionary may have more keys than the expected one.
+        lists: A list of numbers may replace an array.
         tables: What counts in tables.
         reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
         nested: The values are parts of built-in containers. A difference is then a clause that follows the path to it.
@@ -68,14 +69,17 @@ class Rules:
     order: bool | None = None
     exact_type: bool = False
     extra_keys: bool = False
+    lists: bool = True
     tables: TableOptions = TableOptions()
     reject_opaque: bool = False
     nested: bool = False
     what: str = "it"
 
     def of_part(self, what: str) -> Rules:
-        """Return the rules for one of several answers: the tolerances and the options of tables."""
-        return Rules(self.rtol, self.atol, tables=self.tables, reject_opaque=self.reject_opaque, what=what)
+        """Return the rules for one of several answers: the tolerances, and what counts in arrays and tables."""
+        return Rules(
+            self.rtol, self.atol, lists=self.lists, tables=self.tables, reject_opaque=self.reject_opaque, what=what
+        )
 
     def subject(self, verb: str) -> str:
         """Return the start of a sentence about the value: ``It has``, ``The first part has``."""

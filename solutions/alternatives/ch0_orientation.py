@@ -41,8 +41,8 @@ def normalize_a_list_of_rows(A):
 
 @right
 def normalize_as_lists(A):
-    """Plain Python lists of numbers, and not an array."""
-    return [[float(x) / sum(map(float, row)) for x in row] for row in A]
+    """Plain Python lists of numbers, and an array only at the end."""
+    return np.array([[float(x) / sum(map(float, row)) for x in row] for row in A])
 
 
 @right
@@ -117,8 +117,8 @@ def pairs_by_broadcasting(X, Y):
 
 @right
 def pairs_as_nested_lists(X, Y):
-    """Lists of numbers, and not an array."""
-    return [[float(np.dot(x, y)) for y in Y] for x in X]
+    """Lists of numbers, and an array only at the end."""
+    return np.array([[float(np.dot(x, y)) for y in Y] for x in X])
 
 
 @right

@@ -45,8 +45,8 @@ def average_with_the_transpose(weights, X):
 
 @right
 def average_as_a_list(weights, X):
-    """A list of numbers, one for each column, and not an array."""
-    return [sum(w * x for w, x in zip(weights, column, strict=True)) for column in X.T]
+    """A list of numbers, one for each column, made into an array at the end."""
+    return np.array([sum(w * x for w, x in zip(weights, column, strict=True)) for column in X.T])
 
 
 @right
@@ -125,8 +125,8 @@ def lookup_with_np_take(q, K, V):
 
 @right
 def lookup_as_a_list(q, K, V):
-    """The value as a list of numbers."""
-    return V[int(np.argmax([sum(a * b for a, b in zip(q, k, strict=True)) for k in K]))].tolist()
+    """Sums in plain Python, and a new array with the value."""
+    return np.array(V[int(np.argmax([sum(a * b for a, b in zip(q, k, strict=True)) for k in K]))].tolist())
 
 
 @right
@@ -287,4 +287,4 @@ def soft_lookup_by_log_sum_exp(q, K, V, temperature=1.0):
     """Log-sum-exp for the weights, a list of dot products for the mix."""
     scores = np.array([np.vdot(k, q) for k in K]) / temperature
     weights = np.exp(scores - np.logaddexp.reduce(scores))
-    return [np.dot(weights, V[:, j]) for j in range(V.shape[1])]
+    return np.array([np.dot(weights, V[:, j]) for j in range(V.shape[1])])

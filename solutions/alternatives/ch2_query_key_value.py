@@ -120,10 +120,10 @@ def scores_with_loops(Q, K):
 
 @right
 def scores_as_nested_lists(Q, K):
-    """Nested lists of numbers, and not an array."""
+    """Nested lists of numbers, made into an array at the end."""
     if Q.ndim > 2:
-        return [scores_as_nested_lists(q, k) for q, k in zip(Q, K, strict=True)]
-    return [[float(q @ k) for k in K] for q in Q]
+        return np.array([scores_as_nested_lists(q, k) for q, k in zip(Q, K, strict=True)])
+    return np.array([[float(q @ k) for k in K] for q in Q])
 
 
 @right

@@ -331,8 +331,8 @@ def jacobian_with_a_filled_diagonal(p):
 
 @right
 def jacobian_as_a_list_of_rows(p):
-    """A list of rows, each from a list."""
-    return [[a * ((i == j) - b) for j, b in enumerate(p.tolist())] for i, a in enumerate(p.tolist())]
+    """A list of rows, each from a list, made into an array at the end."""
+    return np.array([[a * ((i == j) - b) for j, b in enumerate(p.tolist())] for i, a in enumerate(p.tolist())])
 
 
 @right
@@ -529,3 +529,12 @@ def gradient_of_the_covariance(q, K, V, g):
     w = softmax(K @ q / np.sqrt(len(q)))
     mean_k, mean_v = w @ K, w @ V
     return (((K - mean_k) * w[:, None]).T @ (V - mean_v) / np.sqrt(len(q))) @ g
+
+
+@right
+def gradient_with_a_guarded_softmax(q, K, V, g):
+    """A softmax of its own, with a 1e-9 in the denominator."""
+    scores = K @ q / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    w = e / (e.sum() + 1e-9)
+    return K.T @ ((np.diag(w) - np.outer(w, w)) @ (V @ g)) / np.sqrt(len(q))

@@ -38,9 +38,9 @@ def triangle_with_loops(n_q, n_k=None):
 
 @right
 def triangle_as_lists(n_q, n_k=None):
-    """A list of lists of Python's own booleans."""
+    """A list of lists of Python's own booleans, made into an array at the end."""
     n_k = n_q if n_k is None else n_k
-    return [[n_k - 1 - j >= n_q - 1 - i for j in range(n_k)] for i in range(n_q)]
+    return np.array([[n_k - 1 - j >= n_q - 1 - i for j in range(n_k)] for i in range(n_q)])
 
 
 @right
@@ -86,8 +86,8 @@ def padding_with_loops(lengths, n_k):
 
 @right
 def padding_as_lists(lengths, n_k):
-    """Lists three deep: so many True, then False."""
-    return [[[True] * int(length) + [False] * (n_k - int(length))] for length in lengths]
+    """Lists three deep: so many True, then False. They become an array at the end."""
+    return np.array([[[True] * int(length) + [False] * (n_k - int(length))] for length in lengths])
 
 
 @right
@@ -183,16 +183,16 @@ def row_by_row(scores, mask):
 
 @right
 def by_recursion_into_lists(scores, mask):
-    """Splits off the first axis until single rows are left; lists and plain numbers from there."""
+    """Splits off the first axis until single rows are left; plain numbers from there."""
     mask = np.broadcast_to(mask, scores.shape)
     if scores.ndim > 1:
-        return [by_recursion_into_lists(s, m) for s, m in zip(scores, mask, strict=True)]
+        return np.array([by_recursion_into_lists(s, m) for s, m in zip(scores, mask, strict=True)])
     allowed = [float(s) for s, m in zip(scores, mask, strict=True) if m]
     if not allowed:
-        return [0.0] * len(scores)
+        return np.array([0.0] * len(scores))
     top = float(np.max(allowed))
     total = sum(float(np.exp(s - top)) for s in allowed)
-    return [float(np.exp(s - top)) / total if m else 0.0 for s, m in zip(scores, mask, strict=True)]
+    return np.array([float(np.exp(s - top)) / total if m else 0.0 for s, m in zip(scores, mask, strict=True)])
 
 
 @right
@@ -297,13 +297,13 @@ def attention_dividing_last(Q, K, V, mask=None):
 
 @right
 def attention_one_sequence_at_a_time(Q, K, V, mask=None):
-    """Calls itself on each sequence of a batch until there is only one; lists of arrays come back."""
+    """Calls itself on each sequence of a batch until there is only one."""
     if Q.ndim > 2:
         full = None if mask is None else np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2]))
         pairs = [
             attention_one_sequence_at_a_time(Q[b], K[b], V[b], None if full is None else full[b]) for b in range(len(Q))
         ]
-        return [list(parts) for parts in zip(*pairs, strict=True)]
+        return [np.array(parts) for parts in zip(*pairs, strict=True)]
     scores = Q @ K.T / np.sqrt(len(Q[0]))
     if mask is not None:
         scores = scores.copy()
@@ -364,8 +364,8 @@ def masks_with_einsum(causal, padding):
 
 @right
 def masks_as_lists(causal, padding):
-    """Lists of Python's own booleans."""
-    return [[[bool(c and p) for c, p in zip(row, seq[0], strict=True)] for row in causal] for seq in padding]
+    """Lists of Python's own booleans, made into an array at the end."""
+    return np.array([[[bool(c and p) for c, p in zip(row, seq[0], strict=True)] for row in causal] for seq in padding])
 
 
 right = alternatives_of("is_causal")

@@ -116,8 +116,8 @@ def merge_by_recursion(O):
 def merge_with_lists(O):
     """Rows of Python floats, put together position by position."""
     if O.ndim > 3:
-        return [merge_with_lists(o) for o in O]
-    return [[float(x) for head in O for x in head[i]] for i in range(O.shape[1])]
+        return np.array([merge_with_lists(o) for o in O])
+    return np.array([[float(x) for head in O for x in head[i]] for i in range(O.shape[1])])
 
 
 def attend_one(Q, K, V, mask):
@@ -265,7 +265,7 @@ def contributions_by_silencing(O, W_O):
         alone = np.zeros((n, h * d_v))
         alone[:, i * d_v : (i + 1) * d_v] = O[i]
         parts.append(alone @ W_O)
-    return parts
+    return np.array(parts)
 
 
 @right

@@ -134,8 +134,8 @@ def window_from_the_causal_mask(n, window):
 
 @right
 def window_as_lists(n, window):
-    """A list of lists of Python's own booleans."""
-    return [[i - window < j <= i for j in range(n)] for i in range(n)]
+    """A list of lists of Python's own booleans, made into an array at the end."""
+    return np.array([[i - window < j <= i for j in range(n)] for i in range(n)])
 
 
 @right
@@ -222,9 +222,9 @@ def linear_in_blocks_of_queries(Q, K, V, feature_map):
 
 @right
 def linear_by_recursion(Q, K, V, feature_map):
-    """Matrices are attended to; anything with more axes is taken apart and listed."""
+    """Matrices are attended to; anything with more axes is taken apart."""
     if Q.ndim > 2:
-        return [linear_by_recursion(*one, feature_map) for one in zip(Q, K, V, strict=True)]
+        return np.array([linear_by_recursion(*one, feature_map) for one in zip(Q, K, V, strict=True)])
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     return (phi_Q.dot(phi_K.T.dot(V)).T / phi_Q.dot(phi_K.sum(axis=0))).T
 
@@ -428,10 +428,10 @@ def step_with_the_newest_apart(q, k, v, cache_K, cache_V):
 
 @right
 def step_with_lists_for_caches(q, k, v, cache_K, cache_V):
-    """The caches come back as lists of rows."""
+    """The caches are lists of rows, made into arrays at the end."""
     K, V = [*list(cache_K), k], [*list(cache_V), v]
     weights = softmax(np.stack(K) @ (q / np.sqrt(len(q))))
-    return (weights[:, None] * np.stack(V)).sum(axis=0), K, V
+    return (weights[:, None] * np.stack(V)).sum(axis=0), np.array(K), np.array(V)
 
 
 @right

@@ -112,7 +112,7 @@ def log_sum_exp_with_infinities(target, memory, weights, h, memory_lengths):
 
 @right
 def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths):
-    """Weights set to zero after the softmax and divided by what is left, with a 1e-9 for safety; a list of sequences."""
+    """Weights set to zero after the softmax and divided by what is left, with a 1e-9 for safety, one sequence after the other."""
 
     def heads(A):
         return np.stack(np.split(A, h, axis=-1))
@@ -128,7 +128,7 @@ def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths)
         seen = attend(target[b], target[b], weights["self"], np.tril(np.ones((target.shape[1],) * 2)))
         real = np.concatenate([np.ones(length), np.zeros(memory.shape[1] - length)])
         result.append(attend(seen, memory[b], weights["cross"], real))
-    return result
+    return np.array(result)
 
 
 @right
@@ -213,13 +213,13 @@ def in_turned_coordinates(n, d_model):
 
 @right
 def very_sharp_and_in_lists(n, d_model):
-    """Lists of whole numbers, and a scale of a million."""
+    """Whole numbers from lists, and a scale of a million."""
     tokens = d_model - n
     token_at = [[int(r == c) for c in range(tokens)] for r in range(d_model)]
     ask = [[10**6 * int(r - tokens - 1 == c) for c in range(n)] for r in range(d_model)]
     offer = [[int(r - tokens == c) for c in range(n)] for r in range(d_model)]
     back = [[int(r == c) for c in range(d_model)] for r in range(tokens)]
-    return {"W_Q": ask, "W_K": offer, "W_V": token_at, "W_O": back}
+    return {"W_Q": np.array(ask), "W_K": np.array(offer), "W_V": np.array(token_at), "W_O": np.array(back)}
 
 
 @right

@@ -261,11 +261,11 @@ def a_text_for_every_row(tokens, model):
 
 @right
 def as_a_batch_of_one(tokens, model):
-    """With a batch axis in front, and a list of lists at the end."""
+    """With a batch axis in front, and the transposed product at the end."""
     X = model["embedding"][np.asarray(tokens)][None]
     for weights in model["blocks"]:
         X = transformer_block(X, weights, model["h"])
-    return (model["embedding"] @ layer_norm(X, **model["norm"])[0].T).T.tolist()
+    return (model["embedding"] @ layer_norm(X, **model["norm"])[0].T).T.copy()
 
 
 right = alternatives_of("sample_next")
@@ -328,7 +328,7 @@ def mlp_of(X, weights):
 
 @right
 def token_by_token_with_decode_step(tokens, n_new, model, temperature, rng):
-    """Every token by itself, the given ones too, with chapter 6's step for each head; a list is returned."""
+    """Every token by itself, the given ones too, with chapter 6's step for each head."""
     h = model["h"]
     caches = [[None] * h for _ in model["blocks"]]
     text, place = [int(t) for t in tokens], 0
@@ -349,7 +349,7 @@ def token_by_token_with_decode_step(tokens, n_new, model, temperature, rng):
         if place == len(text):
             text.append(sample_next(model["embedding"] @ layer_norm(x, **model["norm"]), temperature, rng))
             if len(text) == len(tokens) + n_new:
-                return text
+                return np.array(text)
 
 
 @right
@@ -394,7 +394,7 @@ def keys_turned_when_they_are_read(tokens, n_new, model, temperature, rng):
             X = X + mlp_of(X, weights)
         if place + 1 >= len(text):
             text.append(sample_next((layer_norm(X, **model["norm"]) @ model["embedding"].T)[0], temperature, rng))
-    return tuple(text)
+    return np.array(text)
 
 
 @right

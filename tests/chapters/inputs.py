@@ -4,7 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from autograder.checking import Contract, InputCategory, Source, array
+from autograder import checking
+from autograder.checking import InputCategory, Source
+
+# As the notebooks say: arrays hold float64, and a result is an array.
+Contract = partial(checking.Contract, lists=False)
+array = partial(checking.array, float32=False)
+weights = partial(checking.weights, float32=False)
 
 
 def arrays_of(*numbers):
@@ -170,7 +176,7 @@ def settled(scores, limit=1e4, names=("Q", "K")):
             return values
         sizes = {name: np.abs(values[name]).max() for name in names}
         name = (min if top > limit else max)(sizes, key=sizes.get)
-        found = values[name] * min((8.0 if top > limit else 3.0) / top, 1e6 / sizes[name])
+        found = values[name] * min((8.0 if top > limit else 3.0) / top, 9.9e5 / sizes[name])
         return {**values, name: found.astype(values[name].dtype)}
 
     return constrain
@@ -255,14 +261,14 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
     ]
 
 
-def attention_contract(*, scaled=True, float32=True, **more):
+def attention_contract(*, scaled=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
     categories, constrain = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
-        {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
+        {**{name: array(shape) for name, shape in arrays.items()}, **more},
         categories=categories(scores, moved_scores(divisor)),
         sharpen=tamed(scores),
         constrain=constrain(scores),

@@ -1,13 +1,11 @@
 """The checks of chapter 0: shapes, axes, and how the checks work."""
 
 import numpy as np
-from inputs import arrays_of
+from inputs import Contract, array, arrays_of
 
 from autograder.checking import (
-    Contract,
     InputCategory,
     all_categories,
-    array,
     arrays_nd,
     assert_matches,
     assert_shape,

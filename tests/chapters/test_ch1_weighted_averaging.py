@@ -1,13 +1,11 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import ONE_QUERY, arrays_of, rules_of_one_query, scores_of, settled
+from inputs import ONE_QUERY, Contract, array, arrays_of, rules_of_one_query, scores_of, settled, weights
 
 from autograder.checking import (
-    Contract,
     InputCategory,
     all_categories,
-    array,
     arrays_nd,
     assert_matches,
     assert_sums_to_one,
@@ -20,7 +18,6 @@ from autograder.checking import (
     linked,
     pure,
     real,
-    weights,
 )
 from solutions.ch1_weighted_averaging import quiz_ch1
 

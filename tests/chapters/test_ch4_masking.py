@@ -1,15 +1,13 @@
 """The checks of chapter 4: who may look where."""
 
 import numpy as np
-from inputs import arrays_of, attend, attention_contract, never_empty, room_above
+from inputs import Contract, array, arrays_of, attend, attention_contract, never_empty, room_above
 
 from autograder.checking import (
     CheckFailed,
-    Contract,
     InputCategory,
     all_categories,
     among,
-    array,
     assert_matches,
     check,
     exercise,
@@ -478,7 +476,7 @@ def ask_both(agrees, name, values):
     takes=Contract(
         {
             "attend": among(RUNNING_MEAN, FROM_THE_LAST_NUMBER, FROM_ROW_64),
-            "X": array("n d", low=-2, high=2, tiny=0.1, float32=False, distinct=True),
+            "X": array("n d", low=-2, high=2, tiny=0.1, distinct=True),
         },
         sizes={"n": (1, 80)},
         categories=[

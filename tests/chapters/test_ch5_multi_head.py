@@ -5,15 +5,23 @@ import inspect
 import heatmap
 import matplotlib as mpl
 import numpy as np
-from inputs import arrays_of, attend, masked_score_kinds, moved_weights, never_empty, settled_with_a_mask
+from inputs import (
+    Contract,
+    array,
+    arrays_of,
+    attend,
+    masked_score_kinds,
+    moved_weights,
+    never_empty,
+    settled_with_a_mask,
+    weights,
+)
 
 from autograder.checking import (
     CheckFailed,
-    Contract,
     InputCategory,
     all_categories,
     among,
-    array,
     assert_matches,
     check,
     exercise,
@@ -23,7 +31,6 @@ from autograder.checking import (
     order,
     pure,
     size,
-    weights,
 )
 from solutions.ch5_multi_head import quiz_ch5
 
@@ -530,8 +537,8 @@ class TestPlotAttention:
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
-        """a single query, in float32, and a single key"""
-        look(student, reference, softened(rng, 1, 4).astype(np.float32), ["sat"], ECHO)
+        """a single query, and a single key"""
+        look(student, reference, softened(rng, 1, 4), ["sat"], ECHO)
         look(student, reference, np.ones((3, 1)), SENTENCE[:3], ["cat"])
 
     test_care = pure(points=0.25, after="test_small_example")

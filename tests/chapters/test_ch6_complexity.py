@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from inputs import (
     ONE_QUERY,
+    Contract,
+    array,
     arrays_of,
     attention_contract,
     function,
@@ -16,11 +18,9 @@ from inputs import (
 )
 
 from autograder.checking import (
-    Contract,
     InputCategory,
     all_categories,
     among,
-    array,
     assert_matches,
     check,
     exercise,
@@ -41,6 +41,7 @@ EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 # inputs are the same for every course, because nobody can hard-code an output of this size.
 N_Q, N_K, BLOCK, LIMIT_MB = 2200, 2700, 64, 20
 
+LARGEST = {"n_q": (1, 2700), "n_k": (1, 2700)}  # more than 330 only in the check of memory
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
 
 ADD_ONE = function("add_one(X)", "return np.asarray(X) + 1")
@@ -296,6 +297,7 @@ def features_in_bounds(values, _rng):
             **{name: array(shape) for name, shape in SHAPES.items()},
             "feature_map": among(EXP, ELU, SQUARES, BOTH_SIGNS),
         },
+        sizes=LARGEST,
         categories=[mapped_by(feature_map) for feature_map in (SQUARES, BOTH_SIGNS, THREE_SUMS)],
         constrain=features_in_bounds,
     ),
@@ -416,6 +418,7 @@ FALLING = InputCategory.custom(
     points=6,
     takes=replace(
         CHUNKED,
+        sizes=LARGEST,
         categories=[
             *CHUNKED.categories,
             cut_into(0, 2, 9, n_k=24),

@@ -80,8 +80,8 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             assert re.search(r"add(ing|s)? up to 1|weights that softmax gave|row of weights|of one head", docstring), (
                 name
             )
-        if isinstance(argument, ArrayArgument) and "float64" in docstring:
-            assert not argument.float32, f"{name} is drawn as float32 too, and the docstring promises float64"
+        if isinstance(argument, ArrayArgument):
+            assert not argument.float32, f"{name} is drawn as float32 too, and the notebook promises float64"
         if isinstance(argument, NumberArgument) and argument.whole and argument.low > 0:
             assert argument.low == 1 or re.search(rf"at least|from {argument.low:g} to", text), name
     for kind, limit in contract.exclude.items():

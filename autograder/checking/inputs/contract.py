@@ -39,6 +39,7 @@ class Contract:
         exclude: The names of categories that are not allowed, each with the limit that the stub states.
         corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a
             category is checked.
+        lists: Whether ``agrees`` accepts a list of numbers for an array.
         draws: How often each category is drawn. Use more than one if a wrong result may be right by chance.
     """
 
@@ -50,6 +51,7 @@ class Contract:
     categories: Sequence[InputCategory] = ()
     exclude: Mapping[str, str] = field(default_factory=dict)
     corrupt: float = 0.01
+    lists: bool = True
     draws: int = 1
 
     def leaves(self) -> dict[Path, Argument]:

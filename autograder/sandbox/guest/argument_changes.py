@@ -36,7 +36,7 @@ class ArgumentTracker:
         return value
 
     def changed(self) -> list[str]:
-        """Return the positions or keywords of changed arguments. Arrays are compared at rtol 1e-5 and atol 1e-6."""
+        """Return the positions or keywords of changed arguments. In arrays, rounding of the last digits is no change."""
         return [
             label
             for label, value, originals, tree in self._watched
@@ -95,4 +95,4 @@ def _same_array(now: Value, before: Value) -> bool:
         return is_pandas(now) and same_parts(to_parts(now), before)
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
-    return now.tobytes() == before.tobytes() or bool(_allclose(now, before, rtol=1e-5, atol=1e-6, equal_nan=True))
+    return now.tobytes() == before.tobytes() or bool(_allclose(now, before, rtol=1e-12, atol=1e-15, equal_nan=True))

@@ -15,7 +15,7 @@ from .connection import Connection
 from .failures import CallTimeout, JailLimits
 from .kernel import Kernel
 from .namespace import look_up, rebind, redefine
-from .wire import Decoder, Encoder, pack, pack_array
+from .wire import Decoder, Encoder, pack, pack_array, rng_state, set_rng_state
 from .wire_limits import Json, TooBig, Value, WireError
 from .wire_plain import materialize_iterators, opaque_tree
 
@@ -98,10 +98,19 @@ class Runner:
         connection, max_bytes = self._connection, self._max_bytes
 
         def ask(*args: Value, **kwargs: Value) -> Value:
-            encode = Encoder(opaque_tree, max_bytes)
+            generators = []
+
+            def special(value: Value) -> list[Json]:
+                state = rng_state(value)
+                generators.extend([value] if state else [])
+                return ["r", *state] if state else opaque_tree(value)
+
+            encode = Encoder(special, max_bytes)
             positional, named = [encode(a) for a in args], [[k, encode(v)] for k, v in kwargs.items()]
             connection.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
             reply, blob = connection.receive()
+            for rng, state in zip(generators, reply["states"], strict=True):
+                set_rng_state(rng, state)
             if "error" in reply:
                 raise _KNOWN_ERRORS.get(reply["error"], RuntimeError)(reply["message"])
             return Decoder(blob, self._special, copy=True)(reply["value"])

@@ -7,7 +7,8 @@ becomes a JSON tree in which scalars represent themselves and every list starts 
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
     ["v", dtype, shape] array to rebuild with a non-contiguous layout, like a transpose or a slice with a step
     ["o", type] a value that is not sent, only the name of its type
-    ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
+    ["s", text, name] source text that defines a function
+    ["r", seed] a seeded random generator   ["r", state, increment, has_uint32, uinteger] one in this state
     ["n", name] the notebook's variable of that name
     ["T", parts] a pandas table, column or scalar, decomposed by ``wire_tables``
 
@@ -52,7 +53,7 @@ from .wire_tables import TooLarge, from_parts, is_pandas, levels_of, to_parts
 
 __all__ = [
     "ALIGN", "HEADER", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "pack", "pack_array", "parse_head",
-    "strided",
+    "rng_state", "set_rng_state", "strided",
 ]  # fmt: skip
 
 HEADER = struct.Struct("<IQ")
@@ -199,7 +200,7 @@ class Decoder:
             return self._decode_table(items[0], depth)
         if tag in ("o", "s", "n") and items and all(type(item) is str for item in items):
             return self._special(tag, items)
-        if tag == "r" and len(items) == 1 and type(items[0]) is int:
+        if tag == "r" and len(items) in (1, 4) and all(type(item) is int for item in items):
             return self._special(tag, items)
         if len(tag) > 1:
             return decode_plain(self, tag, items, depth)
@@ -244,6 +245,23 @@ class Decoder:
         if dtype.kind == "b":  # bytes other than 0 and 1 would make invalid bools
             return result.view("u1") != 0
         return result
+
+
+def rng_state(value: Value) -> list[int]:
+    """Return the state of a generator of ``np.random.default_rng``, or an empty list for any other value."""
+    if type(value) is not np.random.Generator or type(value.bit_generator) is not np.random.PCG64:
+        return []
+    state: Any = value.bit_generator.state
+    return [*state["state"].values(), state["has_uint32"], state["uinteger"]]
+
+
+def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
+    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are no such state."""
+    proper = len(state) == 4 and all(type(n) is int and 0 <= n < 2**bits for n, bits in zip(state, (128, 128, 1, 32)))  # noqa: B905
+    if not proper or not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
+        raise WireError("a generator has no proper state")
+    numbers = {"state": state[0], "inc": state[1]}
+    rng.bit_generator.state = {"bit_generator": "PCG64", "state": numbers, "has_uint32": state[2], "uinteger": state[3]}
 
 
 def strided(array: Any) -> Any:

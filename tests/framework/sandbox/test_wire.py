@@ -261,6 +261,20 @@ def test_what_is_no_plain_value_is_refused(tree):
         decoded(tree)
 
 
+@pytest.mark.parametrize(
+    "state",
+    [[], [1], [1, 3, 0], [1, 3, 0, 0, 0], [1, 2, 0, 0], [1, 3, 2, 0], [1, 3, 0, 2**32], [2**128, 3, 0, 0], [1, 2**128 + 1, 0, 0], [-1, 3, 0, 0], [1.0, 3, 0, 0], [True, 3, 0, 0]],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_state_of_a_generator_is_refused(state):
+    """Wrong counts, types and ranges, and an even increment, from which a generator may repeat one number forever."""
+    rng = np.random.default_rng(1)
+    before = wire.rng_state(rng)
+    with pytest.raises(wire.WireError, match="a generator has no proper state"):
+        wire.set_rng_state(rng, state)
+    assert wire.rng_state(rng) == before
+
+
 @contextmanager
 def received(data):
     """A channel on which a child has sent ``data`` and hung up."""

@@ -147,6 +147,20 @@ def test_long_arrays_are_shown_where_they_differ():
     assert show_apart(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
 
 
+def test_a_list_stands_for_an_array_unless_lists_are_refused():
+    """The same holds for each part of a pair, and a tuple of numbers is no array either."""
+    right = np.array([1.0, 2.0])
+    for found in ([1.0, 2.0], (1.0, 2.0)):
+        assert matches(found, right) is None
+        assert matches((found, 3.0), (right, 3.0)) is None
+    assert matches([1.0, 2.0], right, lists=False).reason == "It is a list of 2 items; an array of shape (2,) is asked for."
+    assert matches((1.0, 2.0), right, lists=False).kind == "type"
+    pair = matches(([1.0, 2.0], 3.0), (right, 3.0), lists=False)
+    assert pair.reason == "The first part is a list of 2 items; an array of shape (2,) is asked for."
+    assert matches((right, 3), (right, 3.0), lists=False) is None
+    assert matches([[1, "a"], right], [[1, "a"], right], lists=False) is None
+
+
 def test_numbers_may_be_off_by_a_share_of_the_largest_beside_them():
     """If large numbers cancel, a small difference is rounding. Each part of a pair has its own largest number."""
     right = (np.array([1e6, 1e-3]), np.array([0.5, 0.5]))
