@@ -150,7 +150,7 @@ def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_han
         for grade in book.find_submission_notebook(CHAPTER, CHAPTER, "cut").grades:
             grade.manual_score = grade.manual_score or 1
         book.db.commit()
-    assert regrade(course)[0]["cut"].startswith("A person has marked it: ")
+    assert regrade(course)[0]["cut"].startswith("It has been graded manually: ")
 
 
 def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):

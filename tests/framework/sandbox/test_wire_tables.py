@@ -169,7 +169,7 @@ def test_what_is_too_large_says_how_large_it_is():
     """Rows and columns, and what may be."""
     encode = wire.Encoder(opaque, 1 << 26)
     with pytest.raises(
-        wire.TooBig, match="it is a DataFrame of 1,000,000 rows and 2 columns, and at most 200,000 rows"
+        wire.TooBig, match="it is a DataFrame of 1,000,000 rows and 2 columns, but at most 200,000 rows"
     ):
         encode(pd.DataFrame({"a": np.zeros(10**6), "b": "x"}))
     with pytest.raises(wire.TooBig, match="it is a Series of 300,000 rows, but at most 200,000 can be checked"):

@@ -47,7 +47,7 @@ def f(table): return pd.DataFrame({"x": [Liar(), Liar()]}, index=pd.Index(["a", 
     ),
     "a million rows": (
         "def f(table): return pd.DataFrame({'x': np.zeros(10**6, dtype='f4')})",
-        "it is a DataFrame of 1,000,000 rows and 1 column, and at most 200,000 rows",
+        "it is a DataFrame of 1,000,000 rows and 1 column, but at most 200,000 rows",
     ),
     "columns of unequal lengths": (
         """
@@ -56,7 +56,7 @@ def f(table):
     made._mgr.axes[1] = pd.RangeIndex(10**6)
     return made
 """,
-        "it is a DataFrame of 1,000,000 rows and 1 column, and at most 200,000 rows",
+        "it is a DataFrame of 1,000,000 rows and 1 column, but at most 200,000 rows",
     ),
     "a cell that is nested deep": (
         """

@@ -199,7 +199,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
     planted = sum(work.injected is not None for work in report.work.values())
     assert f"{planted} of {planted} mistakes that were injected one at a time were identified by name." in text
     assert "elif, ch1: the notebook is not JSON, so it is not a whole notebook." in text
-    assert "to prove and release" in text
+    assert "to validate and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")
     assert (demo / "gradebook.db").is_file()
     assert ("nbgrader's formgrader" in text) == (confinement == "auto")

@@ -91,7 +91,7 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
     path.write_text("Student;ID;Section\nByron, Ada;101;Mon\n")
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
     assert done.data.decode() == ("Student;ID;Section;ch1_units\n    Points Possible;;;6\nByron, Ada;101;Mon;6\n")
-    assert "a new assignment ch1_units stands at its end" in done.remarks[1]
+    assert "a new assignment ch1_units was added at its end" in done.remarks[1]
     assert done.remarks[2].startswith("2 students with marks have no row in canvas.csv: bob, cut.")
 
 
@@ -137,8 +137,8 @@ def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
 @pytest.mark.parametrize(
     ("to", "text", "told"),
     [
-        ("canvas", "Name,Mark\nAda,1\n", r"is no gradebook downloaded from Canvas: it has no column “Student” and “ID”, but Name, Mark"),
-        ("moodle", "Name,Mark\nAda,1\n", r"is no worksheet or grades file downloaded from Moodle: it has no column any of Identifier"),
+        ("canvas", "Name,Mark\nAda,1\n", r"is not a gradebook downloaded from Canvas: it has no column “Student” and “ID”, but Name, Mark"),
+        ("moodle", "Name,Mark\nAda,1\n", r"is not a worksheet or grades file downloaded from Moodle: it has no column any of Identifier"),
         ("canvas", "Student,ID\nAda,101\nEve,101\n", r"Rows 2 and 3 of .* have the same ID, '101'"),
         ("canvas", "", "is empty"),
         ("canvas", b"\xff\xfeS\x00t\x00", "is not UTF-8 text"),
@@ -184,7 +184,7 @@ def test_the_commands_write_the_same_file(course, tmp_path):
     exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)
     assert (course.root / "theirs.csv").read_bytes() == ours
-    assert "left blank, which is no zero: cut" in said
+    assert "left blank, which is not a zero: cut" in said
     missing = "--CanvasExport.roster=/none.csv"
     said = nbgrader("export", exporter, missing, folder=course.root, home=tmp_path, status=1)
     assert "/none.csv cannot be read: No such file or directory. Nothing was written." in said
