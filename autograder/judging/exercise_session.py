@@ -75,8 +75,6 @@ class ExerciseSession:
     latest: tuple[Call, Answer] | None = None  # the latest call, including repeated ones
     stopped: str = ""
     stopped_at: StudentError | None = None
-    asked: dict[Hashable, Call] = field(default_factory=dict)  # the calls of the current or latest check
-    failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # the calls of each failed check
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
     _planned_keys: frozenset[Hashable] = frozenset()
@@ -86,7 +84,6 @@ class ExerciseSession:
         self.fetch()
         key = call_key(call)
         self.unplanned_calls += key not in self._planned_keys
-        self.asked[key] = call
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)

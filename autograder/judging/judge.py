@@ -152,7 +152,6 @@ class Judge(Generic[C]):
         if key in self._passed:
             return self._passed[key]
         before = conversation.unplanned_calls
-        conversation.asked = {}
         result = self._outcome(spec, check, conversation, student)
         planned = conversation.answers_key is not None and conversation.unplanned_calls == before
         if result.status == "passed" and planned:
@@ -169,7 +168,6 @@ class Judge(Generic[C]):
         except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
             raise
         except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
-            conversation.failed_on[check.name] = tuple(conversation.asked.values())
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 

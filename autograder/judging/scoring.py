@@ -167,7 +167,7 @@ class Scorer:
     def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """If no mistake explains all answers, add the mistakes that explain single failed checks, each once."""
+        """If no mistake explains all answers, add the mistakes that explain single entries of them, each once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results
@@ -175,11 +175,6 @@ class Scorer:
         for key, found in diagnosis.explain_entries(conversation.log).items():
             about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
             slips.setdefault(found.message, about.name)
-        for result in failed:
-            part = conversation.failed_on.get(result.name, ())
-            slip = diagnosis.explain_part(conversation.log, part)
-            if slip is not None:
-                slips.setdefault(slip.message, result.name)
         notes = {r.name: "\n".join(text for text, check in slips.items() if check == r.name) for r in failed}
         return [
             replace(r, message=f"{r.message}\n{note}", reason=f"{r.reason} {note}")
