@@ -123,7 +123,7 @@ class ExerciseSession:
         """Raise ``CheckFailed`` if a call changed its inputs."""
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
-                self._changed(call, answer)
+                raise self.changed_failure(call, answer)
 
     def check_purity(self) -> None:
         """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
@@ -139,7 +139,7 @@ class ExerciseSession:
             self.check_inputs()
             for call, answer in zip(probe.calls, self._send(probe.calls, hold=True), strict=True):
                 if answer.changed:
-                    self._changed(call, answer)
+                    raise self.changed_failure(call, answer)
                 earlier = answers.setdefault(call_key(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
@@ -206,15 +206,16 @@ class ExerciseSession:
         if answer.stopped:
             self.stopped, self.stopped_at = answer.stopped, answer.at
 
-    def _changed(self, call: Call, answer: Answer) -> None:
+    def changed_failure(self, call: Call, answer: Answer) -> CheckFailed:
+        """Return the failure for a call that changed its inputs."""
         given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
-        names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
-        which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        names = [parameters.get(int(name), name) if name.isdecimal() else name for name in answer.changed]
+        which = " and ".join(f"`{n}`" if not n.isdecimal() else f"argument {int(n) + 1}" for n in names)
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
-        raise CheckFailed(
+        return CheckFailed(
             f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",
             self.described(call),
             kind="changed",

@@ -151,7 +151,7 @@ class Judge(Generic[C]):
         key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
             return self._passed[key]
-        before = conversation.unplanned_calls
+        before, conversation.latest = conversation.unplanned_calls, None
         result = self._outcome(spec, check, conversation, student)
         planned = conversation.answers_key is not None and conversation.unplanned_calls == before
         if result.status == "passed" and planned:

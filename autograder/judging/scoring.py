@@ -100,6 +100,9 @@ class Scorer:
                 status = "timeout" if failure.stopped == "timeout" else "error"
             elif failure.kind in {"error", "missing"}:
                 status = "error"
+            if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
+                # The changed input may be the reason for the rest.
+                reason = sanitize(f"{conversation.changed_failure(*conversation.latest).reason} {reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This does not hold: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
@@ -115,7 +118,7 @@ class Scorer:
     ) -> ExerciseVerdict:
         """Return the outcome of an exercise from the outcomes of its checks."""
         if self._checks.only_visible and not spec.answers:
-            results = [*results, *self._inputs_kept(conversation)]
+            results = [*results, *self._inputs_kept(conversation, results)]
         earned = sum(r.points for r in results if r.status == "passed")
         status = _status(results, earned)
         mistake, message, signature = "", "", ""
@@ -206,11 +209,13 @@ class Scorer:
         return AssertionError(f"The answer could not be used the way it should be: {why}.")
 
     @staticmethod
-    def _inputs_kept(conversation: ExerciseSession) -> list[CheckResult]:
+    def _inputs_kept(conversation: ExerciseSession, results: Sequence[CheckResult]) -> list[CheckResult]:
         """Report a changed input if no check does. It does not cost points yet."""
         try:
             conversation.check_inputs()
         except CheckFailed as found:
+            if any(result.reason.startswith(found.reason) for result in results):
+                return []
             spec = INPUTS_KEPT
             return [CheckResult(spec.name, spec.title, "failed", str(found), True, 0.0, found.reason, found.example)]  # noqa: FBT003
         return []

@@ -541,9 +541,9 @@ wrong = misconceptions_of("einsum_attention")
 
 @wrong
 def keys_read_as_already_turned():
-    """In `ia,aj->ij` the first letter of K's part is the one that is summed over. K has the shape (n_k, d_k): its
-    first letter stands for the keys, its second for the features. An einsum needs no transpose: just name K's axes
-    in the order that they have."""
+    """In your SCORES_EQ, the sum runs over the first letter of K's part. K has the shape (n_k, d_k), so its first
+    letter names the keys and its second letter the features. An einsum needs no transpose: just name K's axes in the
+    order that they have."""
     return {"SCORES_EQ": "ia,aj->ij"}
 
 

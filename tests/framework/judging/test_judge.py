@@ -145,6 +145,21 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
     assert verdict.score == 1.5
 
 
+@pytest.mark.parametrize("visible_only", [False, True])
+def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only):
+    """The wrong values may come from the change, so the change is reported first, and once."""
+
+    def to_kelvin(celsius):
+        celsius += 300.0
+        return celsius
+
+    checks = grade(to_kelvin=to_kelvin, visible_only=visible_only)["to_kelvin"].checks
+    first, *others = [check.reason for check in checks if check.status == "failed"]
+    assert first.startswith("to_kelvin changes its input `celsius`: after the call it is not what it was before.")
+    assert first.endswith("At index [0] it is 300 where 273.1 is right.")
+    assert not others
+
+
 def test_an_input_changed_and_put_back_is_right(grade):
     """The final content of the result counts."""
     assert grade(to_kelvin=put_back)["to_kelvin"].status == "passed"
