@@ -73,8 +73,12 @@ class Course(Configurable):
     check_seconds = Float(
         10.0, help="How long one call may take when students run `check` in a notebook, before it is stopped."
     ).tag(config=True)
-    call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
-    cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
+    call_seconds = Float(
+        5.0, help="How long one call of a student's function may take, in seconds of processor time."
+    ).tag(config=True)
+    cell_seconds = Float(
+        10.0, help="How long one cell of a student's notebook may run, in seconds of processor time."
+    ).tag(config=True)
     submission_seconds = Float(
         60.0,
         help="How long a notebook may take each time it is run for grading, with the calls that follow; four times as long "
@@ -101,7 +105,7 @@ class Course(Configurable):
     locate_seconds = Float(
         2.0,
         help="How long the line of a mistake that has no name is looked for, in each exercise of a notebook, after its marks "
-        "are made; 0: not at all.",
+        "are made, in seconds of processor time; 0: not at all.",
     ).tag(config=True)
     located = Enum(
         ["nothing", "line", "kind"],

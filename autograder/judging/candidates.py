@@ -31,7 +31,7 @@ def diagnosis_of(
     right = FunctionSession(references).batch(calls)
 
     def session_of(function: Callable[..., Any]) -> FunctionSession:
-        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS, of_processor=True)
+        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS)
 
     def candidate(name: str, message: str, answers: Sequence[Answer]) -> Candidate:
         asked = enumerate(zip(answers, right, calls, strict=True))

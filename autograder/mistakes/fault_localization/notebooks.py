@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -52,12 +51,13 @@ _SHARE = 0.3  # seconds that are added for each second of grading
 _BEGINNING = 45  # the budget at the start, in limits of one exercise: for about a hundred different mistakes
 _PART = 8  # a mistake may take one such part of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
+_WAITING = 4  # how many times its processor time a search may take by the clock
 # A message describes code with one mistake, but this student's results come from two.
 _TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 
 
 class Budget:
-    """The time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
+    """The processor time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -121,13 +121,14 @@ class NotebookLocator:
     """Finds the lines of the mistakes in submissions.
 
     Attributes:
-        seconds: the time limit for one exercise of one student.
+        seconds: the limit for one exercise of one student, in processor time.
+        clock: returns the processor time of this process and of the sandbox.
         budget: the time that all searches share.
         classmates: correct submissions that may donate an expression.
     """
 
-    def __init__(self, checks: ChapterChecks, seconds: float) -> None:
-        self.seconds, self.budget = seconds, Budget(seconds)
+    def __init__(self, checks: ChapterChecks, seconds: float, clock: Callable[[], float]) -> None:
+        self.seconds, self.clock, self.budget = seconds, clock, Budget(seconds)
         self.classmates = CorrectSubmissions()
         self._named = checks
         quiet = dataclasses.replace(
@@ -149,7 +150,7 @@ class NotebookLocator:
         left = self.seconds * _TOGETHER
         for verdict in exercises:
             if verdict.may_be_located and left > 0:
-                deadline = Deadline(left)
+                deadline = Deadline(left, self.clock)
                 # The marks are final. If the sandbox is gone, the next notebook reports it.
                 with suppress(SandboxUnavailable):
                     found[verdict.name] = self._placed(code, verdict, found)
@@ -180,9 +181,9 @@ class NotebookLocator:
             self._known.clear()
         known = self._known.setdefault(key, _Known(program))
         known.students += 1
-        begun = time.monotonic()
+        begun = self.clock()
         located = self._found(known, code, program, material.traces, helped)
-        self.budget.consume(time.monotonic() - begun)
+        self.budget.consume(self.clock() - begun)
         if located is None:
             return verdict
         placed = dataclasses.replace(verdict, located=_mistake(located))
@@ -261,8 +262,8 @@ class _Search:
         self._lazy = lazy_checks(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
-        self._deadline = Deadline(seconds)
-        self._budget = TimeBudget(seconds)
+        self._deadline = Deadline(seconds, locator.clock)
+        self._budget = TimeBudget(_WAITING * seconds)
         self._session: EditableSession | None = None
         self._opened = 0
         self.misconceptions: Sequence[Candidate] = ()

@@ -44,9 +44,12 @@ Ask = Callable[[Variant, Sequence[Call]], Sequence[Answer]]
 
 
 class Deadline:
-    """The end of a search, ``seconds`` from now on the clock ``now``."""
+    """The end of a search, ``seconds`` from now on the clock ``now``.
 
-    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+    The clock counts processor time, so that a search finds the same on a busy machine.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.process_time) -> None:
         self._now = now
         self._end = now() + seconds
 
