@@ -72,7 +72,8 @@ class ExerciseSession:
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
-    latest: tuple[Call, Answer] | None = None  # the latest call, including repeated ones
+    latest: tuple[Call, Answer] | None = None  # the latest call of a check, including repeated ones
+    failed_on: dict[str, tuple[Call, Answer]] = field(default_factory=dict)  # the latest call of each failed check
     stopped: str = ""
     stopped_at: StudentError | None = None
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
@@ -152,12 +153,18 @@ class ExerciseSession:
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Repeat ``call`` in a new session if it returned the answer to another call, which may have been cached."""
-        if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
-            return
+        if before.error is None and same_answer(before, answer, call):
+            alone = self.answer_alone(call)
+            if alone is not None and not same_answer(alone, answer, call):
+                self._unsteady(call, alone, answer)
+
+    def answer_alone(self, call: Call) -> Answer | None:
+        """Return the answer to ``call`` in a new session without earlier calls, None if there is none."""
+        if self.fresh_session is None:
+            return None
         with closing(self.fresh_session()) as session:
-            alone = session.call(call)
-        if not alone.stopped and not same_answer(alone, answer, call):
-            self._unsteady(call, alone, answer)
+            answer = session.call(call) if call.can_batch else session.probe(call.probe, call)
+        return None if answer.stopped else answer
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """Return the failure for a call that had to be stopped."""

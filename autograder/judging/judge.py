@@ -154,6 +154,8 @@ class Judge(Generic[C]):
         except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
             raise
         except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
+            if conversation.latest is not None:
+                conversation.failed_on[check.name] = conversation.latest
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 

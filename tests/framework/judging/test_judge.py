@@ -13,13 +13,15 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
 from autograder.judging.judge import Judge, _WithReferences
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.values import normalize_result
 from tests.framework.judging.conftest import Student, right
-from tests.support.mini import CHAPTER, change
+from tests.support.mini import CHAPTER, RIGHT, change, document, hand_in
 
 
 def test_a_right_notebook_earns_everything(grade):
@@ -98,6 +100,31 @@ def in_place(celsius):
     """Right numbers do not excuse writing into the caller's array."""
     celsius += 273.15
     return celsius
+
+
+BOILING = """    @check(points=0.25)
+    def test_boiling(self, agrees):
+        \"\"\"water boils\"\"\"
+        agrees.to_kelvin(np.array([100.0]))
+
+    test_care = pure(points=0.25)"""
+
+
+def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
+    """The case is right in a new process. The check of purity does not pass, although its own calls show nothing."""
+    change(course.checks(CHAPTER), "    test_care = pure(points=0.5)", BOILING)
+    counts = (
+        "calls = []\n\ndef to_kelvin(celsius):\n    calls.append(1)\n    return celsius + 273.15 + (len(calls) == 2)"
+    )
+    always = "def to_kelvin(celsius):\n    return celsius + 273.15 + (np.size(celsius) == 4)"
+    for source, keeps in ((counts, True), (always, False)):
+        path = hand_in(course, "ada", document(course, **{**RIGHT, "to_kelvin": source}))
+        [verdict] = grade_notebooks(course, [Job(path, "ada", CHAPTER)])
+        *_, marker, _boiling, care = verdict.exercise("to_kelvin").checks
+        why = "to_kelvin keeps something from one call to the next: this call returns the right result if it is the first one"
+        assert marker.reason.startswith(why) is keeps
+        assert "291.4 where 290.4 is right" in marker.reason
+        assert (care.status, care.reason.startswith(why)) == (("failed", True) if keeps else ("passed", False))
 
 
 def put_back(celsius):
