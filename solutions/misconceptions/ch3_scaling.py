@@ -61,9 +61,9 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your queries meet one and the same key. The variance then depends on the norm that this single key happens
-    to have: draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys
-    together have?"""
+    """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
+    depends on that vector's norm, so your answer jumps if another one is drawn. Every pair needs its own query and its
+    own key: what shape do all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
