@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -132,7 +133,7 @@ class _CategorySearch:
         shown = failure
         while high - low > 1 and self._calls < _CALLS:
             middle = (low + high) // 2
-            exactly = replace(category, configure=lambda wish, _, n=middle: request(wish, n))
+            exactly = replace(category, configure=functools.partial(_request_exactly, request, middle))
             drawn = self._draw(np.random.default_rng(seed), exactly)
             if drawn is None or length(self.contract.bind(drawn.values)) != middle:
                 return failure
@@ -140,8 +141,10 @@ class _CategorySearch:
             if isinstance(found, CheckStopped):
                 return failure
             low, high, shown = (low, middle, found) if found else (middle, high, shown)
-        axis = category.phrase.rpartition(" above ")[0]
-        return _headed(f"With {axis} = {high} ({low} is right)", shown) if high - low == 1 else failure
+        if high - low > 1 or low < 1:
+            return failure
+        phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
+        return _headed(f"With {phrase} ({low} is right)", shown)
 
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
         """Return ``failure``, with the category in its message if calls like it fail with the category and pass without.
@@ -169,8 +172,8 @@ class _CategorySearch:
                 return failure
             others = others & again.categories - without.categories
         for other in (c for c in self._categories if c.name in others - {category.name}):
-            alone = self._draw(rng, other)
-            if alone is None or category.name in alone.categories or self._calls >= _CALLS or self._failure(alone):
+            single = self._draw(rng, other)
+            if single is None or category.name in single.categories or self._calls >= _CALLS or self._failure(single):
                 return failure  # the other category may be the cause
         return _headed(f"With {category.phrase}", failure)
 
@@ -186,6 +189,12 @@ class _CategorySearch:
         except CheckFailed as failure:
             return failure
         return None
+
+
+def _request_exactly(
+    request_length: Callable[[DrawRequest, int], None], length: int, request: DrawRequest, _rng: np.random.Generator
+) -> None:
+    request_length(request, length)
 
 
 def _length(category: InputCategory) -> int:

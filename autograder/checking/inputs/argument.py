@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -143,8 +143,8 @@ def length_category(
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request_length(request, int(rng.integers(low, high + 1)))
 
-    long = {} if low == high else {"length": measure, "request_length": request_length}
-    return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive, **long)
+    category = InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive)
+    return category if low == high else replace(category, length=measure, request_length=request_length)
 
 
 @dataclass
