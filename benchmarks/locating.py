@@ -94,7 +94,7 @@ def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> 
 def _measured(chapter: str, most: int, seconds: float, *, named: bool) -> Iterator[Row]:
     checks = load_checks(load_course(HERE), chapter)
     checks.shrinks = False
-    locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
+    locator = SolutionLocator(checks, seconds=seconds)
     judge = Judge(checks)
     for spec in checks.specs.values():
         for one in faulty_solutions(checks, spec.name, mutants=most, named=named) if not spec.answers else ():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.decorators import Waits, annotate_check, check
-from autograder.checking.inputs.argument import InputCategory
+from autograder.checking.inputs.argument import DrawRequest, InputCategory
 from autograder.checking.inputs.categories import categories_of
 from autograder.checking.inputs.contract import Contract
 from autograder.checking.inputs.covering import Covering, DrawnInput, cover, draw
@@ -20,6 +22,7 @@ __all__ = ["all_categories"]
 
 _OF_LARGEST = 1e-7  # right forms differ by this share of the largest number if large numbers cancel
 _CALLS = 40  # the most test calls to find the category and the smallest case
+_PAIRS = 2  # calls with and without a category that show that it is the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
 
@@ -81,35 +84,101 @@ def _covering(contract: Contract, seed: int) -> Covering:
 
 
 class _CategorySearch:
-    """A search for the category of input that shows a mistake."""
+    """A search for the category of input that causes a failure."""
 
     def __init__(self, contract: Contract, compare: Callable[[Mapping[str, Any]], None]) -> None:
         self.contract, self.compare = contract, compare
+        self._categories = categories_of(contract)
         self._calls = 0
+        self._usual: frozenset[str] = frozenset()
+        self._ordinary: Mapping[str, Any] = {}  # an input on which the result is right
 
     def smallest(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
-        """Return the failure on the smallest input of one category, or ``first`` if no category by itself shows it."""
-        categories = categories_of(self.contract)
+        """Return the failure on the smallest input of one category, or ``first`` if no category by itself shows it.
+
+        The message begins with the category only if calls show that it is the cause.
+        """
         rng = np.random.default_rng(seed_of(f"{sorted(drawn.categories)}"))
-        usual: frozenset[str] = frozenset()
         for _ in range(2):
-            ordinary = draw(self.contract, (), categories, rng)
+            ordinary = self._draw(rng)
             if ordinary is None:
                 continue
-            usual |= ordinary.categories
+            self._usual |= ordinary.categories
             if failure := self._failure(ordinary):
                 return failure  # an ordinary input shows the mistake
+            self._ordinary = ordinary.values
         # Of one slot, such as how long an axis is, the gentlest comes first.
-        suspects = [c for c in categories if c.name in drawn.categories - usual]
+        suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
         for _ in range(2):  # each once before any of them again, because there may be more of them than calls
             for category in suspects:
-                alone = draw(self.contract, (category,), categories, rng)
+                alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:
                     continue
                 if failure := self._failure(alone):
-                    return _with_category(failure, category)
+                    if isinstance(failure, CheckStopped):
+                        return failure
+                    if category.length is not None:
+                        return self._smallest_length(category, alone, failure)
+                    return self._if_cause(category, alone, failure)
         return first
+
+    def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed:
+        """Return the failure at the smallest length of an axis that shows it. With one less, the result is right."""
+        length, request = category.length, category.request_length
+        if length is None or request is None or not self._ordinary:
+            return failure
+        low, high = (length(self.contract.bind(values)) for values in (self._ordinary, long.values))
+        seed = seed_of(category.name)
+        shown = failure
+        while high - low > 1 and self._calls < _CALLS:
+            middle = (low + high) // 2
+            exactly = replace(category, configure=functools.partial(_request_exactly, request, middle))
+            drawn = self._draw(np.random.default_rng(seed), exactly)
+            if drawn is None or length(self.contract.bind(drawn.values)) != middle:
+                return failure
+            found = self._failure(drawn)
+            if isinstance(found, CheckStopped):
+                return failure
+            low, high, shown = (low, middle, found) if found else (middle, high, shown)
+        if high - low > 1 or low < 1:
+            return failure
+        phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
+        return _headed(f"With {phrase} ({low} is right)", shown)
+
+    def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
+        """Return ``failure``, with the category in its message if calls like it fail with the category and pass without.
+
+        The calls have the same sizes and batch axes. Any other category that they belong to must be harmless by itself.
+        """
+        bound = self.contract.bind(alone.values)
+
+        def request(wish: DrawRequest, _: np.random.Generator) -> None:
+            if category.slot != "sizes":
+                wish.sizes.update(bound.sizes)
+            if category.slot not in {"sizes", "batch"}:
+                wish.batch = bound.batch
+
+        same = replace(category, configure=request)
+        rng = np.random.default_rng(seed_of(category.name))
+        others = alone.categories - self._usual
+        for _ in range(_PAIRS):
+            without, again = self._draw(rng, same), self._draw(rng, same, category)
+            if without is None or again is None or category.name in without.categories:
+                return failure
+            if category.name not in again.categories or self._calls + 2 > _CALLS:
+                return failure
+            if self._failure(without) or not self._failure(again):
+                return failure
+            others = others & again.categories - without.categories
+        for other in (c for c in self._categories if c.name in others - {category.name}):
+            single = self._draw(rng, other)
+            if single is None or category.name in single.categories or self._calls >= _CALLS or self._failure(single):
+                return failure  # the other category may be the cause
+        return _headed(f"With {category.phrase}", failure)
+
+    def _draw(self, rng: np.random.Generator, *requested: InputCategory) -> DrawnInput | None:
+        return draw(self.contract, requested, self._categories, rng)
 
     def _failure(self, drawn: DrawnInput) -> CheckFailed | None:
         if self._calls >= _CALLS:
@@ -122,13 +191,17 @@ class _CategorySearch:
         return None
 
 
+def _request_exactly(
+    request_length: Callable[[DrawRequest, int], None], length: int, request: DrawRequest, _rng: np.random.Generator
+) -> None:
+    request_length(request, length)
+
+
 def _length(category: InputCategory) -> int:
     """Return the length of the axis that a category is about, or 0 if it is about something else."""
     last = category.name.rpartition(" ")[2]
     return int(last) if last.isdigit() else 0
 
 
-def _with_category(failure: CheckFailed, category: InputCategory) -> CheckFailed:
-    if isinstance(failure, CheckStopped):
-        return failure
-    return CheckFailed(f"With {category.phrase}: {failure.reason}", failure.example, kind=failure.kind)
+def _headed(heading: str, failure: CheckFailed) -> CheckFailed:
+    return CheckFailed(f"{heading}: {failure.reason}", failure.example, kind=failure.kind)

@@ -40,6 +40,7 @@ class Finding:
     expected: Any = None
     has_expected: bool = False
     path: str = ""  # from the whole value to ``found``, as Python writes it
+    first: tuple[int, ...] = ()  # the index of the first entry of ``found`` that is wrong
 
 
 def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = None, **rules: Any) -> Finding | None:
@@ -60,7 +61,9 @@ def _rules(tables: TableOptions, **rules: Any) -> Rules:
 
 def _finding(difference: Difference) -> Finding:
     found, expected, place = difference.found, difference.expected, difference.place
-    return Finding(difference.sentence, difference.kind, found, expected, difference.has_expected, place)
+    return Finding(
+        difference.sentence, difference.kind, found, expected, difference.has_expected, place, difference.first
+    )
 
 
 RETURNED_NONE = _finding(returned_none())
@@ -74,7 +77,8 @@ def describe_failure(
     lines += [paste(name, value) for name, value in (inputs or {}).items()]
     if finding.found is not None or finding.has_expected:
         subject = f"{call}{finding.path} gave" if call else "found"
-        found, right = show_apart(finding.found, finding.expected)
+        expected = finding.expected if finding.has_expected or not finding.first else finding.found
+        found, right = show_apart(finding.found, expected, finding.first)
         if "\n" in found + right:  # a table has lines of its own, which keep their columns
             lines += [f"{subject}\n{_indented(found)}"]
             lines += [f"it should be\n{_indented(right)}"] if finding.has_expected else []

@@ -23,8 +23,10 @@ from autograder.values import (
     close,
     describe,
     equal,
+    first_index,
     shape_words,
     show,
+    show_apart,
     source,
     text_difference,
 )
@@ -127,12 +129,16 @@ def _sums_to_one(actual: Value, *, axis: int = -1, rtol: float = RTOL, atol: flo
     if found is None or not found.ndim:
         return wrong_type(actual, "an array")
     sums = found.sum(axis=axis)
-    if close(sums, np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
+    wrong = ~close(sums, np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6))
+    if not wrong.any():
         return None
+    first = first_index(wrong)
     where = "The weights" if found.ndim == 1 else "Each row" if axis == -1 else f"Each slice along axis {axis}"
-    return Finding(
-        f"{where} should sum to 1, but the {'sums are' if sums.ndim else 'sum is'} {show(sums)}.", "property", found
-    )
+    slice_start = list(first)
+    slice_start.insert(axis % found.ndim, 0)
+    text, sums_are = show_apart(sums, sums, first)[0], "sums are" if sums.ndim else "sum is"
+    reason = f"{where} should sum to 1, but the {sums_are} {text}."
+    return Finding(reason, "property", found, first=tuple(slice_start))
 
 
 def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
@@ -164,16 +170,20 @@ def _within(
     if low is not None and high is not None:
         bounds = f"between {low:g} and {high:g}"
     what, is_ = ("Every entry", "the array is") if found.ndim else ("It", "it is")
-    return Finding(f"{what} should be {bounds}, but {is_} {show(found)}.", "property", found)
+    first = first_index(~fine)
+    text = show_apart(found, found, first)[0]
+    return Finding(f"{what} should be {bounds}, but {is_} {text}.", "property", found, first=first)
 
 
 def _finite(actual: Value) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
-    if np.isfinite(found).all():
+    fine = np.isfinite(found)
+    if fine.all():
         return None
-    return Finding("Some entries are NaN or infinite. Every entry should be a finite number.", "nan", found)
+    reason = "Some entries are NaN or infinite. Every entry should be a finite number."
+    return Finding(reason, "nan", found, first=first_index(~fine))
 
 
 def _has_shape(actual: Value, *, shape: Value) -> Finding | None:

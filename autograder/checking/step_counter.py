@@ -135,7 +135,7 @@ import copy as _copy
 import gc as _gc
 import sys as _sys
 from itertools import islice as _islice
-from time import monotonic as _monotonic, process_time as _process_time
+from time import process_time as _process_time
 
 PATIENCE = 1.0  # seconds in which the two calls are repeated
 STEADY = 3  # rounds in which neither call was shorter than before, after which more would tell nothing new
@@ -162,9 +162,9 @@ def probe(function, args, larger, kwargs):
     collects = _gc.isenabled()
     _gc.disable()
     try:
-        end = _monotonic() + PATIENCE
+        end = _process_time() + PATIENCE
         small, large, rounds, steady = seconds(args), seconds(larger), 1, 0
-        while rounds < 5 or (steady < STEADY and _monotonic() < end):
+        while rounds < 5 or (steady < STEADY and _process_time() < end):
             # One small call that is too long would hide slow code, so there are more of them.
             now = min(small, *(seconds(args) for _ in range(3))), min(large, seconds(larger))
             steady = steady + 1 if now[0] > 0.95 * small and now[1] > 0.95 * large else 0

@@ -186,7 +186,7 @@ def audit(
         judged = [c for c in asked if c not in unmeasured]
         measured = audit_chapters(course, judged, workers=workers or commands.cores(), locate=locate, suggest=suggest)
         audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in unmeasured)]}
-        reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in asked]
+        reports = [replace(audits[c], mistakes=(*map(str, found[c].mistakes), *audits[c].mistakes)) for c in asked]
         if page is not None:
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
             echo_status(f"The page is {page}.")

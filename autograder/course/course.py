@@ -74,8 +74,12 @@ class Course(Configurable):
     check_seconds = Float(10.0, help="How long one call may take if students run `check` in a notebook.").tag(
         config=True
     )
-    call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
-    cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
+    call_seconds = Float(
+        5.0, help="How long one call of a student's function may take, in seconds of processor time."
+    ).tag(config=True)
+    cell_seconds = Float(
+        10.0, help="How long one cell of a student's notebook may run, in seconds of processor time."
+    ).tag(config=True)
     submission_seconds = Float(
         60.0,
         help="How long one run of a notebook may take during grading, including the calls that follow. All runs together may "
@@ -100,8 +104,8 @@ class Course(Configurable):
     ).tag(config=True)
     locate_seconds = Float(
         2.0,
-        help="How long to search for the line of an unnamed mistake, for each exercise of a notebook, after it is marked. "
-        "0 turns the search off.",
+        help="How long to search for the line of an unnamed mistake, in seconds of processor time, for each exercise of a "
+        "notebook, after it is marked. 0 turns the search off.",
     ).tag(config=True)
     located = Enum(
         ["nothing", "line", "kind"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -111,7 +110,7 @@ class NotebookGrader:
         self._judge = Judge(load_checks(course, task.chapter))
         # Files that the notebook reads are available to a submission, too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
-        self._locator = NotebookLocator(self._judge.checks, course.locate_seconds)
+        self._locator = NotebookLocator(self._judge.checks, course.locate_seconds, worker.clock)
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
@@ -121,7 +120,7 @@ class NotebookGrader:
 
     def _grade(self, job: Job) -> Outcome:
         options = self._task.options
-        begun = time.monotonic()
+        begun = self._worker.clock()
         try:
             submission = Submission(
                 job,
@@ -135,7 +134,7 @@ class NotebookGrader:
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
-            self._locator.budget.add(time.monotonic() - begun)
+            self._locator.budget.add(self._worker.clock() - begun)
             if self._importable is not None and (why := self._importable.failed_cell(submission)):
                 return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises)

@@ -21,9 +21,9 @@ from autograder.judging.explanations import signature_of_error
 from autograder.sandbox.guest.wire_tables import to_parts
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
-from autograder.values import Rules, TableOptions, as_array, call_key, close, equal, family_of, tolerances
+from autograder.values import Rules, TableOptions, as_array, call_key, equal, family_of, tolerances
 
-__all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
+__all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
 
 FEW_NUMBERS = 3  # as many wrong numbers are no coincidence
 # A message that praises a part of the code is true only if its mistake is the only one.
@@ -48,11 +48,6 @@ class Candidate:
     differs: tuple[int, ...]
 
 
-def no_pairs(_given: Answers) -> Sequence[Candidate]:
-    """Return no candidates that combine two mistakes."""
-    return ()
-
-
 @dataclass
 class Diagnosis:
     """The answers of each known mistake of one exercise to every distinguishing call.
@@ -63,8 +58,6 @@ class Diagnosis:
         candidates: the known mistakes, sorted by the number of wrong answers.
         limited: the distinguishing calls with a memory limit. They are used only with ``too_large``.
         too_large: returns the mistakes that are right without a memory limit, with their answers to ``limited``.
-        pairs: returns the pairs of mistakes that reproduce the student's answers. It is called only if nothing else
-            explains the answers.
     """
 
     calls: Sequence[Call]
@@ -73,7 +66,6 @@ class Diagnosis:
     _: KW_ONLY
     limited: Sequence[Call] = ()
     too_large: Callable[[], Sequence[Candidate]] = tuple
-    pairs: Callable[[Answers], Sequence[Candidate]] = no_pairs
 
     def __post_init__(self) -> None:
         # If two mistakes explain everything, the one with fewer wrong answers is more specific.
@@ -96,24 +88,7 @@ class Diagnosis:
                 return found[0] if len({c.message for c in found}) == 1 else None
         if all(map(_agrees, given, self.right, self.calls)):
             return self._exceeding_memory(answered)  # all values are right, so something else failed
-        both = [pair for pair in self.pairs(given) if self._explains(pair, given, inputs_too=True)]
-        return both[0] if len(both) == 1 else None
-
-    def explain_part(self, log: Sequence[tuple[Call, Answer]], part: Sequence[Call]) -> Candidate | None:
-        """Return the mistake that reproduces the student's answers to ``part``, the calls of one check.
-
-        Use it if no mistake explains all answers. A few answers may agree by chance, so the mistake must explain
-        several wrong numbers, and must not show in a call that the student answers correctly. None if two different
-        mistakes qualify.
-        """
-        answered = {call_key(call): answer for call, answer in log}
-        given = [answered.get(call_key(call)) for call in self.calls]
-        asked = {call_key(call) for call in part}
-        places = [i for i, call in enumerate(self.calls) if call_key(call) in asked]
-        if any(a is None or a.stopped for a in given) or any(a.error for i in places if (a := given[i]) is not None):
-            return None
-        found = [c for c in self.candidates if self._explains_part(c, given, places)]
-        return found[0] if len({c.message for c in found}) == 1 else None
+        return None
 
     def explain_entries(self, log: Sequence[tuple[Call, Answer]]) -> dict[str, Candidate]:
         """Return, for answers that are dictionaries, the mistake that explains each wrong entry.
@@ -150,19 +125,6 @@ class Diagnosis:
     def _alike(self, one: Value, other: Value, key: str, place: int) -> bool:
         rtol, atol = tolerances(*self.calls[place].args)
         return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
-
-    def _explains_part(self, candidate: Candidate, given: Answers, places: Sequence[int]) -> bool:
-        shows = set(candidate.differs)
-        if not shows & {*places} or PRAISE.search(candidate.message):
-            return False
-        if any(candidate.answers[i] is None for i in places):
-            return False
-        if not all(_agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=False) for i in places):
-            return False
-        right = {i: self._right(i) for i in shows}
-        if any(right[i] is None or _agrees(given[i], right[i], self.calls[i], inputs_too=False) for i in shows):
-            return False
-        return sum(_wrong_numbers(candidate.answers[i], right[i]) for i in shows & {*places}) >= FEW_NUMBERS
 
     def _right(self, place: int) -> Answer | None:
         """Return the right answer to a call, or if it is unknown, that of a mistake that does not show there."""
@@ -204,24 +166,6 @@ def _entries(answer: Answer | None) -> Entries:
     """Return an answer that is a dictionary, or an empty dictionary for any other answer."""
     usable = answer is not None and answer.error is None and not answer.stopped and isinstance(answer.value, dict)
     return dict(answer.value) if usable and answer is not None else {}
-
-
-def _wrong_numbers(wrong: Answer | None, right: Answer | None) -> int:
-    """Count the finite numbers of a wrong answer that differ from the right ones. All count if the shapes differ."""
-    found, expected = _numbers(wrong), _numbers(right)
-    finite = np.isfinite(found)
-    if found.shape != expected.shape:
-        return int(finite.sum())
-    rtol, atol = tolerances(found)
-    return int((finite & ~close(found, expected, rtol, atol)).sum())
-
-
-def _numbers(answer: Answer | None) -> np.ndarray:
-    """Return the floats of an answer as a vector. Booleans and integers agree too easily by chance."""
-    value = answer.value if answer is not None else None
-    parts = family_of(value).parts(value) or [value]
-    arrays = [array.ravel() for part in parts if (array := as_array(part)) is not None and array.dtype.kind == "f"]
-    return np.concatenate(arrays) if arrays else np.zeros(0)
 
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:

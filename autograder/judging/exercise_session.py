@@ -72,11 +72,10 @@ class ExerciseSession:
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
-    latest: tuple[Call, Answer] | None = None  # the latest call, including repeated ones
+    latest: tuple[Call, Answer] | None = None  # the latest call of a check, including repeated ones
+    failed_on: dict[str, tuple[Call, Answer]] = field(default_factory=dict)  # the latest call of each failed check
     stopped: str = ""
     stopped_at: StudentError | None = None
-    asked: dict[Hashable, Call] = field(default_factory=dict)  # the calls of the current or latest check
-    failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # the calls of each failed check
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
     _planned_keys: frozenset[Hashable] = frozenset()
@@ -86,7 +85,6 @@ class ExerciseSession:
         self.fetch()
         key = call_key(call)
         self.unplanned_calls += key not in self._planned_keys
-        self.asked[key] = call
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)
@@ -126,7 +124,7 @@ class ExerciseSession:
         """Raise ``CheckFailed`` if a call changed its inputs."""
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
-                self._changed(call, answer)
+                raise self.changed_failure(call, answer)
 
     def check_purity(self) -> None:
         """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
@@ -142,7 +140,7 @@ class ExerciseSession:
             self.check_inputs()
             for call, answer in zip(probe.calls, self._send(probe.calls, hold=True), strict=True):
                 if answer.changed:
-                    self._changed(call, answer)
+                    raise self.changed_failure(call, answer)
                 earlier = answers.setdefault(call_key(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
@@ -155,12 +153,18 @@ class ExerciseSession:
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Repeat ``call`` in a new session if it returned the answer to another call, which may have been cached."""
-        if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
-            return
+        if before.error is None and same_answer(before, answer, call):
+            alone = self.answer_alone(call)
+            if alone is not None and not same_answer(alone, answer, call):
+                self._unsteady(call, alone, answer)
+
+    def answer_alone(self, call: Call) -> Answer | None:
+        """Return the answer to ``call`` in a new session without earlier calls, None if there is none."""
+        if self.fresh_session is None:
+            return None
         with closing(self.fresh_session()) as session:
-            alone = session.call(call)
-        if not alone.stopped and not same_answer(alone, answer, call):
-            self._unsteady(call, alone, answer)
+            answer = session.call(call) if call.can_batch else session.probe(call.probe, call)
+        return None if answer.stopped else answer
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """Return the failure for a call that had to be stopped."""
@@ -209,15 +213,16 @@ class ExerciseSession:
         if answer.stopped:
             self.stopped, self.stopped_at = answer.stopped, answer.at
 
-    def _changed(self, call: Call, answer: Answer) -> None:
+    def changed_failure(self, call: Call, answer: Answer) -> CheckFailed:
+        """Return the failure for a call that changed its inputs."""
         given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
-        names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
-        which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        names = [parameters.get(int(name), name) if name.isdecimal() else name for name in answer.changed]
+        which = " and ".join(f"`{n}`" if not n.isdecimal() else f"argument {int(n) + 1}" for n in names)
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
-        raise CheckFailed(
+        return CheckFailed(
             f"{call.function} changes its input {which}. {advice}",
             self.described(call),
             kind="changed",

@@ -43,10 +43,9 @@ class FunctionSession:
     Args:
         names: the functions and values, by name.
         given: functions that replace those of the same name.
-        call_seconds: the time limit of one call (None: no limit).
+        call_seconds: the limit of one call's processor time (None: no limit).
         stuck: called in another thread, with the function's name, if a call cannot be stopped at its limit.
         called: called after each call.
-        of_processor: count processor time, so that other work on a busy machine does not count.
     """
 
     sandbox = "in-process"
@@ -60,10 +59,8 @@ class FunctionSession:
         call_seconds: float | None = None,
         stuck: Callable[[str], None] | None = None,
         called: Callable[[], None] | None = None,
-        of_processor: bool = False,
     ) -> None:
         self._names = names
-        self._of_processor = of_processor
         self._given = dict(given or {})
         self._seconds = call_seconds
         self._stuck = stuck
@@ -105,7 +102,7 @@ class FunctionSession:
         self._given[name] = function
 
     def _time_limit(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
-        return time_limit(self._seconds, stuck, of_processor=self._of_processor)
+        return time_limit(self._seconds, stuck)
 
     def define(self, sources: Mapping[str, str]) -> None:
         """Replace functions by ``sources``, in a copy of their namespace. Raises whatever a source raises."""
@@ -212,8 +209,6 @@ class FunctionSubject:
     call_seconds: float | None = None
     stuck: Callable[[str], None] | None = None
     called: Callable[[], None] | None = None
-    of_processor: bool = False  # whether processor time is counted
-    waited_for: bool = False  # a person is waiting, so calls that timed out are not repeated
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
@@ -225,7 +220,6 @@ class FunctionSubject:
             call_seconds=self.call_seconds,
             stuck=self.stuck,
             called=self.called,
-            of_processor=self.of_processor,
         )
 
     def before_redefined(self, exercise: str) -> None:

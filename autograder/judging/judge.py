@@ -6,7 +6,6 @@ and the standard library.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any, Generic, TypeVar
@@ -23,15 +22,6 @@ __all__ = ["Judge"]
 
 _WRONG = frozenset({"partial", "failed", "error", "timeout"})
 MAX_REMEMBERED = 20_000  # outcomes of checks, each at most a kilobyte
-
-
-def _overloaded() -> bool:
-    """Return whether far more work is waiting than there are cores.
-
-    Time limits are in wall-clock time, so a correct call may then be stopped. A second try takes time from the rest of the submission,
-    so it is not made otherwise.
-    """
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
 
 
 class _OpenSubmission:
@@ -101,10 +91,6 @@ class Judge(Generic[C]):
         if spec.name in submission.subject.blank:
             return self.scorer.not_attempted(spec)
         verdict = self._run_checks(spec, submission)
-        waited_for = getattr(submission.subject, "waited_for", False)
-        if verdict.status == "timeout" and _overloaded() and not waited_for:
-            # On a machine with far more to do than cores, a call may stall through no fault of its own.
-            verdict = self._run_checks(spec, submission)
         if verdict.status in _WRONG:
             verdict = self._before_redefinition(spec, verdict, submission.subject)
         return verdict
@@ -151,8 +137,7 @@ class Judge(Generic[C]):
         key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
             return self._passed[key]
-        before = conversation.unplanned_calls
-        conversation.asked = {}
+        before, conversation.latest = conversation.unplanned_calls, None
         result = self._outcome(spec, check, conversation, student)
         planned = conversation.answers_key is not None and conversation.unplanned_calls == before
         if result.status == "passed" and planned:
@@ -169,7 +154,8 @@ class Judge(Generic[C]):
         except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
             raise
         except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
-            conversation.failed_on[check.name] = tuple(conversation.asked.values())
+            if conversation.latest is not None:
+                conversation.failed_on[check.name] = conversation.latest
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 

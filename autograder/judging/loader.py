@@ -288,8 +288,7 @@ class ChapterChecks:
         """Return the diagnosis of ``exercise``, which is computed once."""
         if exercise not in self._diagnoses:
             known, plan = self.misconceptions[exercise], self.plan(exercise)
-            found = diagnosis_of(exercise, self.references, known, plan, pairs=not self.only_visible)
-            self._diagnoses[exercise] = found
+            self._diagnoses[exercise] = diagnosis_of(exercise, self.references, known, plan)
         return self._diagnoses[exercise]
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:

@@ -16,17 +16,19 @@ from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, Ex
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.findings import named, wrong_type
-from autograder.judging.diagnosis import Diagnosis, answer_signature
+from autograder.judging.diagnosis import Diagnosis, answer_signature, same_answer
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
+from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import StudentProxy
-from autograder.sandbox.protocol import Call, Opaque, Session
+from autograder.sandbox.protocol import Answer, Call, Opaque, Session
 from autograder.values import describe, family_of, is_builtin, structure_difference
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
 NOT_ATTEMPTED = "Not attempted yet: its cell has no code of yours."
 MAX_SAID = 20_000  # characters of a check's message
+MAX_REPLAYED = 2  # failed checks of an exercise whose call is made again in a new process
 INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
 
 
@@ -100,6 +102,9 @@ class Scorer:
                 status = "timeout" if failure.stopped == "timeout" else "error"
             elif failure.kind in {"error", "missing"}:
                 status = "error"
+            if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
+                # The changed input may be the reason for the rest.
+                reason = sanitize(f"{conversation.changed_failure(*conversation.latest).reason} {reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
@@ -115,7 +120,7 @@ class Scorer:
     ) -> ExerciseVerdict:
         """Return the outcome of an exercise from the outcomes of its checks."""
         if self._checks.only_visible and not spec.answers:
-            results = [*results, *self._inputs_kept(conversation)]
+            results = [*results, *self._inputs_kept(conversation, results)]
         earned = sum(r.points for r in results if r.status == "passed")
         status = _status(results, earned)
         mistake, message, signature = "", "", ""
@@ -126,7 +131,11 @@ class Scorer:
                     mistake, results, message = self._explain_choices(spec, results, conversation)
                 elif not missing:
                     mistake, message = self._diagnose(spec, conversation)
-                    results = results if mistake else self._explain_failed_checks(spec, results, conversation)
+                    if not mistake:
+                        results = self._explain_failed_checks(spec, results, conversation)
+                        results = self._explain_state(spec, results, conversation)
+                        earned = sum(r.points for r in results if r.status == "passed")
+                        status = _status(results, earned)
                 signature = "" if mistake else answer_signature(spec.name, conversation.log)
             except Exception as error:  # noqa: BLE001 - marks must not depend on the diagnosis
                 self.undiagnosed = error
@@ -167,7 +176,7 @@ class Scorer:
     def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """If no mistake explains all answers, add the mistakes that explain single failed checks, each once."""
+        """If no mistake explains all answers, add the mistakes that explain single entries of them, each once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results
@@ -175,11 +184,6 @@ class Scorer:
         for key, found in diagnosis.explain_entries(conversation.log).items():
             about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
             slips.setdefault(found.message, about.name)
-        for result in failed:
-            part = conversation.failed_on.get(result.name, ())
-            slip = diagnosis.explain_part(conversation.log, part)
-            if slip is not None:
-                slips.setdefault(slip.message, result.name)
         notes = {r.name: "\n".join(text for text, check in slips.items() if check == r.name) for r in failed}
         return [
             replace(r, message=f"{r.message}\n{note}", reason=f"{r.reason} {note}")
@@ -187,6 +191,39 @@ class Scorer:
             else r
             for r in results
         ]
+
+    def _explain_state(
+        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
+    ) -> Sequence[CheckResult]:
+        """If a call of a failed check is right as the first call in a new process, say that earlier calls change it.
+
+        The check of purity then fails, too.
+        """
+        read = getattr(self._checks, "shrinks", True) and conversation.session().sandbox != FunctionSession.sandbox
+        failed = [name for name in conversation.failed_on if read]
+        for name in failed[:MAX_REPLAYED]:
+            call, answer = conversation.failed_on[name]
+            alone = None if answer.stopped else conversation.answer_alone(call)
+            if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):
+                continue
+            why = (
+                f"{call.function} keeps something from one call to the next: this call returns the right result if it is the "
+                "first one, and a wrong result after other calls."
+            )
+            purity = {check.name for check in spec.checks if check.purity}
+            return [
+                replace(r, reason=f"{why} {r.reason}", message=f"{why} {r.message}")
+                if r.name == name
+                else replace(r, status="failed", reason=why, message=why)
+                if r.name in purity and r.status == "passed"
+                else r
+                for r in results
+            ]
+        return results
+
+    def _is_right(self, answer: Answer, call: Call) -> bool:
+        right = self._checks.right_answer(call)
+        return right is not None and same_answer(answer, replace(answer, value=right, error=None, serial=None), call)
 
     def _explain_unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
         """Return the failure for a check that raised an error because it could not use the student's last answer.
@@ -211,11 +248,13 @@ class Scorer:
         return AssertionError(f"The result cannot be used as the task requires: {why}.")
 
     @staticmethod
-    def _inputs_kept(conversation: ExerciseSession) -> list[CheckResult]:
+    def _inputs_kept(conversation: ExerciseSession, results: Sequence[CheckResult]) -> list[CheckResult]:
         """Report a changed input if no check does. It does not cost points yet."""
         try:
             conversation.check_inputs()
         except CheckFailed as found:
+            if any(result.reason.startswith(found.reason) for result in results):
+                return []
             spec = INPUTS_KEPT
             return [CheckResult(spec.name, spec.title, "failed", str(found), True, 0.0, found.reason, found.example)]  # noqa: FBT003
         return []

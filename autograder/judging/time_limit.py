@@ -35,10 +35,11 @@ class OutOfTimeError(BaseException):
     """Raised when the time is up. ``except Exception`` in the running code does not catch it."""
 
 
-def time_limit(
-    seconds: float | None, stuck: Callable[[], None] | None = None, *, of_processor: bool = False
-) -> AbstractContextManager[None]:
+def time_limit(seconds: float | None, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
     """Raise ``OutOfTimeError`` in the code inside after ``seconds``, repeatedly until it gives up.
+
+    Processor time counts, so that other work on a busy machine does not. After ``WAITING`` times as long by the clock the
+    time is up anyway. In a browser, in other threads and without signals, only the clock counts.
 
     In the main thread this uses signals, if the system has them. In a browser it uses Python's monitoring (Python
     3.12 and later), and otherwise a second thread.
@@ -46,15 +47,13 @@ def time_limit(
     Args:
         seconds: the time limit. None means no limit.
         stuck: called in another thread if the code has not reacted for some seconds.
-        of_processor: count processor time if possible, so that other work on a busy machine does not count. After ten
-            times as long by the clock the time is up anyway.
     """
     if seconds is None:
         return nullcontext()
     if sys.platform == "emscripten":
         return _Monitored(seconds)
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        return _Signalled(seconds, stuck, of_processor=of_processor)
+        return _Signalled(seconds, stuck)
     return _FromAThread(seconds, stuck)
 
 
@@ -94,10 +93,6 @@ class _Signalled(_Limit):
     """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
     _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # of both clocks
-
-    def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
-        super().__init__(seconds, stuck)
-        self._of_processor = of_processor
 
     def _begin(self) -> None:
         self._over = False
@@ -152,7 +147,7 @@ class _Signalled(_Limit):
     def _has_waited(self) -> bool:
         """Return whether the processor time is not used up yet, and the limit by the clock is not reached."""
         worked = time.process_time() - self._worked
-        return self._of_processor and worked < self._seconds and time.monotonic() < self._latest
+        return worked < self._seconds and time.monotonic() < self._latest
 
 
 class _FromAThread(_Limit):

@@ -121,6 +121,15 @@ class ForkServer:
                 return -9
             return int(self._reply(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
+    def processor_seconds(self) -> float:
+        """Return the processor time that all children have used, 0 if the fork server has ended."""
+        with self._lock:
+            self.wait_for_imports()
+            with contextlib.suppress(OSError):
+                self._control.send(b'{"do": "clock"}')
+                return float(self._reply(_START_SECONDS).get("seconds", 0.0))
+            return 0.0
+
     def preload(self, packages: Collection[str]) -> None:
         """Have the fork server import matplotlib or pandas, so that no child has to. ``wait_for_imports`` waits for it."""
         with self._lock:
@@ -250,6 +259,11 @@ class Local:
         if launch.folder is not None:
             launch.folder.cleanup()
         return status if status >= 0 else 128 - status
+
+    def processor_seconds(self) -> float:
+        """Return the processor time that the children have used that have ended, or wall-clock time if that is unknown."""
+        ended = os.times()
+        return ended.children_user + ended.children_system if os.name == "posix" else time.monotonic()
 
     def compile(self, cells: Mapping[int, str]) -> None:
         """Do nothing, because every child compiles its own cells."""

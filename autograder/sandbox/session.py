@@ -19,6 +19,7 @@ import numpy as np
 
 from autograder.base.foreign import Json, Value
 from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
+from autograder.sandbox.guest.failures import WAITING
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, pack, parse_head, rng_state, set_rng_state
 from autograder.sandbox.guest.wire_limits import TooBig, WireError
@@ -211,7 +212,7 @@ class ChildSession:
             if not self._stopped:
                 try:
                     # A cell's figures are drawn after it, with a time limit of their own.
-                    head, _blob = self._channel.receive(self._wait_until(seconds, extra=max(2.0, seconds / 4)))
+                    head, _blob = self._channel.receive(self._wait_until(seconds + max(2.0, seconds / 4)))
                     outcome = budget.fit(read_outcome(head.get("cell"), cell.index, cap))
                 except (ConnectionClosed, TimedOut, WireError) as event:
                     self._stop(event)
@@ -341,9 +342,9 @@ class ChildSession:
             if not self._stopped:
                 self._end(0.0)
 
-    def _wait_until(self, seconds: float, extra: float = 0.0) -> float:
-        """Return when the parent stops waiting, a little later than the child's own time limit."""
-        return min(time.monotonic() + seconds + max(0.5, seconds / 4) + extra, self._deadline)
+    def _wait_until(self, seconds: float) -> float:
+        """Return when the parent stops waiting, a little later than the child's own limit of ``seconds`` of processor time."""
+        return min(time.monotonic() + WAITING * seconds + max(0.5, seconds / 4), self._deadline)
 
     def _ended(self) -> Answer:
         return Answer(stopped=self._stopped or "crash")

@@ -167,6 +167,10 @@ class Worker:
                 self._processes.restart()  # the fork server may have been killed from outside: try a new one
                 restarted = True
 
+    def clock(self) -> float:
+        """Return the processor time (s) that this process and all notebooks have used. Only differences are meaningful."""
+        return time.process_time() + self._processes.processor_seconds()
+
     def close(self) -> None:
         """End the worker's process and all its children."""
         self._processes.close()

@@ -16,6 +16,7 @@ from autograder.values.family import (
     MAX_ITEMS,
     MAX_TEXT,
     Difference,
+    Index,
     Rules,
     describe,
     differences,
@@ -74,21 +75,14 @@ class ArrayFamily(NumericFamily):
         else:
             yield numbers_text(value, digits)
 
-    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-        if not isinstance(found, np.ndarray) or found.shape != expected.shape or found.size <= MAX_ITEMS:
+    def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
+        if not any(first) or expected.size <= MAX_ITEMS:
             return None
-        if found.dtype.kind not in "iuf" or expected.dtype.kind not in "iuf":
-            return None
-        if not np.array_equal(found.ravel()[:4], expected.ravel()[:4]):
-            return None
-        with np.errstate(all="ignore"):
-            distance = np.abs(found.astype(np.float64) - expected)
-        *rows, column = map(int, np.unravel_index(np.nan_to_num(distance, nan=np.inf).argmax(), found.shape))
-        first = max(0, min(column - 1, found.shape[-1] - 4))
-        place = ", ".join(map(str, [*rows, first]))
+        *rows, column = first
+        place = ", ".join(map(str, first))
 
         def write(value: Value, digits: int) -> str:
-            some = numbers_text(value[(*rows, slice(first, first + 4))], digits)
+            some = numbers_text(value[(*rows, slice(column, column + 4))], digits)
             return f"an array of {shape_words(value.shape)} that has {some} from index [{place}] on"
 
         return write

@@ -7,9 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.values.family import ATOL, RTOL, Difference, Family, Rules, family_of, show_apart, type_difference
+from autograder.values.family import (
+    ATOL,
+    RTOL,
+    Difference,
+    Family,
+    Index,
+    Rules,
+    family_of,
+    show_apart,
+    type_difference,
+)
 
-__all__ = ["NumericFamily", "array_differences", "as_array", "close", "shape_words", "tolerances"]
+__all__ = ["NumericFamily", "array_differences", "as_array", "close", "first_index", "shape_words", "tolerances"]
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
@@ -138,12 +148,18 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
         number = int(np.isnan(found).sum())
         are = "is" if number == 1 else "are"
         many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
-        return Difference(f"{many} (not a number).", "nan", found, expected, has_expected=True)
-    where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = first_index(wrong & np.isnan(found))
+        return Difference(f"{many} (not a number).", "nan", found, expected, has_expected=True, first=where)
+    where = first_index(wrong)
     count = int(wrong.sum())
     place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "
     clause = f"{prefix}{place} {left} instead of {right}{more}."
-    return Difference(clause, "values", found, expected, has_expected=True)
+    return Difference(clause, "values", found, expected, has_expected=True, first=where)
+
+
+def first_index(wrong: np.ndarray) -> Index:
+    """Return the index of the first True of a boolean array."""
+    return tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -15,7 +15,7 @@ from autograder.base.sanitize import shorten
 from autograder.sandbox.protocol import Opaque
 
 __all__ = [
-    "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
+    "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Index", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
     "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
     "type_difference", "write_apart",
 ]  # fmt: skip
@@ -30,6 +30,7 @@ _MAX_TYPES = 4096  # a notebook may define a class in every cell
 _EXACT = (str, bool, bytes, int)
 
 Path = tuple[tuple[str, Value], ...]
+Index = tuple[int, ...]
 Leaf = Callable[[Value], Value]
 
 
@@ -94,7 +95,8 @@ class Difference:
     """A difference between a value and the expected one.
 
     ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces it if the whole value is meant. ``found``
-    and ``expected`` are the values to show. ``place`` is their subscript in the whole value, such as ``[2]['be']``.
+    and ``expected`` are the values to show. ``place`` is their subscript in the whole value, such as ``[2]['be']``, and
+    ``first`` the index of the first entry of an array that is wrong.
 
     ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"`` and ``"values"``, or in tables
     one of ``"columns"``, ``"index"`` and ``"order"``.
@@ -109,6 +111,7 @@ class Difference:
     alone: str = ""
     what: str = "it"
     place: str = ""
+    first: Index = ()
 
     def within(self, kind: str, key: Value) -> Difference:
         """Return the same difference in a container that holds the value at ``key``."""
@@ -129,7 +132,7 @@ class Difference:
         if is_long and self.path and all(kind in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             place = "".join(f"[{source(key)}]" for _, key in self.path)
             return replace(self, has_expected=True, place=place, what=what)
-        return replace(self, found=found, expected=expected, has_expected=True, what=what)
+        return replace(self, found=found, expected=expected, has_expected=True, what=what, first=())
 
 
 def _place(kind: str, key: Value) -> str:
@@ -196,8 +199,11 @@ class Family:
         kind = value.type if hasattr(value, "type") else type(value).__name__
         yield f"a {kind}" if kind.strip() else "a value of a type without a name"
 
-    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
-        """Return a function that shows where two long values differ, or None to show both from their start."""
+    def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
+        """Return a function that shows where two long values differ, or None to show both from their start.
+
+        ``first`` is the index of the first entry that is wrong, if it is known.
+        """
         return None
 
     def source(self, value: Value, depth: int) -> str:
@@ -383,9 +389,12 @@ def show(value: Value, digits: int = 4) -> str:
     return shown
 
 
-def show_apart(found: Value, expected: Value) -> tuple[str, str]:
-    """Return both values as `show` does, with as many digits as it takes to tell them apart."""
-    return write_apart(family_of(expected).excerpt(found, expected) or show, found, expected)
+def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, str]:
+    """Return both values as `show` does, with as many digits as it takes to tell them apart.
+
+    Of large arrays, the entries from the index ``first`` on are shown.
+    """
+    return write_apart(family_of(expected).excerpt(found, expected, first) or show, found, expected)
 
 
 def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:

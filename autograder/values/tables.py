@@ -19,6 +19,7 @@ from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, kind_of_
 from autograder.values.family import (
     Difference,
     Family,
+    Index,
     Rules,
     copy_value,
     describe,
@@ -124,7 +125,7 @@ class TableFamily(PandasFamily):
         dtypes = list(value.dtypes) if kind_of_table(value) == "DataFrame" else [value.dtype]
         return any(str(dtype) in {"float16", "float32", "Float32"} for dtype in dtypes)
 
-    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
+    def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
         return rows_around(found, expected)
 
     def schema(self, value: Value) -> Hashable:

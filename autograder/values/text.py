@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import ClassVar
 
 from autograder.base.foreign import Value
-from autograder.values.family import MAX_TEXT, Difference, ExactFamily, Rules, source
+from autograder.values.family import MAX_TEXT, Difference, ExactFamily, Index, Rules, source
 from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, mismatch_message
 
 __all__ = ["BytesFamily", "TextFamily", "text_difference"]
@@ -28,11 +28,11 @@ class TextFamily(ExactFamily):
         elif found != expected:
             yield (lines_difference if "\n" in expected or "\n" in found else line_difference)(found, expected)
 
-    def excerpt(self, found: Value, expected: Value) -> Callable[[Value, int], str] | None:
+    def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
         if not isinstance(found, str) or max(len(found), len(expected)) <= MAX_TEXT:
             return None
-        first, second, begin = text_excerpt(found, expected)
-        return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
+        left, right, begin = text_excerpt(found, expected)
+        return lambda value, _digits: f"{left if value is found else right} (from character {max(1, begin - 12)} on)"
 
     def source(self, value: Value, depth: int) -> str:
         return repr(value.item() if hasattr(value, "item") else value)

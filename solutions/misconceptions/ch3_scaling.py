@@ -58,8 +58,9 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your queries meet the same key. The variance then depends on that key's norm, so your answer jumps if another
-    key is drawn. Every pair needs its own key: what shape do all the keys together have?"""
+    """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
+    depends on that vector's norm, so your answer jumps if another one is drawn. Every pair needs its own query and its
+    own key: what shape do all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 

@@ -120,7 +120,7 @@ class TestAttentionScores:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many queries as keys, and as many entries in each of them"""
-        agrees.attention_scores(*arrays_of([[1, 2, 0], [0, 1, -3], [2, 0, 1]], [[1, 0, 4], [-2, 1, 0], [0, 5, 1]]))
+        agrees.attention_scores(*arrays_of([[1, 2, 0], [0, 1, -3], [2, 0, 1]], [[1, 1, 4], [-2, 1, 0], [0, 5, 1]]))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):

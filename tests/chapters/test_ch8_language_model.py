@@ -896,10 +896,13 @@ class TestGenerate:
             (3.0, [0, 0], 0.0, 0.18, 200),
             (1.0, [1, 0], 0.68, 1.0, 60),
             (10.0, [1, 0], 0.07, 0.59, 120),
+            # The likeliest text of twelve tokens, which a seed of one's own does not give.
+            (10.0, [1, 0] * 6, 0.0, 0.18, 30),
         )
         for temperature, ending, low, high, count in cases:
-            asked = np.array([0]), 2, model, temperature, Rng(5), count, ending, low, high
-            call = f"how often {ending} comes after [0] in {count} texts of generate(np.array([0]), 2, model, {temperature:g}, rng)"
+            n_new = len(ending)
+            asked = np.array([0]), n_new, model, temperature, Rng(5), count, ending, low, high
+            call = f"how often {ending} comes after [0] in {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
             assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_IT_SHOULD, call=call, model=model)
 
     @check(points=0.25, visible=True, after="test_temperature")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from autograder.base.verdict import disclosed_exercise
 from autograder.course.course import load_course
@@ -40,3 +41,17 @@ def test_each_comment_stands_at_its_own_question():
                 first = " ".join(message.split())[:40].split("`")[0]
                 assert text.count(first) == 1
     assert (alone.status, alone.max_score) == (graded.status, graded.max_score)
+
+
+def test_no_message_quotes_an_equation_that_the_student_did_not_write():
+    """Equations with other letters are the same mistake, so the message about it cannot quote one."""
+    checks = load_checks(load_course(ROOT), "ch2_query_key_value")
+    judge, letters = Judge(checks), str.maketrans("iajbk", "pfswz")
+    right = checks.references["einsum_attention"]()
+    for known in checks.misconceptions["einsum_attention"]:
+        own = {name: value.translate(letters) for name, value in known.function().items() if "->" in value}
+        subject = FunctionSubject("a student", {**right, **own})
+        [verdict] = judge.judge(subject, only=frozenset({"einsum_attention"}))
+        quoted = re.findall(r"[a-z]+,[a-z]+->[a-z]*", verdict.message)
+        assert set(quoted) <= set(own.values()), verdict.message
+        assert verdict.misconception == (known.name if own else None)

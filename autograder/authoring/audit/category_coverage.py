@@ -99,7 +99,7 @@ def is_detected(checks: ChapterChecks, exercise: str, function: Function) -> boo
     worth = sorted((c for c in spec.checks if c.points), key=lambda c: not c.kinds)
     # One failing check is enough. Only purity checks need all planned calls, so they run last.
     for planned in (False, True):
-        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds, of_processor=True)
+        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds)
         student = StudentProxy(checks.converse(exercise, functools.partial(_itself, session), planned=planned))
         for check in (c for c in worth if c.purity == planned):
             try:

@@ -229,7 +229,7 @@ class MeasuredExercise:
         ]
 
         def answers(function: Callable[..., Any]) -> list[Answer]:
-            return FunctionSession(self._with(function), call_seconds=self._patience, of_processor=True).batch(calls)
+            return FunctionSession(self._with(function), call_seconds=self._patience).batch(calls)
 
         own = answers(misconception.function)
         others = [number + 1, number - 1] if number == round(number) else [number * 1.5, number / 1.5, number / 10]
@@ -259,9 +259,9 @@ class MeasuredExercise:
     ) -> FunctionSubject:
         """Return a subject with these names. The planned answers of a ``known`` mistake are cached, since it is judged repeatedly."""
         if known is None:
-            return FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
+            return FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
         answers = self._answered_by.setdefault(known, {})
-        return _KnownSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True, answers=answers)
+        return _KnownSubject(self.spec.name, namespace, call_seconds=seconds, answers=answers)
 
     def _grade(
         self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
@@ -429,7 +429,7 @@ class MeasuredExercise:
         if (name, number) not in self._answers:
             self._answers[name, number] = FunctionSession(model).batch(plan)
         asked = zip(self._answers[name, number], plan, strict=True)
-        session = FunctionSession(other, call_seconds=self._patience, of_processor=True)
+        session = FunctionSession(other, call_seconds=self._patience)
         # Stop at the first difference, which is usually among the first calls.
         return all(same_answer(a, session.call(c), c) for a, c in asked if affects is None or affects(c))
 
@@ -491,7 +491,7 @@ class _KnownSession(FunctionSession):
     """Functions whose answers to planned calls are cached in ``answers``."""
 
     def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
-        super().__init__(names, call_seconds=seconds, of_processor=True)
+        super().__init__(names, call_seconds=seconds)
         self._known_answers = answers
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:

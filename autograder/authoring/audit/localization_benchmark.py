@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
@@ -94,7 +93,7 @@ def places_in(
     checks: ChapterChecks, *, mutants: int = MUTANTS, seconds: float = SECONDS
 ) -> dict[str, LocalizationStats]:
     """Measure each exercise of a chapter except quizzes."""
-    locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
+    locator = SolutionLocator(checks, seconds=seconds)
     judge = Judge(checks)
     places: dict[str, LocalizationStats] = {}
     for name, spec in checks.specs.items():

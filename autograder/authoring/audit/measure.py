@@ -25,6 +25,7 @@ import autograder
 from autograder.authoring.audit.category_coverage import CategoryCoverage
 from autograder.authoring.audit.exercise import MeasuredExercise
 from autograder.authoring.audit.localization_benchmark import places_in
+from autograder.authoring.audit.mirror_images import unseparated
 from autograder.authoring.audit.report import ChapterAudit, ExerciseAudit
 from autograder.base.files import write_atomically
 from autograder.course.course import Course, load_course
@@ -127,8 +128,12 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
                 warnings.simplefilter("ignore")  # an edited mutant may be nonsense
                 places = places_in(judge.checks)
             found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
+        quizzes = {spec.name for spec in judge.checks.specs.values() if spec.answers}
+        gaps = [text for name in judge.checks.specs if name not in quizzes for text in unseparated(judge.checks, name)]
     seconds = time.monotonic() - begun
-    return ChapterAudit(chapter, tuple(found), seconds, targets=course.targets, at_least=course.at_least)
+    return ChapterAudit(
+        chapter, tuple(found), seconds, targets=course.targets, at_least=course.at_least, mistakes=tuple(gaps)
+    )
 
 
 _MADE_BY_PYTHON = frozenset({"__pycache__", ".ipynb_checkpoints"})

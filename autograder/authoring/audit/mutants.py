@@ -19,7 +19,7 @@ from autograder.mistakes.edits.operators import Scope
 from autograder.mistakes.edits.statements import statement_mutations
 from autograder.sandbox.protocol import Call
 
-__all__ = ["Mutant", "mutants_of"]
+__all__ = ["Mutant", "compiled", "mutants_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +41,26 @@ class Mutant:
     affects: Callable[[Call], bool] | None = None
 
 
-def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
+Changes = Callable[[ast.AST, Scope], Iterator[tuple[str, ast.AST]]]
+
+
+def mutants_of(function: Callable[..., Any], name: str, changes: Changes | None = None) -> list[Mutant]:
     """Return every mutant of ``function`` that compiles, each source once, in the order of the source.
 
-    A mutant of a class is the class with a mutant of one of its methods.
+    A mutant of a class is the class with a mutant of one of its methods. ``changes`` yields the changes of one node with their
+    labels, by default all mutations.
     """
+    changes = changes or _mutations
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     if isinstance(function, type):
         [cls] = [n for n in tree.body if isinstance(n, ast.ClassDef)]
         cls.decorator_list = [mark for mark in cls.decorator_list if "dataclass" in ast.unparse(mark)]
         methods = [(f"{method.name}: ", method) for method in cls.body if isinstance(method, ast.FunctionDef)]
-        return _mutants(cls, methods, name, vars(sys.modules[function.__module__]))
+        return _mutants(cls, methods, name, vars(sys.modules[function.__module__]), changes)
     [definition] = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     definition.decorator_list = []
-    return _mutants(definition, [("", definition)], name, getattr(inspect.unwrap(function), "__globals__", {}))
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    return _mutants(definition, [("", definition)], name, names, changes)
 
 
 def _mutants(
@@ -62,6 +68,7 @@ def _mutants(
     edited: Sequence[tuple[str, ast.FunctionDef]],
     name: str,
     names: Mapping[str, Any],
+    changes: Changes,
 ) -> list[Mutant]:
     """Return the mutants of ``definition`` with one change in one of ``edited``, given as label prefixes and functions."""
     for _, function in edited:
@@ -73,7 +80,7 @@ def _mutants(
     for where, function in edited:
         scope, places = scope_of(function), _places_in(function)
         for node in [n for statement in function.body for n in ast.walk(statement)]:
-            for change, replacement in _mutations(node, scope):
+            for change, replacement in changes(node, scope):
                 _put(places[id(node)], replacement)
                 try:
                     source = ast.unparse(definition)
@@ -84,12 +91,12 @@ def _mutants(
                 if source in seen:
                     continue
                 seen.add(source)
-                compiled = _compiled(source, definition.name, names)
-                if compiled is not None:
+                image = compiled(source, definition.name, names)
+                if image is not None:
                     label, number = f"{name}: {where}{change}", 2
                     while label in found:
                         label, number = f"{name}: {where}{change} (#{number})", number + 1
-                    found[label] = Mutant(label, compiled, source, _touched(original, source))
+                    found[label] = Mutant(label, image, source, _touched(original, source))
     return list(found.values())
 
 
@@ -140,7 +147,8 @@ def _put(places: Sequence[tuple[ast.AST, str, int | None]], node: ast.AST) -> No
             getattr(parent, field)[index] = node
 
 
-def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+def compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """Return what ``source`` defines as ``name``, with ``names`` as its globals. None if it is not valid Python."""
     namespace = dict(names)
     try:
         with warnings.catch_warnings():

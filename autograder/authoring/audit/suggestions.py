@@ -170,7 +170,7 @@ def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misco
     diagnosed = set()
     for one in wrong:
         names = {**checks.right_names(), name: one.function}
-        subject = FunctionSubject(name, names, call_seconds=_SECONDS, of_processor=True)
+        subject = FunctionSubject(name, names, call_seconds=_SECONDS)
         [verdict] = judge.judge(subject, only=frozenset({name}))
         if verdict.score < verdict.max_score and verdict.misconception == one.name:
             diagnosed.add(one.name)
@@ -204,7 +204,7 @@ def _answers(
     names = checks.right_names()
     if function is not None:
         names[name] = function
-    return FunctionSession(names, call_seconds=_SECONDS, of_processor=True).batch(list(calls))
+    return FunctionSession(names, call_seconds=_SECONDS).batch(list(calls))
 
 
 def _alike(one: Sequence[Answer], other: Sequence[Answer], calls: Sequence[Call]) -> bool:

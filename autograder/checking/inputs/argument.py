@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -74,6 +74,8 @@ class InputCategory:
         configure: Change a request so that the drawn call belongs to the category.
         slot: A call belongs to at most one of the categories that share a slot.
         exclusive: Keep the other arguments ordinary, because this category would hide what they are like.
+        length: Return the length that the category is about, if it is the category of long axes.
+        request_length: Request another length of the same axis.
     """
 
     name: str
@@ -83,6 +85,8 @@ class InputCategory:
     _: KW_ONLY
     slot: str
     exclusive: bool = False
+    length: Callable[[BoundCall], int] | None = None
+    request_length: Callable[[DrawRequest, int], None] | None = None
 
     @classmethod
     def custom(
@@ -139,7 +143,8 @@ def length_category(
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request_length(request, int(rng.integers(low, high + 1)))
 
-    return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive)
+    category = InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive)
+    return category if low == high else replace(category, length=measure, request_length=request_length)
 
 
 @dataclass

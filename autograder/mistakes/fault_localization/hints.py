@@ -34,8 +34,8 @@ from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, 
 
 __all__ = ["PersonalHint", "is_side_effect_free", "personal_hint"]
 
-SECONDS = 0.75  # after this time, no further variant is tried: with the last one, it takes less than a second
-_COLLECTING = 0.25  # seconds in which edits are collected
+SECONDS = 0.75  # of processor time. Then no further variant is tried: with the last one, it takes less than a second
+_COLLECTING = 0.25  # seconds of processor time in which edits are collected
 _CALL_SECONDS = 0.2
 
 _BUILTINS = frozenset(
@@ -80,8 +80,8 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
     program = _program(exercise, function, names)
     if program is None or not is_side_effect_free(program.definitions, names):
         return None
-    begun = time.monotonic()
-    program = replace(program, enough=lambda: time.monotonic() - begun > _COLLECTING)
+    begun = time.process_time()
+    program = replace(program, enough=lambda: time.process_time() - begun > _COLLECTING)
     lazy = LazyChecks(exercise, checks.specs[exercise].checks, checks.converse, checks.run_check)
     here = {**names, exercise: function}
     with _without_output():

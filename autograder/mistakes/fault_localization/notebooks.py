@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from autograder.base.verdict import ExerciseVerdict, LocatedMistake
 from autograder.judging.candidates import diagnosis_of
-from autograder.judging.diagnosis import Candidate, Diagnosis, no_pairs
+from autograder.judging.diagnosis import Candidate, Diagnosis
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
@@ -29,13 +28,12 @@ from autograder.mistakes.fault_localization.correct_programs import (
 )
 from autograder.mistakes.fault_localization.program import Program, Variant
 from autograder.mistakes.fault_localization.search import (
-    ONE_OF_TWO,
     Deadline,
     Located,
     failing,
+    misconceptions_in,
     passes,
     search,
-    second_misconception,
 )
 from autograder.mistakes.fault_localization.trials import Questions, survivors
 from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables
@@ -53,10 +51,13 @@ _SHARE = 0.3  # seconds that are added for each second of grading
 _BEGINNING = 45  # the budget at the start, in limits of one exercise: for about a hundred different mistakes
 _PART = 8  # a mistake may take one such part of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
+_WAITING = 4  # how many times its processor time a search may take by the clock
+# A message describes code with one mistake, but this student's results come from two.
+_TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 
 
 class Budget:
-    """The time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
+    """The processor time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -97,7 +98,7 @@ class _Known:
 
     program: Program
     located: Located | None = None
-    second: Candidate | None = None
+    misconceptions: Sequence[Candidate] = ()
     students: int = 0
     seconds: float = 0.0
     is_exhausted: bool = False
@@ -120,13 +121,14 @@ class NotebookLocator:
     """Finds the lines of the mistakes in submissions.
 
     Attributes:
-        seconds: the time limit for one exercise of one student.
+        seconds: the limit for one exercise of one student, in processor time.
+        clock: returns the processor time of this process and of the sandbox.
         budget: the time that all searches share.
         classmates: correct submissions that may donate an expression.
     """
 
-    def __init__(self, checks: ChapterChecks, seconds: float) -> None:
-        self.seconds, self.budget = seconds, Budget(seconds)
+    def __init__(self, checks: ChapterChecks, seconds: float, clock: Callable[[], float]) -> None:
+        self.seconds, self.clock, self.budget = seconds, clock, Budget(seconds)
         self.classmates = CorrectSubmissions()
         self._named = checks
         quiet = dataclasses.replace(
@@ -148,7 +150,7 @@ class NotebookLocator:
         left = self.seconds * _TOGETHER
         for verdict in exercises:
             if verdict.may_be_located and left > 0:
-                deadline = Deadline(left)
+                deadline = Deadline(left, self.clock)
                 # The marks are final. If the sandbox is gone, the next notebook reports it.
                 with suppress(SandboxUnavailable):
                     found[verdict.name] = self._placed(code, verdict, found)
@@ -158,7 +160,7 @@ class NotebookLocator:
     def _placed(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
     ) -> ExerciseVerdict:
-        """Return ``verdict`` with the place of the mistake. If two mistakes are found and one has a name, report the name too."""
+        """Return ``verdict`` with the place of the mistake. If two are found, report their misconceptions too."""
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return verdict
@@ -179,16 +181,16 @@ class NotebookLocator:
             self._known.clear()
         known = self._known.setdefault(key, _Known(program))
         known.students += 1
-        begun = time.monotonic()
+        begun = self.clock()
         located = self._found(known, code, program, material.traces, helped)
-        self.budget.consume(time.monotonic() - begun)
+        self.budget.consume(self.clock() - begun)
         if located is None:
             return verdict
         placed = dataclasses.replace(verdict, located=_mistake(located))
-        if known.second is None:
+        if not known.misconceptions:
             return placed
-        message = f"{ONE_OF_TWO}\n{known.second.message}"
-        return dataclasses.replace(placed, misconception=known.second.name, message=message, alike="")
+        names = "+".join(one.name for one in known.misconceptions)
+        return dataclasses.replace(placed, misconception=names, message=_two_mistakes(known.misconceptions), alike="")
 
     def _found(
         self, known: _Known, code: StudentCode, program: Program, traces: Sequence[DonorTrace], helped: Sequence[str]
@@ -213,7 +215,8 @@ class NotebookLocator:
         located = attempt.run()
         if known.located is None:
             known.program, known.located = program, located
-            known.seconds, known.is_exhausted, known.second = seconds, attempt.is_exhausted, attempt.second
+            known.seconds, known.is_exhausted = seconds, attempt.is_exhausted
+            known.misconceptions = attempt.misconceptions
             known.donors, known.searched = texts, known.students
         return located
 
@@ -225,12 +228,11 @@ class NotebookLocator:
         return self._material[exercise]
 
     def diagnoses(self, exercise: str) -> tuple[Diagnosis, Diagnosis]:
-        """Return the diagnoses of ``exercise`` for single mistakes, by the search's own inputs and by the hidden ones."""
+        """Return the diagnoses of ``exercise``, by the search's own inputs and by the hidden ones."""
         if exercise not in self._diagnoses:
             known, plan = self._named.misconceptions[exercise], self.checks.plan(exercise)
-            own = diagnosis_of(exercise, self.checks.references, known, plan, pairs=False)
-            hidden = dataclasses.replace(self._named.diagnosis(exercise), pairs=no_pairs)
-            self._diagnoses[exercise] = own, hidden
+            own = diagnosis_of(exercise, self.checks.references, known, plan)
+            self._diagnoses[exercise] = own, self._named.diagnosis(exercise)
         return self._diagnoses[exercise]
 
     def questions(self, exercise: str) -> Questions:
@@ -260,11 +262,11 @@ class _Search:
         self._lazy = lazy_checks(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
-        self._deadline = Deadline(seconds)
-        self._budget = TimeBudget(seconds)
+        self._deadline = Deadline(seconds, locator.clock)
+        self._budget = TimeBudget(_WAITING * seconds)
         self._session: EditableSession | None = None
         self._opened = 0
-        self.second: Candidate | None = None
+        self.misconceptions: Sequence[Candidate] = ()
 
     @property
     def is_exhausted(self) -> bool:
@@ -300,7 +302,7 @@ class _Search:
             located = search(program, survive, self.validate, self._deadline)
             if located is not None and located.edits == 2:
                 diagnoses = self._locator.diagnoses(program.exercise)
-                self.second = second_misconception(located.variants[0], diagnoses, self._ask)
+                self.misconceptions = misconceptions_in(located.variants[0], diagnoses, self._ask)
             return located
         finally:
             if self._session is not None:
@@ -370,6 +372,14 @@ class _EditedNotebook:
 
     def before_redefined(self, exercise: str) -> None:
         """Do nothing: a function that a later cell redefines is not searched."""
+
+
+def _two_mistakes(known: Sequence[Candidate]) -> str:
+    """Return the messages of one or two misconceptions, with a sentence that says that the code has two mistakes."""
+    if len(known) == 1:
+        return f"{_TWO_MISTAKES.format('This message describes one of them')}\n{known[0].message}"
+    numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
+    return "\n".join([_TWO_MISTAKES.format("Each message describes one of them"), *numbered])
 
 
 def _mistake(located: Located) -> LocatedMistake:

@@ -21,7 +21,7 @@ from autograder.mistakes.edits.generator import overlap
 from autograder.mistakes.fault_localization.program import Program, Variant
 from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUnavailable
 
-__all__ = ["ONE_OF_TWO", "Deadline", "LazyChecks", "Located", "failing", "passes", "search", "second_misconception"]
+__all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
 MAX_PLACES = 2  # lines that are reported: if an edit of any of more lines is enough, none of them is the mistake
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
@@ -36,10 +36,6 @@ _MOST_PLACES = 4  # of one slip
 _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
-# The message describes a function that makes only one of the mistakes, but this student's results come from both.
-ONE_OF_TWO = (
-    "Your code has two mistakes. This message describes one of them on its own, so your numbers and shapes may differ."
-)
 
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
@@ -48,9 +44,12 @@ Ask = Callable[[Variant, Sequence[Call]], Sequence[Answer]]
 
 
 class Deadline:
-    """The end of a search, ``seconds`` from now on the clock ``now``."""
+    """The end of a search, ``seconds`` from now on the clock ``now``.
 
-    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+    The clock counts processor time, so that a search finds the same on a busy machine.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.process_time) -> None:
         self._now = now
         self._end = now() + seconds
 
@@ -305,20 +304,29 @@ def passes(checks: LazyChecks, first: str, session: EditableSession, variant: Va
         session.reset()
 
 
-def second_misconception(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask) -> Candidate | None:
-    """Return the misconception that the student's code contains in addition to another mistake, None if there is none.
+def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask) -> list[Candidate]:
+    """Return the misconceptions in code that has two mistakes: up to one for each of the two edits that correct it.
+
+    With one of the edits, the code has only the other mistake. It is a misconception if the results are exactly those of
+    the misconception.
 
     Args:
-        variant: two edits that together correct the code.
+        variant: the edits that together correct the code.
         diagnoses: one diagnosis for each set of inputs. All of them have to name the same misconception.
         ask: returns the results of an edited program.
     """
-    if len(variant.edits) != 2 or any(call.probe for diagnosis in diagnoses for call in diagnosis.calls):
-        return None
-    for edit in variant.edits:
-        half = Variant((edit,))
+    halves = [Variant((edit,)) for edit in variant.edits]
+    is_repeated = len({_change(half) for half in halves}) == 1
+    if len(halves) != 2 or is_repeated or any(call.probe for diagnosis in diagnoses for call in diagnosis.calls):
+        return []
+    known: dict[str, Candidate] = {}
+    for half in halves:
         found = [d.explain([*zip(d.calls, ask(half, d.calls), strict=False)]) for d in diagnoses]
         first = found[0]
-        if first is not None and all(other is not None and other.name == first.name for other in found):
-            return None if PRAISE.search(first.message) else first  # the part that it praises may be the other mistake
-    return None
+        if first is None or any(other is None or other.name != first.name for other in found):
+            continue
+        if first.name in known:
+            return []  # each edit leaves the same mistake, so they are not two different ones
+        known[first.name] = first
+    # The part that a message praises may be the other mistake.
+    return [candidate for candidate in known.values() if not PRAISE.search(candidate.message)]

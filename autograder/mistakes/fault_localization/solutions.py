@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from autograder.judging.judge import Judge
@@ -18,10 +17,10 @@ __all__ = ["SolutionLocator"]
 
 
 class SolutionLocator:
-    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` on the clock ``now``."""
+    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` of processor time."""
 
-    def __init__(self, checks: ChapterChecks, *, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._checks, self._seconds, self._now = checks, seconds, now
+    def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
+        self._checks, self._seconds = checks, seconds
         self._judge: Judge[Checks] = Judge(checks)
         self._operators = loaded_operators(checks.course.root)
         self._known: dict[str, tuple[Material, Questions]] = {}
@@ -41,7 +40,7 @@ class SolutionLocator:
             program,
             lazy_checks(self._checks, exercise),
             self._judge,
-            Deadline(self._seconds, self._now),
+            Deadline(self._seconds),
             questions=questions,
             traces=material.traces,
             validation_seconds=self._checks.course.call_seconds,

@@ -392,7 +392,7 @@ def _answers(
     The result is None for variables, for measurements and, unless ``limited``, for calls with a memory limit.
     """
     namespace = checks.references if function is None else {**checks.references, exercise: function}
-    session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS, of_processor=True)
+    session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
     answered = [
         c if isinstance(c, Call) and not c.measured and (limited or c.memory_mb is None) else None for c in calls
     ]

@@ -197,9 +197,7 @@ def _judge(
 ) -> ExerciseVerdict:
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
-        subject = FunctionSubject(
-            "notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called, waited_for=True
-        )
+        subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)
         [verdict] = replay(
             examples.exercises, subject, only=frozenset({exercise.name}), limits=Limits(call_seconds=seconds)
         )

@@ -3,6 +3,7 @@
 import pickle
 import re
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from typing import ClassVar
 from unittest import mock
@@ -12,12 +13,15 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
 from autograder.judging.judge import Judge, _WithReferences
 from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.sandbox.protocol import Call
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.values import normalize_result
 from tests.framework.judging.conftest import Student, right
-from tests.support.mini import CHAPTER, change
+from tests.support.mini import CHAPTER, RIGHT, change, document, hand_in
 
 
 def test_a_right_notebook_earns_everything(grade):
@@ -76,30 +80,51 @@ def test_an_endless_loop_costs_its_own_exercise_only(grade):
     assert found["mean_kelvin"].status == "passed"
 
 
-@pytest.mark.parametrize(
-    ("load", "waited_for", "status"), [(0.0, False, "timeout"), (1e6, False, "passed"), (1e6, True, "timeout")]
-)
-def test_a_timeout_is_tried_again_on_an_overloaded_machine_only(course, monkeypatch, load, waited_for, status):
-    """On an overloaded machine, a call that timed out is tried again, unless somebody waits for the result."""
-    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
-    calls = []
-
-    def to_kelvin(celsius):
-        calls.append(celsius)
-        while len(calls) == 1:
-            pass
-        return celsius + 273.15
-
-    student = Student(**{**right(), "to_kelvin": to_kelvin})
-    student.waited_for = waited_for
-    [verdict] = Judge(load_checks(course, CHAPTER)).judge(student, only=frozenset({"to_kelvin"}))
-    assert verdict.status == status
+def test_a_call_may_wait_longer_than_it_may_compute(course):
+    """Only processor time counts, so a busy machine, on which a call has to wait, stops no right call."""
+    waits = (
+        "import time\nfrom time import sleep\n\ndef to_kelvin(celsius):\n    sleep(0.6)\n    return celsius + 273.15"
+    )
+    computes = waits.replace("sleep(0.6)", "end = time.process_time() + 0.6\n    while time.process_time() < end: pass")
+    limits = Limits(call_seconds=0.4)
+    for source, status in ((waits, "passed"), (computes, "timeout")):
+        with closing(open_worker(limits, ["numpy"])) as worker:
+            cells = [CodeCell(0, "to_kelvin", source)]
+            student = Student()
+            student.open = lambda *, memory_mb=None, cells=cells, worker=worker: worker.open(cells, memory_mb=memory_mb)
+            [verdict] = Judge(load_checks(course, CHAPTER)).judge(student, only=frozenset({"to_kelvin"}))
+        assert verdict.status == status
 
 
 def in_place(celsius):
     """Right numbers do not excuse writing into the caller's array."""
     celsius += 273.15
     return celsius
+
+
+BOILING = """    @check(points=0.25)
+    def test_boiling(self, agrees):
+        \"\"\"water boils\"\"\"
+        agrees.to_kelvin(np.array([100.0]))
+
+    test_care = pure(points=0.25)"""
+
+
+def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
+    """The case is right in a new process. The check of purity does not pass, although its own calls show nothing."""
+    change(course.checks(CHAPTER), "    test_care = pure(points=0.5)", BOILING)
+    counts = (
+        "calls = []\n\ndef to_kelvin(celsius):\n    calls.append(1)\n    return celsius + 273.15 + (len(calls) == 2)"
+    )
+    always = "def to_kelvin(celsius):\n    return celsius + 273.15 + (np.size(celsius) == 4)"
+    for source, keeps in ((counts, True), (always, False)):
+        path = hand_in(course, "ada", document(course, **{**RIGHT, "to_kelvin": source}))
+        [verdict] = grade_notebooks(course, [Job(path, "ada", CHAPTER)])
+        *_, marker, _boiling, care = verdict.exercise("to_kelvin").checks
+        why = "to_kelvin keeps something from one call to the next: this call returns the right result if it is the first one"
+        assert marker.reason.startswith(why) is keeps
+        assert "291.4 where 290.4 is right" in marker.reason
+        assert (care.status, care.reason.startswith(why)) == (("failed", True) if keeps else ("passed", False))
 
 
 def put_back(celsius):
@@ -143,6 +168,21 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
     assert verdict.checks[-1].status == "failed"
     assert words in verdict.checks[-1].message
     assert verdict.score == 1.5
+
+
+@pytest.mark.parametrize("visible_only", [False, True])
+def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only):
+    """The wrong values may come from the change, so the change is reported first, and once."""
+
+    def to_kelvin(celsius):
+        celsius += 300.0
+        return celsius
+
+    checks = grade(to_kelvin=to_kelvin, visible_only=visible_only)["to_kelvin"].checks
+    first, *others = [check.reason for check in checks if check.status == "failed"]
+    assert first.startswith("to_kelvin changes its input `celsius`: after the call it is not what it was before.")
+    assert first.endswith("At index [0] it is 300 where 273.1 is right.")
+    assert not others
 
 
 def test_an_input_changed_and_put_back_is_right(grade):

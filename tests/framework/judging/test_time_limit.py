@@ -149,11 +149,11 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
 
 def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
     """A waiting call may take longer, but not forever. A working call is stopped when its time is used up."""
-    with time_limit(0.05, of_processor=True):
+    with time_limit(0.05):
         time.sleep(0.2)
     began = time.monotonic()
-    with pytest.raises(OutOfTimeError), time_limit(0.05, of_processor=True):
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
         time.sleep(60)
     assert time.monotonic() - began < 30
-    with pytest.raises(OutOfTimeError), time_limit(0.05, of_processor=True):
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
         swallowing()

@@ -208,7 +208,6 @@ OTHERS = {
     ("values/closeness.py", "as_array"): "the guarded function",
     ("values/closeness.py", "is_perturbable"): "the audit changes right answers",
     ("values/closeness.py", "perturb"): "the audit changes right answers",
-    ("values/arrays.py", "excerpt"): "two arrays",
     ("values/as_json.py", "_encode_array"): "two halves of an array",
     ("values/as_json.py", "_decode_array"): "an examples file",
     ("values/containers.py", "_plausible"): "the rows of an array, and the expected value",
@@ -225,7 +224,6 @@ OTHERS = {
     ("checking/properties.py", "probabilities"): "an input",
     ("checking/quizzes.py", "alternatives"): "a right answer",
     ("checking/plots.py", "_points"): "arrays",
-    ("judging/diagnosis.py", "_numbers"): "arrays",
 }
 
 

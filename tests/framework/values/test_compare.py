@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from autograder.checking.findings import describe_failure, matches
+from autograder.checking.predicates import evaluate
 from autograder.sandbox.protocol import Opaque
-from autograder.values import paste, show, show_apart
+from autograder.values import paste, show
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 
@@ -134,17 +135,51 @@ def test_what_is_shown_of_a_value_is_short():
     assert show([]) == "[]"
 
 
-def test_long_arrays_are_shown_where_they_differ():
-    """Long arrays are shown around the difference if they start with the same numbers."""
+def shown(found, right):
+    """Return what a message shows of two arrays."""
+    lines = describe_failure(matches(found, right), call="f(x)", with_reason=False).splitlines()
+    return tuple(line.split("  ", 1)[1].strip() for line in lines)
+
+
+def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
+    """A larger difference further on does not matter, and neither does rounding before it."""
     right = np.arange(400.0).reshape(2, 200)
-    found = right.copy()
-    found[1, 198] = 0.5
-    assert show_apart(found, right) == (
-        "an array of shape (2, 200) that has [396, 397, 0.5, 399] from index [1, 196] on",
-        "an array of shape (2, 200) that has [396, 397, 398, 399] from index [1, 196] on",
+    found = right + 1e-9
+    found[0, 17], found[1, 198] = 17.5, 1e6
+    assert shown(found, right) == (
+        "an array of shape (2, 200) that has [17.5, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) that has [17, 18, 19, 20] from index [0, 17] on",
     )
     found[0, 0] = 7
-    assert show_apart(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
+    assert shown(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
+    found[1, 199] = np.nan
+    assert shown(found, right)[0] == "an array of shape (2, 200) that has [nan] from index [1, 199] on"
+    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) that has [nan] from index [199] on"
+
+
+def test_two_boolean_arrays_never_look_equal():
+    """A mask is shown from the first entry on that is wrong."""
+    right = np.tril(np.ones((9, 9), dtype=bool))
+    found = right.copy()
+    found[7, 8] = True
+    assert shown(found, right) == (
+        "an array of shape (9, 9) that has [True] from index [7, 8] on",
+        "an array of shape (9, 9) that has [False] from index [7, 8] on",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "options", "words"),
+    [
+        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "found an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
+        ("within", np.arange(60.0), {"low": 0, "high": 55}, "found an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
+    ],
+)  # fmt: skip
+def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options, words):
+    """The sentence and the excerpt start at the first sum or entry that is wrong."""
+    finding = evaluate(name, value, None, options)
+    assert finding.reason.endswith(words)
+    assert " that has [" in describe_failure(finding, call="f(x)", with_reason=False)
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():
@@ -153,7 +188,10 @@ def test_a_list_stands_for_an_array_unless_lists_are_refused():
     for found in ([1.0, 2.0], (1.0, 2.0)):
         assert matches(found, right) is None
         assert matches((found, 3.0), (right, 3.0)) is None
-    assert matches([1.0, 2.0], right, lists=False).reason == "It is a list of 2 items; an array of shape (2,) is asked for."
+    assert (
+        matches([1.0, 2.0], right, lists=False).reason
+        == "It is a list of 2 items; an array of shape (2,) is asked for."
+    )
     assert matches((1.0, 2.0), right, lists=False).kind == "type"
     pair = matches(([1.0, 2.0], 3.0), (right, 3.0), lists=False)
     assert pair.reason == "The first part is a list of 2 items; an array of shape (2,) is asked for."

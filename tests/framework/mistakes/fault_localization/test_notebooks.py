@@ -94,8 +94,7 @@ def test_how_much_is_told_is_a_setting(patient):
 
     assert told("message", "nothing") == ""
     assert (
-        told("message", "line")
-        == "The mistake is in line 3 of its cell. With one small change there, all checks pass."
+        told("message", "line") == "The mistake is in line 3 of its cell. With one small change there, all checks pass."
     )
     assert "look at the axis" in told("message", "kind")
     assert told("title", "kind") == ""
@@ -127,10 +126,36 @@ def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
     ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
     assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
     assert ada.misconception == bob.misconception == "wrong_sign"
-    assert ada.message.startswith("Two things at once.")
-    assert "You subtracted the offset." in ada.message
+    assert ada.message.startswith(
+        "Your code has two mistakes. This message describes one of them on its own, so your numbers and shapes may differ.\n"
+        "You subtracted the offset."
+    )
     assert ada.score == cy.score
     assert (cy.misconception, cy.located.lines) == (None, (2, 3))
+
+
+SEVENFOLD = '''
+wrong = misconceptions_of("to_kelvin")
+
+@wrong
+def sevenfold(celsius):
+    """You multiply by 7."""
+    return celsius * 7 + 273.15
+'''
+
+
+def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(patient, tmp_path):
+    """Each of two edits of the student's own code removes one misconception. One edit that is enough removes a single one."""
+    path = "solutions/misconceptions/ch1_units.py"
+    known = (patient.root / path).read_text() + SEVENFOLD
+    course = copy_course(tmp_path / "seven", config=PATIENT, files={path: known})
+    two = "def to_kelvin(celsius):\n    celsius = celsius * 7\n    return celsius - 273.15"
+    students = {"ada": {"to_kelvin": two}, "bob": {"to_kelvin": two.replace("-", "+")}}
+    ada, bob = (v.exercise("to_kelvin") for v in grade_notebooks(course, hand_in_all(course, **students)))
+    assert sorted(ada.misconception.split("+")) == ["sevenfold", "wrong_sign"]
+    assert ada.message.startswith("Your code has two mistakes. Each message describes one of them on its own,")
+    assert all(f"{number}. You " in ada.message for number in (1, 2))
+    assert (bob.misconception, bob.message) == ("sevenfold", "You multiply by 7.")
 
 
 def test_a_classmates_right_answer_lends_an_expression(patient):

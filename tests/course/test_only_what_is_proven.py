@@ -1,0 +1,97 @@
+"""Messages say only what is proven: no misconception for its mirror image, and no category of input that is not the cause."""
+
+from __future__ import annotations
+
+from functools import cache
+from textwrap import indent
+
+import numpy as np
+import pytest
+
+from autograder.course.course import load_course
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from tests.support import ROOT
+
+BLOCKS = "X = model['embedding'][np.asarray(tokens)]\nfor weights in model['blocks']{}:\n    X = transformer_block(X, weights, model['h'])\nreturn layer_norm(X, **model['norm']) @ model['embedding'].T"
+OWN_SEED = "return _right(tokens, n_new, model, temperature, np.random.default_rng(0))"
+POSITIONS = "return _right(X, {}, base)"
+PAIRS = "{} = rng.standard_normal((n_samples, d_k))\n{} = rng.standard_normal(d_k)\nreturn (q * k).sum(axis=-1).var()"
+CASES = [
+    ("ch8", "next_token_logits(tokens, model)", BLOCKS.format("[:1]"), "only_the_first_block", True),
+    ("ch8", "next_token_logits(tokens, model)", BLOCKS.format("[:-1]"), "only_the_first_block", False),
+    ("ch8", "generate(tokens, n_new, model, temperature, rng)", OWN_SEED, "greedy_at_every_temperature", False),
+    ("ch8", "rotate_positions(X, positions, base=10000.0)", POSITIONS.format("np.arange(len(positions))"), "index_for_position", True),
+    ("ch8", "rotate_positions(X, positions, base=10000.0)", POSITIONS.format("positions - positions.min()"), "index_for_position", False),
+    # Nothing separates these two, so the message fits both.
+    ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("q", "k"), "one_key_for_all", True),
+    ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("k", "q"), "one_key_for_all", True),
+]  # fmt: skip
+
+
+@cache
+def judge_of(chapter):
+    """Return the judge of the chapter whose name starts with ``chapter``."""
+    course = load_course(ROOT)
+    name = next(name for name in course.finished_chapters() if name.startswith(chapter))
+    return Judge(load_checks(course, name))
+
+
+def verdict_on(chapter, signature, body, *, visible_only=False):
+    """Return the verdict on a function with this signature and body, in which ``_right`` is the reference."""
+    judge = judge_of(chapter)
+    exercise = signature.partition("(")[0]
+    names = {**vars(__import__(f"solutions.{judge.checks.chapter}", fromlist=["x"])), "np": np}
+    names["_right"] = names[exercise]
+    exec(f"def {signature}:\n{indent(body, '    ')}\n", names)  # noqa: S102 - lines of this file
+    subject = FunctionSubject("a student", {**judge.checks.right_names(), exercise: names[exercise]}, call_seconds=5)
+    [verdict] = judge.judge(subject, only=frozenset({exercise}), visible_only=visible_only)
+    assert verdict.status != "passed"
+    return verdict
+
+
+@pytest.mark.parametrize("visible_only", [True, False])
+@pytest.mark.parametrize(("chapter", "signature", "body", "name", "is_named"), CASES)
+def test_a_mistake_is_not_named_as_its_mirror_image(chapter, signature, body, name, is_named, visible_only):
+    """Neither the grader nor ``check()`` reports the misconception for the other mistake."""
+    verdict = verdict_on(chapter, signature, body, visible_only=visible_only)
+    message = next(m.message for m in judge_of(chapter).checks.misconceptions[verdict.name] if m.name == name)
+    assert (verdict.misconception == name, message in verdict.message) == (is_named, is_named)
+
+
+LIMITS = [
+    (
+        "ch1",
+        "softmax(x, axis=-1)",
+        "return _right(x * 1.01 if x.shape[axis] > 17 else x, axis)",
+        "With n = 18 (17 is right): ",
+    ),
+    (
+        "ch3",
+        "scaled_dot_product_attention(Q, K, V)",
+        "return _right(Q, K * (np.arange(K.shape[-2]) < 128)[:, None], V)",
+        "With n_k = 129 (128 is right): ",
+    ),
+    (
+        "ch4",
+        "causal_mask(n_q, n_k=None)",
+        "mask = _right(n_q, n_k)\nmask[9:] = mask[8] if n_q > 9 else False\nreturn mask",
+        "With n_q = 10 (9 is right): ",
+    ),
+    (
+        "ch4",
+        "masked_attention(Q, K, V, mask=None)",
+        "return _right(*(x[:1] if x.ndim > 3 else x for x in (Q, K, V)), mask)",
+        "With two batch axes: ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("chapter", "signature", "body", "heading"), LIMITS)
+def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, heading):
+    """The drawn axes are longer than 64, 127 or 300. The heading is about the smallest one that fails."""
+    found = next(c for c in verdict_on(chapter, signature, body).checks if c.name == "test_every_kind")
+    assert found.reason.startswith(heading)
+    gave, right = (line.split("  ", 1)[1].strip() for line in found.example.splitlines()[-2:])
+    assert gave != right
