@@ -158,7 +158,7 @@ def _binomial(number: int, share: float) -> np.ndarray:
     """Return the probabilities of 0 to ``number`` successes."""
     counts = np.arange(number + 1)
     if share in (0.0, 1.0):
-        return (counts == number * share).astype(np.float64)
+        return np.asarray(counts == number * share, dtype=np.float64)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, number + 1)))])
     ways = factorials[-1] - factorials - factorials[::-1]
-    return np.exp(ways + counts * np.log(share) + (number - counts) * np.log1p(-share))
+    return np.asarray(np.exp(ways + counts * np.log(share) + (number - counts) * np.log1p(-share)))
