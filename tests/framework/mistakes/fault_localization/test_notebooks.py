@@ -94,8 +94,7 @@ def test_how_much_is_told_is_a_setting(patient):
 
     assert told("message", "nothing") == ""
     assert (
-        told("message", "line")
-        == "The mistake is in line 3 of its cell. With one small change there, all checks pass."
+        told("message", "line") == "The mistake is in line 3 of its cell. With one small change there, all checks pass."
     )
     assert "look at the axis" in told("message", "kind")
     assert told("title", "kind") == ""
@@ -127,7 +126,7 @@ def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
     ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
     assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
     assert ada.misconception == bob.misconception == "wrong_sign"
-    assert ada.message.startswith("Two things at once.")
+    assert ada.message.startswith("Your code has two mistakes.")
     assert "You subtracted the offset." in ada.message
     assert ada.score == cy.score
     assert (cy.misconception, cy.located.lines) == (None, (2, 3))
