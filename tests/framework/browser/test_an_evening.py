@@ -108,7 +108,7 @@ def evening(page, keep):
 
     type_and_run(stub, ENDLESS)
     type_and_run(checked)
-    expect(checked).to_contain_text("was still running after 3 seconds")
+    expect(checked).to_contain_text("was stopped after 3 seconds")
     expect(checked).to_contain_text("while True:")
     keep(page, "endless")
 

@@ -21,7 +21,7 @@ from tests.support.mini import change
 def test_a_check_of_all_categories_needs_a_contract():
     """The message says what to write."""
     with pytest.raises(
-        CourseError, match=r"does not say what the exercise 'f' takes: write @exercise\(…, takes=Contract"
+        CourseError, match=r"does not say what the exercise 'f' takes. Write @exercise\(…, takes=Contract"
     ):
 
         @exercise("f", points=1)

@@ -14,7 +14,7 @@ def test_a_choice_counts_however_it_is_written(written):
     assert evaluate("chosen", written, params={"right": "b"}) is None
 
 
-@pytest.mark.parametrize(("answer", "words"), [(None, "still None"), ("e", "write one of 'a', 'b'"), (2, "It is 2")])
+@pytest.mark.parametrize(("answer", "words"), [(None, "still None"), ("e", "Write one of 'a', 'b'"), (2, "It is 2")])
 def test_an_answer_that_is_no_choice_is_told_so(answer, words):
     """Before grading, a quiz says whether each answer is well formed."""
     assert words in evaluate("one_of", answer, params={"choices": ["a", "b"]}).reason
@@ -22,7 +22,7 @@ def test_an_answer_that_is_no_choice_is_told_so(answer, words):
 
 def test_a_property_needs_no_reference_and_says_what_it_found():
     """Rows that do not sum to one are shown, and a number that is too large for a float is described."""
-    assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
+    assert "the sums are [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
     assert evaluate("is_number", 10**100) is None
     found = evaluate("is_number", Opaque("int"))
     assert found.reason == "It is a whole number of more than 307 digits, which is too large. Write a number."

@@ -160,7 +160,7 @@ def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments,
         (OSError(errno.ENOSPC, "No space left on device", "/course/x"), "Cannot write /course/x: no space is left there."),
         (OSError(errno.EROFS, "Read-only file system", "/course/x"), "Cannot use /course/x: Read-only file system."),
         (GradebookError("The gradebook is down."), "The gradebook is down."),
-        (SandboxStartError("No jail can be had any more."), "No jail can be had any more."),
+        (SandboxStartError("The sandbox failed to start."), "The sandbox failed to start."),
     ],
 )  # fmt: skip
 def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, error, words):

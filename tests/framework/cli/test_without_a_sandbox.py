@@ -111,7 +111,7 @@ def test_grade_says_the_same_as_check_in_a_course(machine, places):
         python("-m", "autograder", *words, cwd=course, status=1, **machine).stderr
         for words in (("grade", CHAPTER), ("check", inside), ("audit", "--from-class", CHAPTER))
     ]
-    reasons = {re.search(r"No confinement works here.*doctor`", text)[0] for text in told}
+    reasons = {re.search(r"No sandbox works here.*doctor`", text)[0] for text in told}
     assert len(reasons) == 1
     assert not ran.exists()
 

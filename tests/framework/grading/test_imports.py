@@ -65,4 +65,4 @@ def test_an_import_of_the_courses_own_is_nobodys_zero(course, line, sentence):
             grade_notebooks(course, jobs)
     else:
         [verdict] = grade_notebooks(course, jobs)
-        assert (verdict.status, verdict.reason.partition(" List")[0]) == ("ungradable", sentence)
+        assert (verdict.status, verdict.reason.partition(" Add")[0]) == ("ungradable", sentence)

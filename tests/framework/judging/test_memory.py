@@ -49,6 +49,6 @@ def test_without_a_limit_both_forms_answer(student):
 def test_blocks_fit_into_the_limit_and_the_whole_table_does_not(student):
     """The failure gives the memory limit and the reason why it was not enough."""
     assert student.within(memory_mb=64).in_blocks(X).shape == X.shape
-    with pytest.raises(CheckFailed, match="whole takes more than the 64 MiB that it may have") as failure:
+    with pytest.raises(CheckFailed, match="whole takes more than the 64 MiB that it may use") as failure:
         student.within(memory_mb=64).whole(X)
     assert failure.value.kind == "memory"

@@ -247,7 +247,7 @@ def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_rec
     assert judged(lambda n: n).status == "passed"
     constant = judged(lambda n: 3)  # noqa: ARG005
     assert [c.status for c in constant.checks][:2] == ["passed", "failed"]
-    assert constant.checks[1].message == "It should be between 15 and 25; found 30.\nthe sum of ten f(2) gave  30"
+    assert constant.checks[1].message == "It should be between 15 and 25, but it is 30.\nthe sum of ten f(2) gave  30"
     assert judged(lambda n: 4 if n == 3 else 2.1).misconception == "one_more_of_three"
     assert Judge(checks).judge(Student(f=lambda n: n))[0].score == 2.0  # its care is looked at through plain calls
 
@@ -292,7 +292,7 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
 
     text = message(lambda n: [n])
     assert text.startswith("Using the result of boxes ended with")
-    assert "ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
+    assert "ended with AttributeError: 'int' object has no attribute 'size', but not in your code" in text
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")

@@ -121,7 +121,7 @@ class TestText:
         text = card_text(Card(verdict(check(), status="passed", score=1.0), well_formed_only=True))
         assert "Every question has a valid answer." in text
         assert "Well done" not in text
-        assert "inputs that you cannot see" not in text
+        assert "hidden inputs" not in text
 
     def test_no_line_is_wider_than_nbgrader_shows(self):
         """However long the arrays and messages, `nbgrader validate` cuts nothing off."""

@@ -207,7 +207,7 @@ WRONG = {
         "naturals",
         "def naturals():\n    return iter(range(1000))\n",
         "test_endless",
-        "The range_iterator ends after 1,000 items, and the right one goes on.",
+        "The range_iterator ends after 1,000 items, but the right one goes on.",
     ),
     "a long generator that is wrong at its end": (
         "countdown",
@@ -255,7 +255,7 @@ WRONG = {
         "total",
         "calls = []\ndef total(numbers):\n    calls.append(1)\n    return sum(numbers) + (len(calls) > 2)\n",
         "test_care",
-        "two different answers",
+        "two different results",
     ),
     "a generator that empties its list": (
         "drained",

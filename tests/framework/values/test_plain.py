@@ -79,7 +79,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
     """A message gives the place, the value and the expected value, types if only they differ, and missing or extra items."""
     found = found if "Opaque" in repr(found) else normalize_result(found)
     finding = matches(found, normalize_result(right))
-    assert finding.reason.endswith(words) if words.startswith("is") else finding.reason == words
+    assert finding.reason.endswith(words) if words.startswith(":") else finding.reason == words
     assert not equal(found, normalize_result(right))
     assert describe_failure(finding, call="f(x)", with_reason=False).startswith("f(x)")
 

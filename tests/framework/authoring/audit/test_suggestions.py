@@ -111,7 +111,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
         )
     )
     # The survivor keeps its marks until a check makes the call shown above it.
-    [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check sees it yet")[2])[:1]
+    [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check detects it yet")[2])[:1]
     [ask] = re.findall(r"Let a visible check use (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
     course = fresh(course)
     [found] = audit(course, [CHAPTER], mutants=False)

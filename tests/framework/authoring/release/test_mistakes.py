@@ -119,14 +119,14 @@ CASES = {
     "stub that is no stub": (mark("to_kelvin", solution=False), r"cell to_kelvin: to_kelvin is checked, but its stub is not marked as one"),
     "no check cell": (without("check_mean_kelvin"), r"mean_kelvin has no check cell"),
     "check of another exercise": (source("check_to_kelvin", "to_kelvin", "mean_kelvin"), r"cell check_to_kelvin, line 1: it checks mean_kelvin, but its name is that of to_kelvin. It must be check\(to_kelvin\)"),
-    "check of nothing": (source("check_to_kelvin", "check(to_kelvin)", "pass"), r"cell check_to_kelvin, line 1: it checks nothing. It has to read check\(to_kelvin\)"),
+    "check of nothing": (source("check_to_kelvin", "check(to_kelvin)", "pass"), r"cell check_to_kelvin, line 1: it checks nothing. It must be check\(to_kelvin\)"),
     "quiz without quotes": (source("check_quiz_ch1_units", '"quiz_ch1_units"', "quiz_ch1_units"), r'cell check_quiz_ch1_units, line 1: quiz_ch1_units is not a function of the notebook. It must be check\("quiz_ch1_units"\)'),
     "wrong id": (mark("check_to_kelvin", grade_id="chek_to_kelvin"), r"cell chek_to_kelvin: it checks to_kelvin, but its grade_id is chek_to_kelvin.*Call it check_to_kelvin"),
     "graded cell of nothing": (book(lambda c, d: d["cells"].append({**c["check_to_kelvin"], "source": "1", "metadata": {"nbgrader": {**c["check_to_kelvin"]["metadata"]["nbgrader"], "grade_id": "extra"}}})), r"cell extra: it is graded, but belongs to no exercise with checks"),
     "not locked": (mark("check_to_kelvin", locked=False), r"cell check_to_kelvin: it is not locked"),
     "check above its stub": (book(lambda c, d: (d["cells"].remove(c["check_to_kelvin"]), d["cells"].insert(2, c["check_to_kelvin"]))), r"cell check_to_kelvin: it is above its stub"),
     "check not imported": (source(1, "from autograder import check, hint", ""), r"cell check_to_kelvin, line 1: no cell above it imports check\. Put “from autograder import check, hint”"),
-    "misspelt def": (source("to_kelvin", "def to_kelvin", "def to_kelvim"), r"cell to_kelvin, line 1: it defines to_kelvim, and its checks ask for to_kelvin. Is to_kelvin or to_kelvim misspelt\?"),
+    "misspelt def": (source("to_kelvin", "def to_kelvin", "def to_kelvim"), r"cell to_kelvin, line 1: it defines to_kelvim, but its checks use to_kelvin. Is to_kelvin or to_kelvim misspelt\?"),
     "another def": (source("to_kelvin", "def to_kelvin", "def warm"), r"cell to_kelvin, line 1: it defines warm, but its checks use to_kelvin"),
     "no def": (book(lambda c, _d: c["to_kelvin"].update(source="# write it here")), r"cell to_kelvin: it defines no function, but its checks use to_kelvin"),
     "syntax error in a stub": (source("to_kelvin", "(celsius):", "(celsius:"), r"cell to_kelvin, line 1: Python cannot read it: '\(' was never closed"),
@@ -139,7 +139,7 @@ CASES = {
     "not blank": (source("to_kelvin", "raise NotImplementedError", "return 0 * celsius"), r"cell to_kelvin, line 3: to_kelvin is not blank"),
     "quiz answered rightly": (source("quiz_ch1_units", "q1 = None", 'q1 = "b"'), r"cell quiz_ch1_units, line 1: the stub reveals the right answer of q1"),
     "quiz answered wrongly": (source("quiz_ch1_units", "q1 = None", 'q1 = "c"'), r"cell quiz_ch1_units, line 1: the stub answers q1 already"),
-    "answer in another cell": (source(7, "readings =", 'q1 = "b"\nreadings ='), r"code cell 6, line 1: it gives the right answer of q1 away"),
+    "answer in another cell": (source(7, "readings =", 'q1 = "b"\nreadings ='), r"code cell 6, line 1: it reveals the right answer of q1"),
     "solution in another cell": (source(7, "readings =", "def to_kelvin(celsius):\n    return celsius + 273.15\nreadings ="), r"code cell 6, line 1: it defines to_kelvin, which is an exercise, so students would get its solution"),
     "quiz variable missing in the stub": (source("quiz_ch1_units", "q2 = None", "q3 = None"), r"cell quiz_ch1_units: the stub has no variable q2"),
     "quiz variable missing in the table": (source("quiz_ch1_units", "q2 = None", "q2 = None\nq3 = None"), r"cell quiz_ch1_units, line 3: q3 is not one of the questions of quiz_ch1_units, which are q1, q2"),
@@ -178,8 +178,8 @@ CASES = {
     "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
     "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm holds no check"),
     "two classes of one exercise": (end(CHECKS, '\n\n@exercise("to_kelvin", points=1)\nclass TestAgain:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"a second class has checks of to_kelvin. The checks of the class in line \d+"),
-    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing, as that of line \d+, which it replaces"),
-    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin, as that of line \d+, which it replaces"),
+    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing. It replaces the check of line \d+, which it replaces"),
+    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin. It replaces the class of line \d+, which it replaces"),
     "class without @exercise": (end(CHECKS, '\n\nclass TestMore:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"TestMore has checks but is not marked with @exercise"),
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it is not in a class, so grading does not run it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
@@ -188,7 +188,7 @@ CASES = {
     "a second notebook to read": (beside("notes.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": "x"}]}'), ""),
     "a second notebook that is broken": (beside("notes.ipynb", "{"), r"notes\.ipynb: it is next to the chapter's notebook but cannot be read: "),
     "data files too large": (too_large, r"the files next to the notebook take 65 MiB\. The limit is 64 MiB, .*  The largest is all\.npz with 65 MiB"),
-    "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is no function"),
+    "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is not a function"),
     "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is not an exercise of this chapter\. Did you mean mean_kelvin\?"),
     "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not a valid notebook \(JSON error in line \d+"),
     "no source folder": (lambda root: (root / "source").rename(root / "sauce"), rf"there is no folder source/{CHAPTER}"),
@@ -205,7 +205,7 @@ IN_THE_JAIL = {
     "cell that never ends": (both(setting("c.Course.cell_seconds = 0.5"), source(7, "readings =", "while True:\n    pass\nreadings =")), r"code cell 6: with the reference solutions in it, it ran out of time \(0\.5 s\)"),
     "figure that is not drawn": (book(lambda c, _d: (c[7].update(source="try:\n    import matplotlib.pyplot as plt\n    plt.plot(to_kelvin('x'))\nexcept Exception:\n    print('Nothing to see.')"), c[7]["metadata"].update(tags=["picture"]))), r"code cell 6: with the reference solutions in it, it is tagged picture but draws nothing\. It says: “Nothing to see\.”"),
     "cell that is meant to fail": (book(lambda c, _d: (c[7].update(source="1 / 0"), c[7]["metadata"].update(tags=["raises-exception"]))), None),
-    "stub that cannot be run": (source("to_kelvin", "(celsius):", "(celsius) -> xarray.DataArray:"), r"cell to_kelvin, line 1: in the notebook as it is handed out, it fails\. NameError: name 'xarray' is not defined"),
+    "stub that cannot be run": (source("to_kelvin", "(celsius):", "(celsius) -> xarray.DataArray:"), r"cell to_kelvin, line 1: in the released notebook, it fails\. NameError: name 'xarray' is not defined"),
     "reference that needs what students lack": (text(SOLUTIONS, "return celsius + 273.15", "import hypothesis\n    return celsius + 273.15"), r"graded in the sandbox like a student's solution, the reference of to_kelvin earns 0 of 2 points"),
     "reference that remembers": (text(SOLUTIONS, "return celsius + 273.15", "celsius = np.asarray(celsius)\n    celsius += 273.15\n    return celsius"), r"TestToKelvin\.test_care: the reference fails it: to_kelvin changes its input"),
     "reference that is no def": (text(SOLUTIONS, "def to_kelvin(celsius):\n    return celsius + 273.15", "to_kelvin = lambda celsius: celsius + 273.15"), r"to_kelvin cannot be put into the notebook"),
@@ -287,7 +287,7 @@ def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
     said = []
     release(course, [CHAPTER], mutants=False, draft=True, say=said.append)
     assert "this is a draft. Missed targets:" in said[-1]
-    assert "given to every question earns" in said[-1]
+    assert "always returns one visible result earns" in said[-1]
     page = course.root / ".autograder" / "audit" / f"{CHAPTER}.html"
     assert "released as a draft" in page.read_text()
     assert str(page) in said[-1]
@@ -334,7 +334,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
         "to_kelvin: it has 0 alternatives, but c.Course.at_least requires 1.",
         "to_kelvin: it has 3 hints, but c.Course.at_least requires 4.",
         "mean_kelvin: it has 3 hints, but c.Course.at_least requires 4.",
-        "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
+        "quiz_ch1_units: it has 0 hints, but c.Course.at_least requires 4.",
     ]
     draft = validate(course, CHAPTER, mutants=False, draft=True)
     assert (draft.refused, draft.draft, len(draft.missed_targets)) == ("", True, 4)

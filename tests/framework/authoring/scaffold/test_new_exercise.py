@@ -148,7 +148,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --chapter 2nd", "'2nd' cannot be the id of a chapter"),
         ("f --chapter ../up", "'../up' cannot be the id of a chapter"),
         ("f --chapter misconceptions", "is already a folder in solutions/"),
-        ("f --chapter Ch1_Units", "'Ch1_Units' and the chapter 'ch1_units' differ in capitals only"),
+        ("f --chapter Ch1_Units", "'Ch1_Units' and the chapter 'ch1_units' differ only in capital letters"),
         ("f --points nan", "cannot be worth nan points"),
         ("f --points -1", "cannot be worth -1 points"),
         ("f --signature g(x)", "--signature is for g, but the exercise is called f. Write f(…)."),
@@ -300,7 +300,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
     document["cells"][-1]["source"] = "a text of one piece, with é"
     path.write_text(json.dumps(document, indent=2))
     told = run(course, "stubs", CHAPTER)
-    assert told == f"{CHAPTER}: {'to_kelvin written anew' if expected else 'every stub is as its reference says'}.\n"
+    assert told == f"{CHAPTER}: {'to_kelvin updated' if expected else 'every stub already matches its reference'}.\n"
     cell["source"] = expected or stub
     assert path.read_text() == json.dumps(document, indent=2)
     assert run(course, "stubs") == f"{CHAPTER}: every stub already matches its reference.\n"
@@ -313,5 +313,5 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     assert "`autograder stubs` gives the stub the reference's." in mistake
     change(course.root / NOTEBOOK, "def to_kelvin(celsius)", "def to_celsius(celsius)")
     before = files(course)
-    assert "The stub of to_kelvin in " in run(course, "stubs", status=1)
+    assert "in the stub of to_kelvin in " in run(course, "stubs", status=1)
     assert files(course) == before

@@ -150,7 +150,7 @@ def test_marks_without_confinement_are_refused(course):
     """A verdict from --unsafe-local enters the gradebook only if that is requested."""
     (course.root / "gradebook.db").unlink()
     unsafe = verdict("ada", sandbox="local")
-    with pytest.raises(CourseError, match="graded without confinement"):
+    with pytest.raises(CourseError, match="graded without a sandbox"):
         enter(course, unsafe)
     assert not (course.root / "gradebook.db").exists()
     assert enter(course, unsafe, allow_unsafe=True) == 1

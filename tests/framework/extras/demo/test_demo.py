@@ -156,7 +156,7 @@ def test_one_fault_of_a_student_is_one_line(course):
             report.verdicts[chapter, student] = ungradable(Job(Path("x"), student, chapter), reason)
     _, head, *lines = recognised(report).splitlines()
     assert head.startswith("Needs your review")
-    assert lines[0] == "  elif, every chapter: the notebook is not JSON, so it is not a whole notebook."
+    assert lines[0] == "  elif, every chapter: the notebook is not a valid notebook."
     assert [line.partition(":")[0] for line in lines[1:]] == [
         f"  ben, {', '.join(c[:3] for c in chapters if c != chapters[2])}",
         "  ben, ch2",
@@ -198,7 +198,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
     text = "\n".join(said)
     planted = sum(work.injected is not None for work in report.work.values())
     assert f"{planted} of {planted} mistakes that were injected one at a time were identified by name." in text
-    assert "elif, ch1: the notebook is not JSON, so it is not a whole notebook." in text
+    assert "elif, ch1: the notebook is not a valid notebook." in text
     assert "to validate and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")
     assert (demo / "gradebook.db").is_file()

@@ -113,7 +113,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     )
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
     assert both.startswith(
-        "The mistake is in line 2 of cell 7: look at the number. No single small change there is enough"
+        "The mistake is in line 2 of cell 7: look at the number. One small change is not enough here"
     )
 
 
@@ -126,10 +126,8 @@ def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
     ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
     assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
     assert ada.misconception == bob.misconception == "wrong_sign"
-    assert ada.message.startswith(
-        "Your code has two mistakes. This message describes one of them on its own, so your numbers and shapes may differ.\n"
-        "You subtracted the offset."
-    )
+    assert ada.message.startswith("Your code has two mistakes.")
+    assert "You subtracted the offset." in ada.message
     assert ada.score == cy.score
     assert (cy.misconception, cy.located.lines) == (None, (2, 3))
 

@@ -68,7 +68,7 @@ class TestGuard:
         """It is stopped although it swallows everything. The guard leaves nothing behind, and the next check works."""
         before = signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr
         text = said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.2)")
-        assert "softmax was still running after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
+        assert "softmax was stopped after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
         assert "Is there a loop that never ends" in text
         assert "It was in line" in text
         assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr) == before
@@ -81,7 +81,7 @@ class TestGuard:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"call_seconds": 0.1}))
         code = "def mean_of(x):\n    while True:\n        pass\ncheck(mean_of)"
         text = said(notebook_check.CheckFailed, notebook, code)
-        assert "mean_of was still running after 0.1 seconds on x = np.array([1.0, 2.0, 6.0]), and was stopped" in text
+        assert "mean_of was stopped after 0.1 seconds on x = np.array([1.0, 2.0, 6.0])" in text
 
     @pytest.mark.parametrize("seconds", ["0", "-1", "'long'", "True", "float('nan')"])
     def test_seconds_that_make_no_sense_are_told(self, notebook, seconds):

@@ -118,7 +118,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     watched.until("1 of 3 exercises solved")
     save(laid_out, mean_kelvin=ENDLESS)
-    assert "still running after 2 seconds" in " ".join(watched.until("which loop never ends").split())
+    assert "was stopped after 2 seconds" in " ".join(watched.until("loop that never ends").split())
     save(laid_out, to_kelvin="while True: pass")
     until = time.monotonic() + 20
     while not watched.watch._checker.busy and time.monotonic() < until:
