@@ -102,7 +102,7 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
     """A word that is no option, and a word instead of a number, get a message about what to write."""
     verdict = graded(course, q1="e", q2="a quarter")
     assert "Write one of 'a', 'b', 'c', 'd'" in verdict.checks[0].message
-    assert "write a number" in verdict.checks[1].message
+    assert "Write a number" in verdict.checks[1].message
     assert [c.status for c in verdict.checks[2:]] == ["not_tried", "not_tried"]
 
 

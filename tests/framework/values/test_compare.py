@@ -171,8 +171,8 @@ def test_two_boolean_arrays_never_look_equal():
 @pytest.mark.parametrize(
     ("name", "value", "options", "words"),
     [
-        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "found an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
-        ("within", np.arange(60.0), {"low": 0, "high": 55}, "found an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
+        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
+        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the array is an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
     ],
 )  # fmt: skip
 def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options, words):
@@ -190,7 +190,7 @@ def test_a_list_stands_for_an_array_unless_lists_are_refused():
         assert matches((found, 3.0), (right, 3.0)) is None
     assert (
         matches([1.0, 2.0], right, lists=False).reason
-        == "It is a list of 2 items; an array of shape (2,) is asked for."
+        == "It is a list of 2 items instead of an array of shape (2,)."
     )
     assert matches((1.0, 2.0), right, lists=False).kind == "type"
     pair = matches(([1.0, 2.0], 3.0), (right, 3.0), lists=False)
