@@ -126,7 +126,7 @@ def _replaced(node: ast.AST, text: str) -> tuple[str, ast.AST]:
 
 
 def _is_shape(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "shape"
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node).endswith("shape")
 
 
 def _parsed(text: str) -> ast.expr:
