@@ -137,7 +137,7 @@ import sys as _sys
 from itertools import islice as _islice
 from time import process_time as _process_time
 
-PATIENCE = 1.0  # seconds in which the two calls are repeated
+PATIENCE = 0.5  # seconds of processor time in which the two calls are repeated
 STEADY = 3  # rounds in which neither call was shorter than before, after which more would tell nothing new
 
 def probe(function, args, larger, kwargs):

@@ -187,6 +187,19 @@ def test_every_call_of_every_check_keeps_to_what_may_be_assumed(chapter, monkeyp
     assert sorted(set(faults)) == []
 
 
+def test_a_list_is_no_array():
+    """The right numbers in a list fail the first visible check, whose message says what is wrong."""
+    checks = load_checks(COURSE, "ch3_scaling")
+
+    def softmax_jacobian(p):
+        return (np.diag(p) - np.outer(p, p)).tolist()
+
+    subject = FunctionSubject("lists", {"softmax_jacobian": softmax_jacobian})
+    [verdict] = Judge(checks).judge(subject, only=frozenset({"softmax_jacobian"}), visible_only=True)
+    assert (verdict.status, verdict.score) == ("failed", 0)
+    assert "softmax_jacobian(p) is a list of 3 items; an array of shape (3, 3) is asked for." in verdict.message
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_limits_of_one_exercise_are_in_the_last_line_of_its_docstring(chapter):
     """Each limit that the test above allows is there, and an exercise with smaller sizes than usual says so."""

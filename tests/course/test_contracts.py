@@ -53,6 +53,7 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
     checks = CHECKS[chapter]
     contract = checks.specs[exercise].takes
     assert contract is not None, "the exercise declares no contract"
+    assert not contract.lists, "the notebook promises that a list is no array"
     reference = checks.references[exercise]
     docstring = inspect.getdoc(reference)
     signature = inspect.signature(reference)
