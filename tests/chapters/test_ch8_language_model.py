@@ -785,9 +785,10 @@ def greedy(tokens, n_new, model):
 def told_apart(values, _rng):
     """The same inputs; None where a text at temperature 0 would hang on a hair. Drawn texts are short, as many are drawn."""
     model = values["model"]
-    temperature = 0 if values["temperature"] < 0.005 else values["temperature"]
+    long = len(values["tokens"]) > 7 or values["n_new"] > 2
+    temperature = 0 if values["temperature"] < 0.005 or long else values["temperature"]
     if temperature:
-        return {**values, "tokens": values["tokens"][:6], "temperature": temperature, "n_new": min(values["n_new"], 2)}
+        return {**values, "temperature": temperature}
     text = list(values["tokens"])
     for _ in range(values["n_new"]):
         logits = next_token_logits(text, model)[-1]
@@ -834,7 +835,7 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
                 "temperature: about 1",
                 "a temperature near 1",
                 lambda v: 0.5 < v["temperature"] < 3,
-                lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5]))},
+                lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5])), "n_new": 2},
             ),
         ],
         constrain=told_apart,

@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.authoring.audit.category_coverage import (
-    CategoryCoverage,
-    category_mutants,
-    covered_categories,
-    is_detected,
-)
 from autograder.authoring.audit.claims import constants_of, replace_constant, unsupported_numbers
+from autograder.authoring.audit.fault_model import CategoryCoverage, FaultCoverage, FaultModel, category_mutants
 from autograder.authoring.audit.mutants import Mutant, mutants_of
 from autograder.authoring.audit.report import ExerciseAudit
 from autograder.authoring.audit.suggestions import suggestions
@@ -176,6 +171,7 @@ class MeasuredExercise:
                 misdiagnosed[misconception.name] = verdict.misconception or ""
             if not self.spec.answers and (sentences := self._unfounded(misconception, verdict)):
                 claims[misconception.name] = " ".join(sentences)
+        kinds, faults = self._faults(mutants=mutants)
         result = ExerciseAudit(
             name=name,
             points=self.spec.points,
@@ -193,7 +189,8 @@ class MeasuredExercise:
             claims=claims,
             flaky=self._flaky(draws),
             hardcoded=0.0 if self.spec.answers else self._by_heart(),
-            kinds=self._kinds(mutants=mutants),
+            kinds=kinds,
+            fault_coverage=faults,
             hints=len(self.spec.hints),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
@@ -286,18 +283,19 @@ class MeasuredExercise:
             shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)
         return max(shares)
 
-    def _kinds(self, *, mutants: bool) -> CategoryCoverage:
-        found = covered_categories(self._wordless, self.spec.name)
+    def _faults(self, *, mutants: bool) -> tuple[CategoryCoverage, FaultCoverage]:
+        model = FaultModel(self._wordless, self.spec.name)
+        kinds, faults = model.measure(programs=mutants)
         if self.spec.takes is None or not mutants:
-            return found
+            return kinds, faults
         reference = self.checks.references[self.spec.name]
         total, survivors = 0, []
         for mutant in category_mutants(self.spec.takes, reference, self.spec.name):
             if self._differs(mutant):
                 total += 1
-                if not is_detected(self._wordless, self.spec.name, mutant.function):
+                if not model.is_detected(mutant.function):
                     survivors.append(mutant.label)
-        return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
+        return dataclasses.replace(kinds, mutants=total, survivors=tuple(survivors)), faults
 
     def _differs(self, mutant: Mutant) -> bool:
         """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""

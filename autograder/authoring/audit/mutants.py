@@ -19,7 +19,7 @@ from autograder.mistakes.edits.operators import Scope
 from autograder.mistakes.edits.statements import statement_mutations
 from autograder.sandbox.protocol import Call
 
-__all__ = ["Mutant", "mutants_of"]
+__all__ = ["Mutant", "compile_mutant", "mutants_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _mutants(
                 if source in seen:
                     continue
                 seen.add(source)
-                compiled = _compiled(source, definition.name, names)
+                compiled = compile_mutant(source, definition.name, names)
                 if compiled is not None:
                     label, number = f"{name}: {where}{change}", 2
                     while label in found:
@@ -140,7 +140,8 @@ def _put(places: Sequence[tuple[ast.AST, str, int | None]], node: ast.AST) -> No
             getattr(parent, field)[index] = node
 
 
-def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+def compile_mutant(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """Return what ``source`` defines as ``name`` next to ``names``. None if it is no valid program."""
     namespace = dict(names)
     try:
         with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from autograder.authoring.audit.category_coverage import CategoryCoverage
+from autograder.authoring.audit.fault_model import CategoryCoverage, FaultCoverage
 from autograder.authoring.audit.localization_benchmark import LocalizationStats
 from autograder.authoring.audit.suggestions import Suggestion
 from autograder.base.foreign import Json
@@ -20,6 +20,7 @@ __all__ = [
 _KINDS = {"allowed": "allowed", "visited": "covered", "missing": "missing"}  # JSON key: field
 _JSON_KEYS = {
     "stub_earns_nothing": "blank_ok",
+    "fault_coverage": "faults",
     "misdiagnosed": "misnamed",
     "missed_by_visible": "unseen",
     "unused_reasons": "needless",
@@ -87,6 +88,7 @@ class ExerciseAudit(_Shares):
         flaky: checks that reject a correct solution with other inputs, with the solution.
         hardcoded: the share of the points for returning one visible answer from every call.
         kinds: the covered input categories.
+        fault_coverage: the fault programs that lose marks.
         places: the results of fault localization, if requested.
         hints: the number of hints.
         suggestions: misconceptions that lack only a message, if requested.
@@ -114,6 +116,7 @@ class ExerciseAudit(_Shares):
     flaky: dict[str, str] = field(default_factory=dict)
     hardcoded: float = 0.0
     kinds: CategoryCoverage = field(default_factory=CategoryCoverage)
+    fault_coverage: FaultCoverage = field(default_factory=FaultCoverage)
     places: LocalizationStats | None = None
     hints: int = 0
     suggestions: tuple[Suggestion, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
 from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument
 from autograder.checking.inputs.categories import categories_of
-from autograder.checking.inputs.contract import Contract
+from autograder.checking.inputs.contract import Contract, replace_at
+from autograder.sandbox.guest.wire import in_layout
 
 __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 
@@ -65,7 +67,8 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
                     drawn = alone
                     break
             else:
-                missed.append(first.name)
+                if not first.optional:
+                    missed.append(first.name)
                 del remaining[first.name]
         new = drawn.categories & remaining.keys() if drawn is not None else frozenset()
         if drawn is not None and new:
@@ -106,8 +109,14 @@ def draw(
             if changed is None:
                 return None
             values = changed
+    for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
+        values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _in_layout(layout: str, value: Value) -> Value:
+    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:
