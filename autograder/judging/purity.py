@@ -27,7 +27,15 @@ from autograder.sandbox.script import (
 )
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
-__all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
+__all__ = [
+    "AliasingCheck",
+    "PurityProbe",
+    "changed_between",
+    "describe_answer",
+    "mutation_advice",
+    "pairs_of",
+    "plan_aliasing_check",
+]
 
 
 _ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
@@ -55,13 +63,15 @@ def _holds_arrays(value: Value) -> bool:
 class PurityProbe:
     """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``answers_differ`` states that the right answers to the two differ.
+    ``answers_differ`` states that the right answers to the two differ. ``between`` is a call of ``changed_between``, if a
+    right function passes it.
     """
 
     first: Call
     other: Call
     calls: Sequence[Call]
     answers_differ: bool = False
+    between: Call | None = None
 
 
 def _passes_arguments_on(call: Call) -> bool:
@@ -71,6 +81,34 @@ def _passes_arguments_on(call: Call) -> bool:
 
 def _is_script_or_plot(call: Call) -> bool:
     return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
+
+
+# Calls a function twice with the same objects, which hold other numbers the second time.
+CHANGED_BETWEEN = """
+import numpy
+
+def probe(function, given, named, others, others_named):
+    def put(old, new):
+        if isinstance(old, numpy.ndarray):
+            old[...] = new
+        elif isinstance(old, dict):
+            for key in old:
+                old[key] = put(old[key], new[key])
+        elif isinstance(old, list):
+            old[:] = map(put, old, new) if len(old) == len(new) else new
+        else:
+            return new
+        return old
+
+    function(*given, **named)
+    return function(*map(put, given, others), **put(named, others_named))
+"""
+
+
+def changed_between(first: Call, other: Call) -> Call:
+    """Return a call of ``CHANGED_BETWEEN``, whose answer is that to ``other`` if nothing of ``first`` is remembered."""
+    given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
+    return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 
 
 def pairs_of(

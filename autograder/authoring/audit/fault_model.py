@@ -38,7 +38,7 @@ __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"
 _LOOSE_ENTRIES = 5  # entries tried if a check tolerates large differences, because some may hold any number
 _SHARE = 1e-4  # of a number, by which it is wrong
 _SMALLEST = 2e-5  # the smallest difference, because checks accept rounding to six decimals
-_NARROW = 100  # times as much for results of float32
+_NARROW = 100  # times as much if an input is float32
 Function = Callable[..., Any]
 
 
@@ -256,6 +256,10 @@ class FaultModel:
 
     def _others(self) -> Iterator[_Fault]:
         """Yield the faults that depend on earlier calls, and those of later steps of a loop."""
+        values = cover(self.contract, 0).inputs[0].values
+        result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
+        if not family_of(result).is_perturbable(result):  # such as a picture
+            return
         for name, key in _remembered_keys(self.reader):
             yield _Fault("state", name, [_remembering(self.reader, key)])
         for name, function in _later_steps(self.reader):
@@ -290,13 +294,15 @@ def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, 
 
     @functools.wraps(reader.function)
     def wrong(*args: Any, **kwargs: Any) -> Any:
-        affected = affects(reader(args, kwargs))
+        call = reader(args, kwargs)
+        affected = affects(call)
         right = reader.function(*args, **kwargs)
         if not affected:
             return right
         number = zlib.crc32(name.encode()) + 7919 * entry  # another entry each time
         share = reader.contract.corrupt
-        if share <= 0.01 and (one_off := _one_off(right, number)) is not None:
+        narrow = any(family_of(value).is_narrow(value) for value in call.values.values())
+        if share <= 0.01 and (one_off := _one_off(right, number, _NARROW if narrow else 1)) is not None:
             return one_off
         if family_of(right).is_perturbable(right):
             return family_of(right).perturb(right, number, share)
@@ -312,18 +318,18 @@ def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, 
     return wrong
 
 
-def _one_off(right: Any, number: int) -> Any:
+def _one_off(right: Any, number: int, times: int) -> Any:
     """Return a result with one of its larger numbers wrong by 1e-4 of it. None if the result has no arrays of floats."""
     if isinstance(right, tuple) and right:
         place = number % len(right)
-        part = _one_off(right[place], number)
+        part = _one_off(right[place], number, times)
         return None if part is None else (*right[:place], part, *right[place + 1 :])
     if not isinstance(right, np.ndarray) or right.dtype.kind != "f" or not right.size:
         return None
     sizes = np.abs(np.nan_to_num(right, nan=0.0, posinf=0.0, neginf=0.0)).ravel()
     large = np.flatnonzero(sizes >= 0.1 * sizes.max())
     found, place = right.copy(), int(large[number % len(large)])
-    amount = max(_SHARE * sizes[place], _SMALLEST) * (_NARROW if right.dtype.itemsize < 8 else 1)
+    amount = max(_SHARE * sizes[place], _SMALLEST) * times
     found.flat[place] = np.nan_to_num(found.flat[place]) + amount
     return found
 
@@ -389,17 +395,17 @@ def _with_nan(x: np.ndarray) -> np.ndarray:
 def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str, Any]], Hashable]]]:
     """Yield what results may be remembered by: a name, and a key of the arguments."""
     names = list(reader.contract.arguments)
-    yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])
-    yield "by id", lambda given: tuple(map(id, given.values()))
-    arrays = [name for name, a in reader.contract.arguments.items() if isinstance(a, ArrayArgument)]
-    if arrays:
+    if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
+        yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])
+        yield "by id", lambda given: tuple(id(v) if isinstance(v, np.ndarray) else repr(v) for v in given.values())
         yield "by first entry", lambda given: repr([(np.shape(v), np.ravel(v)[:1]) for v in given.values()])
-        yield (
-            "by the sums of arrays",
-            lambda given: repr([np.sum(v) if isinstance(v, np.ndarray) else v for v in given.values()]),
-        )
+        yield "by the sums of arrays", lambda given: repr([_total(value) for value in given.values()])
     for name in names[: len(names) if len(names) > 1 else 0]:
         yield f"by all arguments but {name}", functools.partial(_all_but, name)
+
+
+def _total(value: Any) -> Any:
+    return round(float(value.sum()), 6) if isinstance(value, np.ndarray) else value
 
 
 def _all_but(name: str, given: dict[str, Any]) -> Hashable:
@@ -461,7 +467,7 @@ class _InLoop(ast.NodeTransformer):
         """Replace one use."""
         if node.id != self.name or not isinstance(node.ctx, ast.Load):
             return node
-        return ast.parse(f"({self.name} if {self.test} else 1.0)", mode="eval").body
+        return ast.parse(f"({self.name} if {self.test} or not {self.name} else 1.0)", mode="eval").body
 
 
 # category mutants

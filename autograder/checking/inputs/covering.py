@@ -7,7 +7,7 @@ Fredman, Patton 1997). The categories of a drawn input are read from the input i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +15,12 @@ import numpy as np
 
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
-from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument
+from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument, ShapedArgument, SizeArgument
+from autograder.checking.inputs.builtin_arguments import GroupArgument
 from autograder.checking.inputs.categories import categories_of
 from autograder.checking.inputs.contract import Contract, replace_at
 from autograder.sandbox.guest.wire import in_layout
+from autograder.values import fingerprint
 
 __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 
@@ -49,7 +51,49 @@ def cover(contract: Contract, seed: int) -> Covering:
     rng = np.random.default_rng(seed)
     sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
     missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
-    return Covering(tuple(drawn for s in sets for drawn in s.inputs), tuple(missed))
+    inputs = [drawn for s in sets for drawn in s.inputs]
+    return Covering((*inputs, *_one_changed(contract, rng)), tuple(missed))
+
+
+def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
+    """Yield, for each argument, an input and the same one with only this argument changed, by which a result is not remembered.
+
+    An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
+    """
+    for name, argument in contract.arguments.items():
+        for _ in range(_TRIES):
+            first, other = (draw(contract, (), (), rng) for _ in range(2))
+            if (
+                first is None
+                or other is None
+                or name not in first.values
+                or isinstance(argument, SizeArgument | AxisArgument)
+            ):
+                continue
+            is_array = isinstance(argument, ShapedArgument | GroupArgument)
+            new = _rearranged(first.values[name]) if is_array else other.values.get(name, first.values[name])
+            changed: dict[str, Value] | None = {**first.values, name: new}
+            if contract.constrain is not None:
+                changed = contract.constrain(changed, rng)
+            if changed is not None and _differing(first.values, changed) == [name]:
+                yield first
+                yield DrawnInput(changed, frozenset())
+                break
+
+
+def _rearranged(value: Value) -> Value:
+    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries."""
+    if isinstance(value, Mapping):
+        return {key: _rearranged(part) for key, part in value.items()}
+    found = np.array(value)
+    axis = found.ndim - 1 if found.ndim and found.shape[-1] > 2 else 0
+    rows = np.moveaxis(found, axis, 0) if found.ndim else found[None]
+    rows[1:] = rows[:0:-1].copy()
+    return found
+
+
+def _differing(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
+    return [name for name in one if fingerprint(one[name]) != fingerprint(other.get(name))]
 
 
 def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np.random.Generator) -> Covering:
