@@ -32,7 +32,14 @@ MEMORY_MB = (64, 1 << 20)  # a smaller number was meant as GiB, and no machine h
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
 SEARCHES = 3  # for mistakes in one notebook, each as long as ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
-TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
+TARGETS = {
+    "hidden": 0.99,
+    "visible": 0.9,
+    "by_heart": 0.5,
+    "misconceptions_visible": 0.97,
+    "kinds": 0.95,
+    "faults": 0.98,
+}
 # The default number of each that an exercise must have. They are 0, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
 NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a misspelling of the other
@@ -90,7 +97,7 @@ class Course(Configurable):
         dict(TARGETS),
         help="What share a chapter's audit has to reach for it to be released, each from 0 to 1: of the mutants that any check "
         "kills (`hidden`) and that a visible one does (`visible`), of the misconceptions that fail a visible check "
-        "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
+        "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`), of the programs with a fault for some inputs (`faults`); and the largest share of the points that one answer known by heart may earn "
         "(`by_heart`). What is left out keeps its default.",
     ).tag(config=True)
     at_least = Dict(

@@ -407,7 +407,8 @@ class ChapterChecks:
         plan = self.dry_run(exercise, names, self.secret)
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
-            pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]), self._returns)
+            other = self.dry_run(exercise, names, self.secret[::-1])
+            pairs = pairs_of(exercise, plan, other, self._returns, self._answers_differ)
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit is slow and needs its own session, so it is made only when its check runs.
         asked = Script(call for call in plan if call.memory_mb is None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -112,9 +113,15 @@ def changed_between(first: Call, other: Call) -> Call:
 
 
 def pairs_of(
-    exercise: str, plan: list[Call], other: list[Call], returns: Callable[[Call], bool]
+    exercise: str,
+    plan: list[Call],
+    other: list[Call],
+    returns: Callable[[Call], bool],
+    differ: Callable[[Call, Call], bool] = lambda _one, _other: True,
 ) -> list[tuple[Call, Call]]:
     """Return pairs of calls with equal shapes and different numbers, largest inputs first. Empty if there is no call.
+
+    Pairs are preferred whose right answers ``differ``.
 
     They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
     check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
@@ -144,7 +151,9 @@ def pairs_of(
         # If there are no arrays to reverse, make some other call of the plan in between.
         pairs = [(call, _another(call, own)) for call in own]
     # The results of probes are expensive, so use one small pair for them.
-    return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
+    if pairs and pairs[0][0].probe:
+        return pairs[-1:]
+    return [*islice((pair for pair in pairs if differ(*pair)), 3)] or pairs[:3]
 
 
 def _bare(call: Call) -> Call:

@@ -294,10 +294,6 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
         sizes={"d_model": (2, 140), "w": (1, 140), "h": (1, 70), "m": (1, 70), "d_v": (1, 70)},
         constrain=scores_in_bounds,
     ),
-    equivalent={
-        "block_with_einsum: `1` → `2` (#3)": "all scores of a row go down alike, the hidden ones once more",
-        "block_with_einsum: `1` → `0` (#3)": "the allowed scores of a row go up alike, and the hidden ones stay",
-    },
 )
 class TestTransformerBlock:
     """Draw it first: X goes straight through, and twice something is worked out beside it and added. Which norm does each of the
@@ -626,20 +622,6 @@ def draws_of(student, logits, temperature, rng, count=300):
         },
         corrupt=1.0,  # answers are judged by how they are distributed
     ),
-    equivalent={
-        "by_a_race: `0` → `-1`": "without its own case, temperature 0 gives 0 / 0 at the largest, which argmin takes first",
-        "by_a_race: `temperature` → `rng` (line 4)": "without its own case, temperature 0 gives 0 / 0 at the largest",
-        "by_a_race: `logits - np.max(logits)` → `logits`": "the shift moves all numbers alike, and no exp is taken",
-        "by_a_multinomial: `0` → `-1`": "of one place, the first is the last",
-        "by_a_multinomial: `max(temperature, 1e-09)` → `max(1e-09, temperature)`": "the larger of two is the same",
-        "by_refusing: `keep > 1e-12` → `keep >= 1e-12`": "a token with exactly this share never comes",
-        "by_the_running_sum: `len(logits) - 1` → `len(logits)`": "the bound is there for rounding alone",
-        "by_the_running_sum: `len(logits) - 1` → `len(logits) + 1`": "the bound is there for rounding alone",
-        "by_the_running_sum: `rng.random() * running[-1]` → `rng.random()`": "the sum is 1 but for rounding",
-        "by_the_running_sum: `1` → `0`": "the bound is there for rounding alone",
-        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `min(len(logits) - 1, np.searchsorted(run…1], side='right'))`": "the smaller of two is the same",
-        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `np.searchsorted(running, rng.random() * …-1], side='right')`": "the bound is there for rounding alone",
-    },
 )
 class TestSampleNext:
     """Begin with temperature 0: no randomness, no division. `np.argmax` gives the place of the largest number.

@@ -104,9 +104,6 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 
 _SECONDS = 1.0  # of processor time for one call of a mutant
-_MAX_MUTANTS = 240  # per exercise; a larger set is thinned evenly
-_MAX_COSTLY = 100  # per exercise that uses a probe or makes at least _MANY_QUESTIONS calls
-_MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each tried as the answer to every call
 _KIND_SETS = 8  # draws for category checks and for plots, which are expensive
 _KIND_DRAWS = 3  # draws for each of which a category mutant must be wrong in order to count
@@ -133,7 +130,7 @@ class MeasuredExercise:
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
-        self._answers: dict[tuple[str, int], list[Answer]] = {}
+        self._answers: dict[int, list[Answer]] = {}
         self._answered_by: dict[
             Callable[..., Any], dict[Any, Answer]
         ] = {}  # the answers of a mistake to the planned calls
@@ -231,9 +228,6 @@ class MeasuredExercise:
             return {**self.right, **function()}
         return {**self.right, self.spec.name: function}
 
-    def _right_solutions(self, alternatives: Sequence[Alternative]) -> list[tuple[str, dict[str, Any]]]:
-        return [("the reference", self.right), *((a.name, self._with(a.function)) for a in alternatives)]
-
     def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
         """Return whether ``check()`` reports success for this mistake. It never does for a quiz."""
         if self.spec.answers:
@@ -301,7 +295,7 @@ class MeasuredExercise:
         """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""
         other = self._with(mutant.function)
         numbers = range(_KIND_DRAWS)
-        return all(not self._alike_on(n, "the reference", self.right, other, mutant.affects) for n in numbers)
+        return all(not self._alike_on(n, other, mutant.affects) for n in numbers)
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
@@ -310,7 +304,7 @@ class MeasuredExercise:
         equivalent: dict[str, str] = {}
         total = 0
         visible = self.spec.visible
-        for mutant in self._mutants():
+        for mutant in mutants_of(self.checks.references[self.spec.name], self.spec.name):
             killed = self._killed_by(mutant.function)
             if not killed and (reason := self._reason_it_is_right(mutant)):
                 equivalent[mutant.label] = reason
@@ -320,7 +314,7 @@ class MeasuredExercise:
                 self._survivors.append(mutant)
             elif not killed & visible:
                 hidden_only.append(mutant.label)
-            elif mutant.label.startswith(f"{self.spec.name}: "):
+            else:
                 self._slips.append(mutant)
             total += 1
             for check in killed:
@@ -338,21 +332,6 @@ class MeasuredExercise:
             kills=killers,
             checks_without_kills=tuple(c.name for c in self.spec.checks if not killers[c.name] and not c.purity),
         )
-
-    def _mutants(self) -> list[Mutant]:
-        found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
-        for alternative in self.alternatives:
-            found += mutants_of(alternative.function, alternative.name)
-        # A probe, for example of a plot, costs a hundred times as much as a matrix product. An experiment with random
-        # numbers takes many calls.
-        plan = self.checks.plan(self.spec.name)
-        most = _MAX_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MAX_MUTANTS
-        if len(found) <= most:
-            return found
-        own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
-        rest = [m for m in found if m not in own]
-        rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
-        return own + rest[: max(0, most - len(own))]
 
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
         """Return the checks that fail for ``function``, ignoring ``after=`` conditions.
@@ -381,23 +360,17 @@ class MeasuredExercise:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
             return "tests that pass what is right and catch every bug are right"
-        # If answers are random, a correct mutant of an alternative may differ from the reference. So compare it with the
-        # alternative's own answers, too.
-        origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
-        for name, model in self._right_solutions(origins):
-            calls = self._calls_answered_alike(name, model, self._with(mutant.function))
-            if calls:
-                return f"gives {name}'s answers on {calls} further inputs"
-        return ""
+        calls = self._calls_answered_alike(self._with(mutant.function))
+        return f"gives the reference's answers on {calls} further inputs" if calls else ""
 
-    def _calls_answered_alike(self, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-        """Return the number of further calls to which ``other`` and ``model``, called ``name``, give the same answers.
+    def _calls_answered_alike(self, other: Mapping[str, Any]) -> int:
+        """Return the number of further calls to which ``other`` and the reference give the same answers.
 
         Return 0 if any answer differs. Calls made with every secret do not count, because a surviving mutant passes them.
         """
         known, calls = set(self._planned), 0
         for number in range(_MORE_DRAWS):
-            if not self._alike_on(number, name, model, other):
+            if not self._alike_on(number, other):
                 return 0
             keys = {call_key(call) for call in self._further_questions(number)}
             calls += len(keys - known)
@@ -409,15 +382,13 @@ class MeasuredExercise:
     def _alike_on(
         self,
         number: int,
-        name: str,
-        model: Mapping[str, Any],
         other: Mapping[str, Any],
         affects: Callable[[Call], bool] | None = None,
     ) -> bool:
         plan = self._further_questions(number)
-        if (name, number) not in self._answers:
-            self._answers[name, number] = FunctionSession(model).batch(plan)
-        asked = zip(self._answers[name, number], plan, strict=True)
+        if number not in self._answers:
+            self._answers[number] = FunctionSession(self.right).batch(plan)
+        asked = zip(self._answers[number], plan, strict=True)
         session = FunctionSession(other, call_seconds=self._patience, of_processor=True)
         # Stop at the first difference, which is usually among the first calls.
         return all(same_answer(a, session.call(c), c) for a, c in asked if affects is None or affects(c))
@@ -449,7 +420,7 @@ class MeasuredExercise:
     def _flaky(self, draws: int) -> dict[str, str]:
         """Return the checks that reject a correct solution with another secret, and the name of the solution."""
         found: dict[str, str] = {}
-        solutions = self._right_solutions(self.alternatives)
+        solutions = [("the reference", self.right), *((a.name, self._with(a.function)) for a in self.alternatives)]
         pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are expensive to draw
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()

@@ -24,14 +24,14 @@ from autograder.authoring.audit.mutants import Mutant, compile_mutant
 from autograder.checking.inputs.argument import BoundCall
 from autograder.checking.inputs.array_arguments import ArrayArgument
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberArgument
-from autograder.checking.inputs.categories import categories_of
+from autograder.checking.inputs.categories import categories_of, is_excluded
 from autograder.checking.inputs.contract import Contract, replace_at
-from autograder.checking.inputs.covering import cover
+from autograder.checking.inputs.covering import cover, differing_arguments
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Answer, Call, Source
-from autograder.values import call_key, copy_argument, family_of, fingerprint
+from autograder.values import call_key, copy_argument, equal, family_of, fingerprint
 
 __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
 
@@ -250,6 +250,8 @@ class FaultModel:
         arrays = [n for n, a in arguments.items() if isinstance(a, ArrayArgument)]
         for name, array in itertools.product(given[:1], arrays[:1]):
             for feature, has in _FEATURES.items():
+                if is_excluded(self.contract, f"{name}: {feature}"):
+                    continue
                 affects = functools.partial(_has_feature, has, name, array)
                 program = _wrong_if(self.reader, affects, feature, 0)
                 yield _Fault("functions", f"{name}: {feature}", [program], affects)
@@ -258,12 +260,22 @@ class FaultModel:
         """Yield the faults that depend on earlier calls, and those of later steps of a loop."""
         values = cover(self.contract, 0).inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
-        if not family_of(result).is_perturbable(result):  # such as a picture
+        # A picture cannot be remembered, and a right verdict about a function may be, for arrays of one shape.
+        if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
-            yield _Fault("state", name, [_remembering(self.reader, key)])
+            if not self._never_matters(name.removeprefix("by all arguments but ")):
+                yield _Fault("state", name, [_remembering(self.reader, key)])
         for name, function in _later_steps(self.reader):
             yield _Fault("steps", name, [function])
+
+    def _never_matters(self, name: str) -> bool:
+        """Return whether results stay the same if only the argument ``name`` changes, as the size of a block may."""
+        inputs = [drawn.values for drawn in cover(self.contract, 0).inputs]
+        changed = [pair for pair in itertools.pairwise(inputs) if differing_arguments(*pair) == [name]]
+        function = self.checks.references[self.exercise]
+        results = [[function(**{k: copy_argument(v) for k, v in one.items()}) for one in pair] for pair in changed]
+        return bool(results) and all(equal(*pair) for pair in results)
 
 
 _OF_INPUTS = ("memory", "sizes", "values")
@@ -397,7 +409,10 @@ def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str,
     names = list(reader.contract.arguments)
     if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
         yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])
-        yield "by id", lambda given: tuple(id(v) if isinstance(v, np.ndarray) else repr(v) for v in given.values())
+        yield (
+            "by id",
+            lambda given: tuple(id(v) if isinstance(v, np.ndarray | dict) else repr(v) for v in given.values()),
+        )
         yield "by first entry", lambda given: repr([(np.shape(v), np.ravel(v)[:1]) for v in given.values()])
         yield "by the sums of arrays", lambda given: repr([_total(value) for value in given.values()])
     for name in names[: len(names) if len(names) > 1 else 0]:
@@ -421,7 +436,7 @@ def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) 
     def remembering(*args: Any, **kwargs: Any) -> Any:
         key = key_of(reader.bound(args, kwargs))
         if key not in kept:
-            kept[key] = reader.function(*args, **kwargs)
+            kept[key] = copy_argument(reader.function(*args, **kwargs))
         return copy_argument(kept[key])
 
     return remembering

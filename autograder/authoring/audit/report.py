@@ -165,6 +165,12 @@ class ExerciseAudit(_Shares):
             "keeps full marks. Let a check ask about one, or rule the kind out in the contract with exclude={…}."
             for kind in self.kinds.missing
         ]
+        messages += [
+            f"no check that is worth points passes a function of this kind: {gap.partition(': ')[2]}. A solution that is wrong for it "
+            "alone keeps full marks. Let a check pass one, or rule it out in the contract with exclude={…}."
+            for gap in self.fault_coverage.gaps
+            if gap.startswith("functions: ")
+        ]
         if self.hardcoded > targets["by_heart"]:
             messages.append(
                 f"one visible answer given to every question earns {self.hardcoded:.0%} of the points; let more "
@@ -221,6 +227,12 @@ class ChapterAudit(_Shares):
         return 1 - sum(len(e.kinds.survivors) for e in self.exercises) / total if total else 1.0
 
     @property
+    def killed_faults(self) -> float:
+        """The share of the fault programs that lose marks."""
+        total = sum(sum(e.fault_coverage.programs.values()) for e in self.exercises)
+        return 1 - sum(len(e.fault_coverage.survivors) for e in self.exercises) / total if total else 1.0
+
+    @property
     def problems(self) -> list[str]:
         """A message for each problem that the author must fix: mistakes, wrong marks and missed targets."""
         return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.missed_targets]
@@ -237,6 +249,12 @@ class ChapterAudit(_Shares):
             messages.append(
                 f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
                 f"input only; the target is {self.targets['kinds']:.0%}. Still alive: {names}."
+            )
+        if self.killed_faults < self.targets["faults"]:
+            names = ", ".join(label for e in self.exercises for label in e.fault_coverage.survivors[:3])
+            messages.append(
+                f"{self.chapter}: {self.killed_faults:.1%} of the programs with a fault for some inputs lose marks; the target is "
+                f"{self.targets['faults']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
@@ -265,6 +283,7 @@ class ChapterAudit(_Shares):
             "ok": self.ok,
             **self.rounded_shares(),
             "killed_kind_only": round(self.killed_kind_only, 4),
+            "killed_faults": round(self.killed_faults, 4),
             "problems": self.problems,
             "kinds": {
                 key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, name)]
@@ -288,6 +307,13 @@ class ChapterAudit(_Shares):
         lines += [
             f"  kinds of input, visited of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed
         ]
+        for group in dict.fromkeys(group for e in self.exercises for group in e.fault_coverage.programs):
+            alive = [f"{label} ({e.name})" for e in self.exercises for label in e.fault_coverage.of_class(group)]
+            total = sum(e.fault_coverage.programs.get(group, 0) for e in self.exercises)
+            lines.append(
+                f"  faults, {group}: {total - len(alive)} of {total}"
+                + ": ".join(["", ", ".join(alive)] if alive else [])
+            )
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]

@@ -30,7 +30,7 @@ from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.checking.inputs.contract import LONGEST, Contract
 from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 
-__all__ = ["categories_of"]
+__all__ = ["categories_of", "is_excluded"]
 
 MANY_LETTERS = 6
 MOST = 1000  # a larger whole number is no size
@@ -45,12 +45,12 @@ def categories_of(contract: Contract) -> list[InputCategory]:
         found += argument.categories(path)
         if argument.default and len(path) == 1:
             found.append(_left_out(path))
-    return [category for category in found if not any(_is_excluded(category.name, rule) for rule in contract.exclude)]
+    return [category for category in found if not is_excluded(contract, category.name)]
 
 
-def _is_excluded(name: str, rule: str) -> bool:
-    """Return whether a rule is a category's whole name, or the part after the colon: ``"all huge"`` of every argument."""
-    return rule in (name, name.partition(": ")[2])
+def is_excluded(contract: Contract, name: str) -> bool:
+    """Return whether a contract excludes a category by its name, or by the part after the colon: ``"all huge"`` of every argument."""
+    return name in contract.exclude or name.partition(": ")[2] in contract.exclude
 
 
 def _sizes(contract: Contract) -> Iterator[InputCategory]:

@@ -16,13 +16,13 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
 from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument, ShapedArgument, SizeArgument
-from autograder.checking.inputs.builtin_arguments import GroupArgument
+from autograder.checking.inputs.builtin_arguments import ChoiceArgument, GroupArgument
 from autograder.checking.inputs.categories import categories_of
 from autograder.checking.inputs.contract import Contract, replace_at
 from autograder.sandbox.guest.wire import in_layout
 from autograder.values import fingerprint
 
-__all__ = ["Covering", "DrawnInput", "cover", "draw"]
+__all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
@@ -60,25 +60,35 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
     An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
+    # Some of several functions may give the same result for both.
+    most = 3 if any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
+    sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
+    axes = {
+        part
+        for a in contract.leaves().values()
+        if isinstance(a, ShapedArgument)
+        for x in a.shape
+        for part in x.split("*")
+    }
+    fixed = {name for name, letter in sizes.items() if letter in axes}  # by the shapes of arrays
+    fixed |= {name for name, a in contract.arguments.items() if isinstance(a, AxisArgument)}
     for name, argument in contract.arguments.items():
+        pairs = 0
         for _ in range(_TRIES):
             first, other = (draw(contract, (), (), rng) for _ in range(2))
-            if (
-                first is None
-                or other is None
-                or name not in first.values
-                or isinstance(argument, SizeArgument | AxisArgument)
-            ):
+            if first is None or other is None or name not in first.values or name in fixed:
                 continue
             is_array = isinstance(argument, ShapedArgument | GroupArgument)
             new = _rearranged(first.values[name]) if is_array else other.values.get(name, first.values[name])
+            new = new + 1 if isinstance(argument, SizeArgument) and len(contract.arguments) > len(sizes) else new
             changed: dict[str, Value] | None = {**first.values, name: new}
             if contract.constrain is not None:
                 changed = contract.constrain(changed, rng)
-            if changed is not None and _differing(first.values, changed) == [name]:
+            if changed is not None and differing_arguments(first.values, changed) == [name]:
                 yield first
                 yield DrawnInput(changed, frozenset())
-                break
+                if (pairs := pairs + 1) == most:
+                    break
 
 
 def _rearranged(value: Value) -> Value:
@@ -92,7 +102,8 @@ def _rearranged(value: Value) -> Value:
     return found
 
 
-def _differing(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
+def differing_arguments(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
+    """Return the names of the arguments whose values are not the same, bit for bit."""
     return [name for name in one if fingerprint(one[name]) != fingerprint(other.get(name))]
 
 
