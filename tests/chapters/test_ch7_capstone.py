@@ -408,7 +408,9 @@ def wide_enough(values, _rng):
 @exercise(
     "previous_token_head",
     points=6,
-    takes=Contract({"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0, constrain=wide_enough),
+    takes=Contract(
+        {"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0, constrain=wide_enough
+    ),
 )
 class TestPreviousTokenHead:
     """Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position

@@ -431,9 +431,11 @@ def _all_but(name: str, given: dict[str, Any]) -> Hashable:
 
 def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) -> Function:
     kept: dict[Hashable, Any] = {}
+    arguments = []  # kept, so that no other array gets the id of one
 
     @functools.wraps(reader.function)
     def remembering(*args: Any, **kwargs: Any) -> Any:
+        arguments.append((args, kwargs))
         key = key_of(reader.bound(args, kwargs))
         if key not in kept:
             kept[key] = copy_argument(reader.function(*args, **kwargs))
