@@ -146,7 +146,7 @@ class TestScoreVariance:
     test_care = pure(points=0.25, after="test_spread")
 
 
-@exercise("scaled_dot_product_attention", points=4, takes=attention_contract())
+@exercise("scaled_dot_product_attention", points=4, takes=attention_contract(separate=True))
 class TestScaledDotProductAttention:
     """Four steps: scores for every query and key, the division, the softmax over the keys, the average of the values.
     Write the shape of what you have after each step beside it.

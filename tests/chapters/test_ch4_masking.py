@@ -102,7 +102,7 @@ A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
-SIGNS_SO_FAR, SIGNS_TO_COME = running_sum_of("np.sign(X)")
+SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
 LARGE_SO_FAR, LARGE_TO_COME = running_sum_of("1e4 * X")
 SMALL_SO_FAR, SMALL_TO_COME = running_sum_of("1e-3 * X")
 
@@ -569,9 +569,7 @@ class TestIsCausal:
         """functions that return X itself, that do not see its signs or its size, and whose numbers are large or small"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
-        judge_all(
-            student, X, (SIGNS_SO_FAR, True), (SIGNS_TO_COME, False), (LARGE_SO_FAR, True), (LARGE_TO_COME, False)
-        )
+        judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
 
     test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)

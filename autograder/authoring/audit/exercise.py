@@ -105,7 +105,7 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 _SECONDS = 1.0  # of processor time for one call of a mutant
 _BY_HEART = 5  # visible answers, each tried as the answer to every call
-_KIND_SETS = 8  # draws for category checks and for plots, which are expensive
+_KIND_SETS = 6  # draws for category checks and for plots, which are expensive
 _KIND_DRAWS = 3  # draws for each of which a category mutant must be wrong in order to count
 _MORE_DRAWS = 6  # draws for which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers

@@ -96,7 +96,8 @@ def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory
         request.sizes.setdefault(letter, int(rng.integers(low, high + 1)))
 
     name, phrase = f"{letter}: {low} to {high}", f"{letter} from {low} to {high}"
-    slot = "sizes" if is_part else f"size {letter}"
+    is_large = high == _BANDS[-1][1] and len(contract.letters()) > 2  # of which a table has too many entries
+    slot = "sizes" if is_part or is_large else f"size {letter}"
     return InputCategory(
         name, phrase, lambda call: low <= _size_of(letter, call) <= high, configure, slot=slot, optional=True
     )

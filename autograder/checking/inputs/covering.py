@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
+from autograder.checking.inputs.argument import LONG_AXES, Drawing, DrawRequest, InputCategory
 from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument, ShapedArgument, SizeArgument
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, GroupArgument
 from autograder.checking.inputs.categories import categories_of
@@ -80,7 +80,8 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
                 continue
             is_array = isinstance(argument, ShapedArgument | GroupArgument)
             new = _rearranged(first.values[name]) if is_array else other.values.get(name, first.values[name])
-            new = new + 1 if isinstance(argument, SizeArgument) and len(contract.arguments) > len(sizes) else new
+            if name in sizes and len(sizes) < len(contract.arguments):
+                new = first.values[name] + 1
             changed: dict[str, Value] | None = {**first.values, name: new}
             if contract.constrain is not None:
                 changed = contract.constrain(changed, rng)
@@ -202,6 +203,8 @@ def _draw_sizes(contract: Contract, request: DrawRequest, rng: np.random.Generat
         low = max((contract.limits_of(letter)[0] for letter in letters), default=2)
         return dict.fromkeys(letters, max(low, int(rng.integers(3, 5))))
     sizes = dict(request.sizes)
+    if max(sizes.values(), default=0) >= LONG_AXES[0]:  # all others are small
+        sizes = {letter: size for letter, size in sizes.items() if not max(_ORDINARY) < size < LONG_AXES[0]}
     ordinary = _NEXT_TO_LONG if max(sizes.values(), default=0) > max(_ORDINARY) + len(letters) else _ORDINARY
     free = [int(n) for n in rng.permutation(ordinary)]
     for letter in letters:
