@@ -533,8 +533,9 @@ class TestPlotAttention:
         """more queries than keys, in Axes that are handed in"""
         look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
         words = [f"word {i}" for i in range(20)]
-        look(student, reference, np.asfortranarray(softened(rng, 20, 12)), words, words[:12])
-        look(student, reference, softened(rng, 9, 20)[::-1], words[:9], words)
+        look(student, reference, softened(rng, 20, 2)[::-1], words, words[:2])
+        look(student, reference, softened(rng, 2, 20), words[:2], words)
+        look(student, reference, np.asfortranarray(softened(rng, 8, 9)), words[:8], words[:9])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):

@@ -105,7 +105,7 @@ class _Fault:
     affects: Callable[[BoundCall], bool] | None = None
 
 
-class _Recorder(FunctionSession):
+class _AnswerRecorder(FunctionSession):
     """The reference's answers, with the inputs of the function that each call leads to."""
 
     def __init__(self, names: Mapping[str, Any], exercise: str, reader: _Reader) -> None:
@@ -136,7 +136,7 @@ class _Recorder(FunctionSession):
 class _Faulty(FunctionSession):
     """A fault program. Only the calls in ``affected`` run it."""
 
-    def __init__(self, names: Mapping[str, Any], seconds: float, right: _Recorder, affected: set[Hashable]) -> None:
+    def __init__(self, names: Mapping[str, Any], seconds: float, right: _AnswerRecorder, affected: set[Hashable]) -> None:
         super().__init__(names, call_seconds=seconds, of_processor=True)
         self._right, self._affected = right, affected
 
@@ -165,9 +165,9 @@ class FaultModel:
         return _Reader(self.contract, self.checks.references[self.exercise])
 
     @functools.cached_property
-    def _recorder(self) -> tuple[_Recorder, dict[str, frozenset[Hashable]]]:
+    def _recorder(self) -> tuple[_AnswerRecorder, dict[str, frozenset[Hashable]]]:
         """The answers to all calls, and the keys of the calls of each check with points."""
-        recorder = _Recorder(self.checks.right_names(), self.exercise, self.reader)
+        recorder = _AnswerRecorder(self.checks.right_names(), self.exercise, self.reader)
         by_check = {}
         for check in sorted((c for c in self.spec.checks if c.points and not c.purity), key=lambda c: not c.kinds):
             recorder.asked = {}
