@@ -136,7 +136,9 @@ class _AnswerRecorder(FunctionSession):
 class _Faulty(FunctionSession):
     """A fault program. Only the calls in ``affected`` run it."""
 
-    def __init__(self, names: Mapping[str, Any], seconds: float, right: _AnswerRecorder, affected: set[Hashable]) -> None:
+    def __init__(
+        self, names: Mapping[str, Any], seconds: float, right: _AnswerRecorder, affected: set[Hashable]
+    ) -> None:
         super().__init__(names, call_seconds=seconds, of_processor=True)
         self._right, self._affected = right, affected
 
