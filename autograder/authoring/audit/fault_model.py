@@ -427,8 +427,12 @@ def _total(value: Any) -> Any:
 
 def _all_but(name: str, given: dict[str, Any]) -> Hashable:
     rest = {key: value for key, value in given.items() if key != name}
-    shape = np.shape(given.get(name)) if isinstance(given.get(name), np.ndarray) else ()
-    return repr(shape), *(id(v) if callable(v) else fingerprint(v) for v in rest.values()), *rest
+    value = given.get(name)
+    return (
+        value.shape if isinstance(value, np.ndarray) else (),
+        *(id(v) if callable(v) else fingerprint(v) for v in rest.values()),
+        *rest,
+    )
 
 
 def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) -> Function:

@@ -18,7 +18,6 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import (
     LONG_AXES,
-    Argument,
     BoundCall,
     DrawRequest,
     InputCategory,
@@ -126,6 +125,10 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
             yield _relation(one, other, sign, compare, numbers)
 
 
+def _with_number(name: str, number: int, values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value]:
+    return {**values, name: number}
+
+
 def _relation(
     one: str, other: str, sign: str, compare: Callable[[int, int], bool], numbers: list[str]
 ) -> InputCategory:
@@ -146,7 +149,7 @@ def _relation(
             if name == "batch":
                 request.batch = (number,)
             elif name in numbers:
-                request.after.append(lambda values, _rng, name=name, number=number: {**values, name: number})
+                request.after.append(partial(_with_number, name, number))
             else:
                 request.sizes[name] = number
 
@@ -215,9 +218,8 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
         for layout, name, phrase in _ORDERS:
             if layout != "F" or len(argument.shape) > 1:
                 yield _in_order(path, argument.shape, layout, name, phrase)
-    if any(isinstance(a, ArrayArgument) for a in arrays.values()) and all(
-        a.float32 for a in arrays.values() if isinstance(a, ArrayArgument)
-    ):
+    floats = [a for a in arrays.values() if isinstance(a, ArrayArgument)]
+    if floats and all(a.float32 for a in floats):
         yield InputCategory(
             "float32",
             "float32 numbers",
@@ -226,10 +228,12 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
             slot="dtype",
             exclusive=True,
         )
-    for (one, first), (other, second) in combinations(contract.arguments.items(), 2):
-        axes = [*first.shape, *second.shape] if isinstance(first, ArrayArgument) and _alike(first, second) else ["*"]
-        if not any("*" in axis for axis in axes):
-            yield _same_object(one, other, [*zip(axes[: len(axes) // 2], axes[len(axes) // 2 :], strict=True)])
+    alone = [(n, a) for n, a in contract.arguments.items() if isinstance(a, ArrayArgument) and not a.default]
+    for (one, first), (other, second) in combinations(alone, 2):
+        axes = [*zip(first.shape, second.shape, strict=False)]
+        alike = len(axes) == len(first.shape) == len(second.shape) and replace(first, shape=second.shape) == second
+        if alike and not any("*" in a + b or (a == "...") != (b == "...") for a, b in axes):
+            yield _same_object(one, other, axes)
 
 
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
@@ -249,13 +253,6 @@ def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase
 
     place = ".".join(path)
     return InputCategory(f"{place}: {name}", f"{path[-1]} {phrase}", matches, configure, slot=f"layout {path}")
-
-
-def _alike(first: ArrayArgument, second: Argument) -> bool:
-    """Return whether two arguments take the same arrays, if some of their sizes are equal."""
-    if not isinstance(second, ArrayArgument) or first.default or len(first.shape) != len(second.shape):
-        return False
-    return ("..." in first.shape) == ("..." in second.shape) and replace(first, shape=second.shape) == second
 
 
 def _same_object(one: str, other: str, axes: list[tuple[str, str]]) -> InputCategory:

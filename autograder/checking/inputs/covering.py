@@ -82,9 +82,8 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
             new = _rearranged(first.values[name]) if is_array else other.values.get(name, first.values[name])
             if name in sizes and len(sizes) < len(contract.arguments):
                 new = first.values[name] + 1
-            changed: dict[str, Value] | None = {**first.values, name: new}
-            if contract.constrain is not None:
-                changed = contract.constrain(changed, rng)
+            values = {**first.values, name: new}
+            changed = contract.constrain(values, rng) if contract.constrain is not None else values
             if changed is not None and differing_arguments(first.values, changed) == [name]:
                 yield first
                 yield DrawnInput(changed, frozenset())

@@ -13,10 +13,20 @@ from autograder.checking.inputs.categories import categories_of
 from autograder.checking.inputs.covering import cover, differing_arguments
 from autograder.judging.loader import load_checks
 from autograder.sandbox.guest.wire import LAYOUTS, in_layout, layout_of
-from tests.framework.checking.test_category_check import change
-from tests.framework.checking.test_category_check import declared as declared
+from tests.framework.checking.test_category_check import DECLARED
+from tests.support.mini import change
 
 EVERY_KIND = "    test_every_kind = all_categories(points=0.5)"
+
+
+@pytest.fixture
+def declared(course):
+    """Return the mini course with a contract and a check of all categories, and without a check of purity."""
+    checks = course.checks("ch1_units")
+    change(checks, "import arrays_nd,", "import Contract, all_categories, array, arrays_nd,")
+    change(checks, '@exercise("to_kelvin", points=2)', f'@exercise("to_kelvin", points=2, {DECLARED})')
+    change(checks, "    test_care = pure(points=0.5)", EVERY_KIND)
+    return course
 
 
 def measured(course):
@@ -51,7 +61,16 @@ def test_the_audit_prints_a_line_for_each_class():
     """The line counts the programs and names the survivors."""
     survivors = ("sizes: n < block",)
     coverage = FaultCoverage({"memory": 12, "sizes": 31}, survivors, survivors)
-    exercise = ExerciseAudit("chunked", 4, True, True, 0, 0, 0, fault_coverage=coverage)
+    exercise = ExerciseAudit(
+        name="chunked",
+        points=4,
+        stub_earns_nothing=True,
+        reference_ok=True,
+        alternatives=0,
+        misconceptions=0,
+        mutants=0,
+        fault_coverage=coverage,
+    )
     report = ChapterAudit("ch6", (exercise,))
     assert "  faults, memory: 12 of 12\n" in str(report)
     assert "  faults, sizes: 30 of 31: n < block (chunked)\n" in str(report)
