@@ -20,7 +20,7 @@ from autograder.checking.properties import seed_of, shrinking
 
 __all__ = ["all_categories"]
 
-_OF_LARGEST = 1e-7  # right forms differ by this share of the largest number if large numbers cancel
+_OF_LARGEST = 1e-6  # right forms differ by this share of the largest number if large numbers cancel
 _CALLS = 40  # the most test calls to find the category and the smallest case
 _PAIRS = 2  # calls with and without a category that show that it is the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]

@@ -32,7 +32,14 @@ MEMORY_MB = (64, 1 << 20)  # a smaller number was meant as GiB, and no machine h
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
 SEARCHES = 3  # for mistakes in one notebook, each as long as ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
-TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
+TARGETS = {
+    "hidden": 0.99,
+    "visible": 0.9,
+    "by_heart": 0.5,
+    "misconceptions_visible": 0.97,
+    "kinds": 0.95,
+    "faults": 0.98,
+}
 # The default number of each that an exercise must have. They are 0, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
 NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a misspelling of the other
@@ -94,8 +101,9 @@ class Course(Configurable):
         dict(TARGETS),
         help="The shares, from 0 to 1, that a chapter's audit must reach before a release. `hidden`: mutants that any check kills. "
         "`visible`: mutants that a visible check kills. `misconceptions_visible`: misconceptions that fail a visible check. "
-        "`kinds`: mutants, wrong for only one input category, that any check kills. `by_heart`: the largest share of the points that one "
-        "hard-coded answer may earn. Omitted shares keep their defaults.",
+        "`kinds`: mutants, wrong for only one input category, that any check kills. `faults`: programs with a fault for some inputs "
+        "that any check kills. `by_heart`: the largest share of the points that one hard-coded answer may earn. Omitted shares keep "
+        "their defaults.",
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),

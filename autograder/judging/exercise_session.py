@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol
 
 from autograder.base.foreign import Value
@@ -148,6 +148,10 @@ class ExerciseSession:
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
+            if probe.between is not None:
+                answer = replace(self.session().probe(probe.between.probe, probe.between), changed=())
+                if not answer.stopped and not same_answer(answers[call_key(probe.other)], answer, probe.other):
+                    self._remembered(probe.other)
             if probe.answers_differ:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
@@ -226,6 +230,14 @@ class ExerciseSession:
             f"{call.function} changes its input {which}. {advice}",
             self.described(call),
             kind="changed",
+        )
+
+    def _remembered(self, call: Call) -> None:
+        raise CheckFailed(
+            f"{call.function} gave a wrong answer when it got the same arrays a second time, with other numbers in them. Does it "
+            "remember results by which array it got?",
+            self.described(call),
+            kind="unsteady",
         )
 
     def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:

@@ -30,7 +30,7 @@ from autograder.sandbox.guest.failures import bases_of, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
-from autograder.values import changed_arguments, copy_argument, normalize_result
+from autograder.values import changed_arguments, copy_argument, copy_arguments, normalize_result
 
 __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "time_limit"]
 
@@ -179,7 +179,7 @@ class FunctionSession:
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
         function = partial(copy_argument(Source(call.probe, "probe")), own) if call.probe else own
         try:
-            args = tuple(copy_argument(a, self._known) for a in call.args)
+            args = copy_arguments(call.args, self._known)
         except NameError as error:
             return None, Answer(error=StudentError("NameError", str(error)))
         kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}

@@ -27,7 +27,7 @@ from autograder.judging.diagnosis import Diagnosis, same_answer
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
-from autograder.judging.purity import AliasingCheck, PurityProbe, pairs_of, plan_aliasing_check
+from autograder.judging.purity import AliasingCheck, PurityProbe, changed_between, pairs_of, plan_aliasing_check
 from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
 from autograder.sandbox.protocol import Call, Opaque, Script, Session
 from autograder.values import family_of, precompute_keys
@@ -406,13 +406,17 @@ class ChapterChecks:
         plan = self.dry_run(exercise, names, self.secret)
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
-            pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]), self._returns)
+            other = self.dry_run(exercise, names, self.secret[::-1])
+            pairs = pairs_of(exercise, plan, other, self._returns, self._answers_differ)
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit is slow and needs its own session, so it is made only when its check runs.
         asked = Script(call for call in plan if call.memory_mb is None)
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
-        purity = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b)) for a, b, order in orders]
+        purity = [
+            PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=self._between(a, b))
+            for a, b, order in orders
+        ]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
@@ -432,6 +436,14 @@ class ChapterChecks:
                 pyplot.close(number)
         stays = any(isinstance(part, Opaque) for part in (answer.value, *family_of(answer.value).parts(answer.value)))
         return answer.error is None and not answer.changed and not answer.stopped and not stays
+
+    def _between(self, one: Call, other: Call) -> Call | None:
+        """Return the call that changes the arguments between two calls. None if a right function does not pass it."""
+        if one.probe or one.expects is not None or not self._answers_differ(one, other):
+            return None
+        call = changed_between(one, other)
+        right, answer = self.right_session().batch([other, call])
+        return call if same_answer(right, replace(answer, changed=()), other) else None
 
     def _answers_differ(self, one: Call, other: Call) -> bool:
         if one.probe:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -27,7 +28,15 @@ from autograder.sandbox.script import (
 )
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
-__all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
+__all__ = [
+    "AliasingCheck",
+    "PurityProbe",
+    "changed_between",
+    "describe_answer",
+    "mutation_advice",
+    "pairs_of",
+    "plan_aliasing_check",
+]
 
 
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
@@ -55,13 +64,15 @@ def _holds_arrays(value: Value) -> bool:
 class PurityProbe:
     """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``answers_differ`` states that the right answers to the two differ.
+    ``answers_differ`` states that the right answers to the two differ. ``between`` is a call of ``changed_between``, if a
+    right function passes it.
     """
 
     first: Call
     other: Call
     calls: Sequence[Call]
     answers_differ: bool = False
+    between: Call | None = None
 
 
 def _passes_arguments_on(call: Call) -> bool:
@@ -73,10 +84,44 @@ def _is_script_or_plot(call: Call) -> bool:
     return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
 
 
+# Calls a function twice with the same objects, which hold other numbers the second time.
+CHANGED_BETWEEN = """
+import numpy
+
+def probe(function, given, named, others, others_named):
+    def put(old, new):
+        if isinstance(old, numpy.ndarray):
+            old[...] = new
+        elif isinstance(old, dict):
+            for key in old:
+                old[key] = put(old[key], new[key])
+        elif isinstance(old, list):
+            old[:] = map(put, old, new) if len(old) == len(new) else new
+        else:
+            return new
+        return old
+
+    function(*given, **named)
+    return function(*map(put, given, others), **put(named, others_named))
+"""
+
+
+def changed_between(first: Call, other: Call) -> Call:
+    """Return a call of ``CHANGED_BETWEEN``, whose answer is that to ``other`` if nothing of ``first`` is remembered."""
+    given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
+    return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
+
+
 def pairs_of(
-    exercise: str, plan: list[Call], other: list[Call], returns: Callable[[Call], bool]
+    exercise: str,
+    plan: list[Call],
+    other: list[Call],
+    returns: Callable[[Call], bool],
+    differ: Callable[[Call, Call], bool] = lambda _one, _other: True,
 ) -> list[tuple[Call, Call]]:
     """Return pairs of calls with equal shapes and different numbers, largest inputs first. Empty if there is no call.
+
+    Pairs are preferred whose right answers ``differ``.
 
     They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
     check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
@@ -106,7 +151,9 @@ def pairs_of(
         # If there are no arrays to reverse, make some other call of the plan in between.
         pairs = [(call, _another(call, own)) for call in own]
     # The results of probes are expensive, so use one small pair for them.
-    return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
+    if pairs and pairs[0][0].probe:
+        return pairs[-1:]
+    return [*islice((pair for pair in pairs if differ(*pair)), 3)] or pairs[:3]
 
 
 def _bare(call: Call) -> Call:

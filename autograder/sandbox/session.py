@@ -479,7 +479,14 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
-    return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
+    first: dict[
+        int, int
+    ] = {}  # the place of each array, because one that is given twice is one object in the child too
+    places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
+    args = [
+        encode(v) if i == place else ["=", place] for i, (v, place) in enumerate(zip(call.args, places, strict=True))
+    ]
+    return [call.function, args, [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 
 def _trees_of(calls: Sequence[Call], encode: Encoder) -> tuple[list[list[Json]], list[str]]:

@@ -10,7 +10,14 @@ from autograder.values.arrays import ArrayFamily
 from autograder.values.as_json import decode_value, encode_value
 from autograder.values.closeness import as_array, close, first_index, shape_words, tolerances
 from autograder.values.containers import MappingFamily, RangeFamily, SequenceFamily, SetFamily, structure_difference
-from autograder.values.copies import call_key, changed_arguments, copy_argument, normalize_result, precompute_keys
+from autograder.values.copies import (
+    call_key,
+    changed_arguments,
+    copy_argument,
+    copy_arguments,
+    normalize_result,
+    precompute_keys,
+)
 from autograder.values.family import (
     ATOL,
     MAX_ITEMS,
@@ -44,7 +51,8 @@ from autograder.values.times import ExactNumberFamily, NumpyTimeFamily, TimeFami
 
 __all__ = [
     "ATOL", "MAX_ITEMS", "RTOL", "Difference", "Family", "Rules", "TableOptions", "as_array", "call_key", "changed_arguments", "close",
-    "copy_argument", "copy_value", "decode_value", "describe", "differences", "encode_value", "equal", "family_of", "fingerprint", "first_index",
+    "copy_argument", "copy_arguments", "copy_value", "decode_value", "describe", "differences", "encode_value", "equal", "family_of", "fingerprint",
+    "first_index",
     "is_builtin", "normalize_result", "paste", "precompute_keys", "returned_none", "schema", "shape_words", "show", "show_apart", "sorted_members",
     "source", "structure_difference", "text_difference", "tolerances", "type_difference",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
-from autograder.sandbox.guest.wire import strided
+from autograder.sandbox.guest.wire import in_layout, layout_of
 from autograder.values.closeness import NumericFamily, array_differences, as_array, close, shape_words
 from autograder.values.family import (
     MAX_ITEMS,
@@ -111,10 +111,10 @@ class ArrayFamily(NumericFamily):
         return f"one array of {shape_words(value.shape)}"
 
     def copy(self, value: Value, leaf: Callable[[Value], Value]) -> Value:
-        return value.copy() if value.flags.c_contiguous else strided(value)
+        return value.copy() if value.flags.c_contiguous else in_layout(value, layout_of(value))
 
     def identity(self, value: Value) -> Hashable:
-        return (value.dtype.str, value.shape, value.tobytes(), value.flags.c_contiguous)
+        return (value.dtype.str, value.shape, value.tobytes(), layout_of(value))
 
     def outline(self, value: Value, rules: Rules) -> Hashable:
         return outline(value.tolist(), rules)

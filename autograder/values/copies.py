@@ -14,7 +14,7 @@ from autograder.sandbox.protocol import Call, NameReference, Opaque, Rng, Source
 from autograder.values.closeness import close
 from autograder.values.family import copy_value, family_of, fingerprint
 
-__all__ = ["call_key", "changed_arguments", "copy_argument", "normalize_result", "precompute_keys"]
+__all__ = ["call_key", "changed_arguments", "copy_argument", "copy_arguments", "normalize_result", "precompute_keys"]
 
 _MAX_BYTES = 1 << 34  # a process of our own is limited only by its memory
 _SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # immutable
@@ -31,6 +31,17 @@ def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> 
     if named is None:
         return copy_value(value, _real)
     return copy_value(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
+
+
+def copy_arguments(values: tuple[Value, ...], named: Callable[[str], Value]) -> tuple[Value, ...]:
+    """Return a copy of each positional argument. An array that is given twice is one object in the copy, too."""
+    copies: dict[int, Value] = {}
+    found = []
+    for value in values:
+        if id(value) not in copies or not isinstance(value, np.ndarray):
+            copies[id(value)] = copy_argument(value, named)
+        found.append(copies[id(value)])
+    return tuple(found)
 
 
 def _real(value: Value) -> Value:

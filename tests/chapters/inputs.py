@@ -261,8 +261,11 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
     ]
 
 
-def attention_contract(*, scaled=True, **more):
-    """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
+def attention_contract(*, scaled=True, separate=False, **more):
+    """What attention takes: Q, K and V with batch axes, and ``more`` arguments. Scores that are close together stay within 1e4.
+
+    With ``separate``, no two of them are one array, so that a function may change one for a moment.
+    """
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
     categories, constrain = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
@@ -272,4 +275,8 @@ def attention_contract(*, scaled=True, **more):
         categories=categories(scores, moved_scores(divisor)),
         sharpen=tamed(scores),
         constrain=constrain(scores),
+        exclude=dict.fromkeys(
+            (f"{one} and {other}: one array" for one, other in ("QK", "QV", "KV") if separate),
+            "Q, K and V are arrays of their own",
+        ),
     )

@@ -27,6 +27,11 @@ def running_sum_and(*lines):
     return attend("Y = np.cumsum(X, axis=0)", *lines, "return Y")
 
 
+def running_sum_of(numbers):
+    """The running sum of these numbers from the first row on, and, as far as the row after each, from the last row on."""
+    return attend(f"return np.cumsum({numbers}, axis=0)"), attend(f"return np.cumsum(({numbers})[::-1], axis=0)[::-1]")
+
+
 def attention(keys, mixed):
     """Return code for attention of each row to ``keys``, with ``mixed`` as the weighted rows that it adds up."""
     scores = f"    e = np.exp(({keys} * X[i]).sum(axis=1) / X.shape[1])"
@@ -92,6 +97,12 @@ TURNED_BY_WHAT_FOLLOWS = attend(
 FROM_THE_LAST_NUMBER = running_sum_and("Y[-2:-1] += 0.5 * X[-1:, -1:]")
 FROM_ROW_64 = running_sum_and("Y[62:63] += 0.5 * X[64:65].sum(axis=0)")
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
+
+LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
+SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
+SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
+LARGE_SO_FAR, LARGE_TO_COME = running_sum_of("1e4 * X")
+SMALL_SO_FAR, SMALL_TO_COME = running_sum_of("1e-3 * X")
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v", "keep": "n_q n_k"}
 SIX_ROWS = np.array([[0.5, -1, 2], [1.5, 0.5, -0.5], [-1, 1.5, 1], [2, -0.5, 0.5], [-1.5, -2, 1.5], [1, 2, -1.5]])
@@ -544,11 +555,19 @@ class TestIsCausal:
         X = some_rows(rng, 7, 3)
         judge_all(student, X, (CAUSAL_ATTENTION, True), (SHARED_OUT_OVER_ALL, False), (FROM_FIVE_ROWS_ON, False))
 
-    @check(points=0.5, after="test_small_examples")
+    @check(points=0.25, after="test_small_examples")
     def test_a_faint_leak(self, student, rng):
         """a faint leak, and leaks that keep sums or lengths"""
         X = some_rows(rng, 6, 5)
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
+
+    @check(points=0.25, after="test_what_is_allowed")
+    def test_unusual_functions(self, student, rng):
+        """functions that return X itself, that do not see its signs or its size, and whose numbers are large or small"""
+        X = some_rows(rng, 6, 3)
+        judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
+        judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))
+        judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
 
     test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)
 

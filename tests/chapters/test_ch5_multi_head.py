@@ -78,7 +78,9 @@ class TestSplitHeads:
     def test_every_size_the_same(self, agrees, rng):
         """equal numbers of heads, positions and columns per head, with and without a batch"""
         for shape in ((3, 9), (3, 3, 9), (3, 3, 3, 9)):
-            agrees.split_heads(rng.normal(size=shape), 3)
+            X = rng.normal(size=shape)
+            for h in (3, 1, 9):
+                agrees.split_heads(X, h)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=8)
@@ -297,7 +299,9 @@ class TestMultiHeadAttention:
     def test_equal_sizes(self, agrees, rng):
         """all sizes equal, so that no mistake stops with an error"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
-            agrees.multi_head_attention(*layer(rng, n, n, d_model, 3, 3, 3, batch).values(), 3)
+            inputs = layer(rng, n, n, d_model, 3, 3, 3, batch).values()
+            agrees.multi_head_attention(*inputs, 3)
+        agrees.multi_head_attention(*inputs, 9)  # the same arrays in more heads
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
@@ -534,6 +538,10 @@ class TestPlotAttention:
     def test_given_axes_with_a_sentence(self, student, reference, rng):
         """more queries than keys, in given Axes"""
         look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
+        words = [f"word {i}" for i in range(20)]
+        look(student, reference, softened(rng, 20, 2)[::-1], words, words[:2])
+        look(student, reference, softened(rng, 2, 20), words[:2], words)
+        look(student, reference, np.asfortranarray(softened(rng, 8, 9)), words[:8], words[:9])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
@@ -556,6 +564,10 @@ ONE_NUMBER_A_ROW = attend("return np.cumsum(X[:, :1], axis=0) * np.array([[1.0, 
 CAUSAL = attend("e = np.tril(np.exp(X @ X.T / X.shape[1]))", "return e / e.sum(axis=1, keepdims=True) @ X")
 ONE_FEATURE = attend("Y = 2 * X", "Y[:, -1] = np.cumsum(Y[:, -1])", "return Y")
 SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)")
+
+LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
+SQUARES_SO_FAR = attend("return np.cumsum(X**2, axis=0)")
+SIGNS_SO_FAR = attend("return np.cumsum(np.sign(X), axis=0)")
 
 FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5, 2.0, 0.0], [0.5, -0.5, 4.0]])
 ROUND = np.array([2, 0, 3, 4, 1])  # no two rows just swap places, so the inverse is a different shuffle
@@ -623,6 +635,8 @@ class TestEquivarianceGap:
         """functions that depend on the order a lot, a little, in one feature only, or not at all"""
         care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
+            agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
+        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
     test_every_kind = all_categories(points=0.5, after="test_something_to_find")

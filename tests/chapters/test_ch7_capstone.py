@@ -255,6 +255,10 @@ class TestDecoderAttention:
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
+        # Nothing may be remembered by all arguments but one.
+        agrees.decoder_attention(target[:, ::-1], memory, weights, 4, lengths)
+        agrees.decoder_attention(target, memory[:, ::-1], weights, 4, lengths)
+        agrees.decoder_attention(target, memory, weights, 2, lengths)
         for b in range(3):
             one = slice(b, b + 1)
             agrees.decoder_attention(target[one], memory[one], weights, 4, lengths[one])
@@ -393,10 +397,17 @@ def matrices_returned(student, n, d_model):
         raise CheckFailed(why) from None
 
 
+def wide_enough(values, _rng):
+    """The same number of positions, and at least one token."""
+    return {**values, "d_model": max(values["d_model"], values["n"] + 1)}
+
+
 @exercise(
     "previous_token_head",
     points=6,
-    takes=Contract({"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0),
+    takes=Contract(
+        {"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0, constrain=wide_enough
+    ),
 )
 class TestPreviousTokenHead:
     """Split the job. W_Q and W_K decide where a position looks, so they should read only the position columns. W_V and
@@ -453,7 +464,8 @@ class TestPreviousTokenHead:
 
     @check(points=0.5, after="test_small_example")
     def test_a_long_sequence(self, student, rng):
-        """a sequence of 66 positions: the weights are still sharp enough"""
-        probed(student, rng.integers(0, 6, size=66), 72)
+        """sequences of up to 120 positions: the weights are still sharp enough"""
+        for n, d_model in ((66, 72), (120, 130), (9, 12), (20, 23), (45, 50)):
+            probed(student, rng.integers(0, d_model - n, size=n), d_model)
 
     test_care = pure(points=0.5, after="test_a_token_that_comes_back")

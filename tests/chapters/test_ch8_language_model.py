@@ -276,10 +276,6 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
         sizes={"d_model": (2, 140), "w": (1, 140), "h": (1, 70), "m": (1, 70), "d_v": (1, 70)},
         constrain=scores_in_bounds,
     ),
-    equivalent={
-        "block_with_einsum: `1` → `2` (#3)": "all scores of a row go down alike, the hidden ones once more",
-        "block_with_einsum: `1` → `0` (#3)": "the allowed scores of a row go up alike, and the hidden ones stay",
-    },
 )
 class TestTransformerBlock:
     """Draw it first: X goes straight through, and twice something is computed from it and added. Which norm does each
@@ -335,7 +331,9 @@ class TestTransformerBlock:
     def test_any_sizes(self, agrees, n, d_model, h, m, seed):
         """any sizes"""
         rng = np.random.default_rng(seed)
-        agrees.transformer_block(numbers(rng, n, d_model), some_block(rng, d_model, h, m, 2, 3), h)
+        X, weights = numbers(rng, n, d_model), some_block(rng, d_model, h, m, 2, 3)
+        for heads in {h, 1}:  # the same arrays in one head
+            agrees.transformer_block(X, weights, heads)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
@@ -631,20 +629,6 @@ ONE_MISSING = Draws(np.full(60, 1 / 60), {"one missing token of 60": np.append(0
         },
         corrupt=1.0,  # answers are checked by their distribution
     ),
-    equivalent={
-        "by_a_race: `0` → `-1`": "without its own case, temperature 0 gives 0 / 0 at the largest, which argmin takes first",
-        "by_a_race: `temperature` → `rng` (line 4)": "without its own case, temperature 0 gives 0 / 0 at the largest",
-        "by_a_race: `logits - np.max(logits)` → `logits`": "the shift moves all numbers alike, and no exp is taken",
-        "by_a_multinomial: `0` → `-1`": "of one place, the first is the last",
-        "by_a_multinomial: `max(temperature, 1e-09)` → `max(1e-09, temperature)`": "the larger of two is the same",
-        "by_refusing: `keep > 1e-12` → `keep >= 1e-12`": "a token with exactly this share never comes",
-        "by_the_running_sum: `len(logits) - 1` → `len(logits)`": "the bound is there for rounding alone",
-        "by_the_running_sum: `len(logits) - 1` → `len(logits) + 1`": "the bound is there for rounding alone",
-        "by_the_running_sum: `rng.random() * running[-1]` → `rng.random()`": "the sum is 1 but for rounding",
-        "by_the_running_sum: `1` → `0`": "the bound is there for rounding alone",
-        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `min(len(logits) - 1, np.searchsorted(run…1], side='right'))`": "the smaller of two is the same",
-        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `np.searchsorted(running, rng.random() * …-1], side='right')`": "the bound is there for rounding alone",
-    },
 )
 class TestSampleNext:
     """Begin with temperature 0, which needs no randomness and no division. `np.argmax` gives the place of the largest
@@ -763,7 +747,9 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
             raise CheckFailed(f"{call} wrote a token that does not exist. There are the tokens 0 to {n_vocab - 1}.")
         beginnings, which = np.unique(found[:, :place].astype(int), axis=0, return_inverse=True)
         shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
-        assert_tokens_drawn(found[:, place], shares[which.ravel()], f"{call}[{place}]")
+        for last in np.unique(found[:, place - 1]):  # together, too much after one token may hide too little after another
+            after = found[:, place - 1] == last
+            assert_tokens_drawn(found[after, place], shares[which.ravel()][after], f"{call}[{place}]")
 
 
 def matrix_products(model, text, *, only_last=False):
@@ -797,9 +783,10 @@ def greedy(tokens, n_new, model):
 def told_apart(values, _rng):
     """Return the same inputs, or None if a text at temperature 0 has nearly equal best logits. Drawn texts are short, because many are drawn."""
     model = values["model"]
-    temperature = 0 if values["temperature"] < 0.005 else values["temperature"]
+    long = len(values["tokens"]) > 7 or values["n_new"] > 2
+    temperature = 0 if values["temperature"] < 0.005 or long else values["temperature"]
     if temperature:
-        return {**values, "tokens": values["tokens"][:6], "temperature": temperature, "n_new": min(values["n_new"], 2)}
+        return {**values, "temperature": temperature}
     text = list(values["tokens"])
     for _ in range(values["n_new"]):
         logits = next_token_logits(text, model)[-1]
@@ -846,7 +833,7 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
                 "temperature: about 1",
                 "a temperature near 1",
                 lambda v: 0.5 < v["temperature"] < 3,
-                lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5]))},
+                lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5])), "n_new": 2},
             ),
         ],
         constrain=told_apart,

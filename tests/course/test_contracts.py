@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.authoring.audit.category_coverage import covered_categories
+from autograder.authoring.audit.fault_model import FaultModel
 from autograder.checking.inputs.array_arguments import (
     ArrayArgument,
     LengthsArgument,
@@ -100,4 +100,4 @@ def test_where_answers_are_judged_loosely_every_kind_is_looked_at_whatever_the_s
     other = dataclasses.replace(
         checks, secret=bytes([number]) * 32, shrinks=False, reference=ReferenceProxy(checks.references), _prepared={}
     )
-    assert covered_categories(other, exercise).missing == ()
+    assert FaultModel(other, exercise).measure(programs=False)[0].missing == ()

@@ -49,6 +49,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
         ),
         ("checks that kill nothing", e.checks_without_kills),
         ("wrong for only one kind of input, and alive", e.kinds.survivors),
+        ("programs with a fault that no check detects", e.fault_coverage.survivors),
     ]
 
 

@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.authoring.audit.category_coverage import (
-    CategoryCoverage,
-    category_mutants,
-    covered_categories,
-    is_detected,
-)
 from autograder.authoring.audit.claims import constants_of, replace_constant, unsupported_numbers
+from autograder.authoring.audit.fault_model import CategoryCoverage, FaultCoverage, FaultModel, category_mutants
 from autograder.authoring.audit.mutants import Mutant, mutants_of
 from autograder.authoring.audit.report import ExerciseAudit
 from autograder.authoring.audit.suggestions import suggestions
@@ -110,11 +105,8 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 
 _SECONDS = 1.0  # of processor time for one call of a mutant
-_MAX_MUTANTS = 240  # per exercise; a larger set is thinned evenly
-_MAX_COSTLY = 100  # per exercise that uses a probe or makes at least _MANY_QUESTIONS calls
-_MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each tried as the answer to every call
-_KIND_SETS = 8  # draws for category checks and for plots, which are expensive
+_KIND_SETS = 6  # draws for category checks and for plots, which are expensive
 _KIND_DRAWS = 3  # draws for each of which a category mutant must be wrong in order to count
 _MORE_DRAWS = 6  # draws for which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers
@@ -139,7 +131,7 @@ class MeasuredExercise:
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
-        self._answers: dict[tuple[str, int], list[Answer]] = {}
+        self._answers: dict[int, list[Answer]] = {}
         self._answered_by: dict[
             Callable[..., Any], dict[Any, Answer]
         ] = {}  # the answers of a mistake to the planned calls
@@ -184,6 +176,7 @@ class MeasuredExercise:
                 misdiagnosed[misconception.name] = verdict.misconception or ""
             if not self.spec.answers and (sentences := self._unfounded(misconception, verdict)):
                 claims[misconception.name] = " ".join(sentences)
+        kinds, faults = self._faults(mutants=mutants)
         result = ExerciseAudit(
             name=name,
             points=self.spec.points,
@@ -201,7 +194,8 @@ class MeasuredExercise:
             claims=claims,
             flaky=self._flaky(draws),
             hardcoded=0.0 if self.spec.answers else self._by_heart(),
-            kinds=self._kinds(mutants=mutants),
+            kinds=kinds,
+            fault_coverage=faults,
             hints=len(self.spec.hints),
             experiments=tuple(experiments),
         )
@@ -242,9 +236,6 @@ class MeasuredExercise:
         if self.spec.answers:
             return {**self.right, **function()}
         return {**self.right, self.spec.name: function}
-
-    def _right_solutions(self, alternatives: Sequence[Alternative]) -> list[tuple[str, dict[str, Any]]]:
-        return [("the reference", self.right), *((a.name, self._with(a.function)) for a in alternatives)]
 
     def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
         """Return whether ``check()`` reports success for this mistake. It never does for a quiz."""
@@ -295,24 +286,25 @@ class MeasuredExercise:
             shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)
         return max(shares)
 
-    def _kinds(self, *, mutants: bool) -> CategoryCoverage:
-        found = covered_categories(self._wordless, self.spec.name)
+    def _faults(self, *, mutants: bool) -> tuple[CategoryCoverage, FaultCoverage]:
+        model = FaultModel(self._wordless, self.spec.name)
+        kinds, faults = model.measure(programs=mutants)
         if self.spec.takes is None or not mutants:
-            return found
+            return kinds, faults
         reference = self.checks.references[self.spec.name]
         total, survivors = 0, []
         for mutant in category_mutants(self.spec.takes, reference, self.spec.name):
             if self._differs(mutant):
                 total += 1
-                if not is_detected(self._wordless, self.spec.name, mutant.function):
+                if not model.is_detected(mutant.function):
                     survivors.append(mutant.label)
-        return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
+        return dataclasses.replace(kinds, mutants=total, survivors=tuple(survivors)), faults
 
     def _differs(self, mutant: Mutant) -> bool:
         """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""
         other = self._with(mutant.function)
         numbers = range(_KIND_DRAWS)
-        return all(not self._alike_on(n, "the reference", self.right, other, mutant.affects) for n in numbers)
+        return all(not self._alike_on(n, other, mutant.affects) for n in numbers)
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
@@ -321,7 +313,7 @@ class MeasuredExercise:
         equivalent: dict[str, str] = {}
         total = 0
         visible = self.spec.visible
-        for mutant in self._mutants():
+        for mutant in mutants_of(self.checks.references[self.spec.name], self.spec.name):
             killed = self._killed_by(mutant.function)
             if not killed and (reason := self._reason_it_is_right(mutant)):
                 equivalent[mutant.label] = reason
@@ -331,7 +323,7 @@ class MeasuredExercise:
                 self._survivors.append(mutant)
             elif not killed & visible:
                 hidden_only.append(mutant.label)
-            elif mutant.label.startswith(f"{self.spec.name}: "):
+            else:
                 self._slips.append(mutant)
             total += 1
             for check in killed:
@@ -349,21 +341,6 @@ class MeasuredExercise:
             kills=killers,
             checks_without_kills=tuple(c.name for c in self.spec.checks if not killers[c.name] and not c.purity),
         )
-
-    def _mutants(self) -> list[Mutant]:
-        found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
-        for alternative in self.alternatives:
-            found += mutants_of(alternative.function, alternative.name)
-        # A probe, for example of a plot, costs a hundred times as much as a matrix product. An experiment with random
-        # numbers takes many calls.
-        plan = self.checks.plan(self.spec.name)
-        most = _MAX_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MAX_MUTANTS
-        if len(found) <= most:
-            return found
-        own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
-        rest = [m for m in found if m not in own]
-        rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
-        return own + rest[: max(0, most - len(own))]
 
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
         """Return the checks that fail for ``function``, ignoring ``after=`` conditions.
@@ -392,23 +369,17 @@ class MeasuredExercise:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
             return "tests that accept right solutions and catch every bug are right"
-        # If answers are random, a correct mutant of an alternative may differ from the reference. So compare it with the
-        # alternative's own answers, too.
-        origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
-        for name, model in self._right_solutions(origins):
-            calls = self._calls_answered_alike(name, model, self._with(mutant.function))
-            if calls:
-                return f"gives {name}'s answers on {calls} further inputs"
-        return ""
+        calls = self._calls_answered_alike(self._with(mutant.function))
+        return f"gives the reference's answers on {calls} further inputs" if calls else ""
 
-    def _calls_answered_alike(self, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-        """Return the number of further calls to which ``other`` and ``model``, called ``name``, give the same answers.
+    def _calls_answered_alike(self, other: Mapping[str, Any]) -> int:
+        """Return the number of further calls to which ``other`` and the reference give the same answers.
 
         Return 0 if any answer differs. Calls made with every secret do not count, because a surviving mutant passes them.
         """
         known, calls = set(self._planned), 0
         for number in range(_MORE_DRAWS):
-            if not self._alike_on(number, name, model, other):
+            if not self._alike_on(number, other):
                 return 0
             keys = {call_key(call) for call in self._further_questions(number)}
             calls += len(keys - known)
@@ -420,15 +391,13 @@ class MeasuredExercise:
     def _alike_on(
         self,
         number: int,
-        name: str,
-        model: Mapping[str, Any],
         other: Mapping[str, Any],
         affects: Callable[[Call], bool] | None = None,
     ) -> bool:
         plan = self._further_questions(number)
-        if (name, number) not in self._answers:
-            self._answers[name, number] = FunctionSession(model).batch(plan)
-        asked = zip(self._answers[name, number], plan, strict=True)
+        if number not in self._answers:
+            self._answers[number] = FunctionSession(self.right).batch(plan)
+        asked = zip(self._answers[number], plan, strict=True)
         session = FunctionSession(other, call_seconds=self._patience)
         # Stop at the first difference, which is usually among the first calls.
         return all(same_answer(a, session.call(c), c) for a, c in asked if affects is None or affects(c))
@@ -460,7 +429,7 @@ class MeasuredExercise:
     def _flaky(self, draws: int) -> dict[str, str]:
         """Return the checks that reject a correct solution with another secret, and the name of the solution."""
         found: dict[str, str] = {}
-        solutions = self._right_solutions(self.alternatives)
+        solutions = [("the reference", self.right), *((a.name, self._with(a.function)) for a in self.alternatives)]
         pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are expensive to draw
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import autograder
-from autograder.authoring.audit.category_coverage import CategoryCoverage
 from autograder.authoring.audit.exercise import MeasuredExercise
+from autograder.authoring.audit.fault_model import CategoryCoverage, FaultCoverage
 from autograder.authoring.audit.localization_benchmark import places_in
 from autograder.authoring.audit.mirror_images import unseparated
 from autograder.authoring.audit.report import ChapterAudit, ExerciseAudit
@@ -202,7 +202,9 @@ def _versions(course: Course) -> list[tuple[str, str]]:
 
 
 def _chapter_audit(data: dict[str, Any]) -> ChapterAudit:
-    exercises = [_made(ExerciseAudit, {**e, "kinds": _made(CategoryCoverage, e["kinds"])}) for e in data["exercises"]]
+    parts = {"kinds": CategoryCoverage, "fault_coverage": FaultCoverage}
+    made = [{**e, **{key: _made(kind, e[key]) for key, kind in parts.items()}} for e in data["exercises"]]
+    exercises = [_made(ExerciseAudit, e) for e in made]
     report: ChapterAudit = _made(ChapterAudit, {**data, "exercises": exercises})
     return report
 

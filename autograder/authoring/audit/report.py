@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from autograder.authoring.audit.category_coverage import CategoryCoverage
+from autograder.authoring.audit.fault_model import CategoryCoverage, FaultCoverage
 from autograder.authoring.audit.localization_benchmark import LocalizationStats
 from autograder.authoring.audit.suggestions import Suggestion
 from autograder.base.foreign import Json
@@ -20,6 +20,7 @@ __all__ = [
 _KINDS = {"allowed": "allowed", "visited": "covered", "missing": "missing"}  # JSON key: field
 _JSON_KEYS = {
     "stub_earns_nothing": "blank_ok",
+    "fault_coverage": "faults",
     "misdiagnosed": "misnamed",
     "missed_by_visible": "unseen",
     "unused_reasons": "needless",
@@ -87,6 +88,7 @@ class ExerciseAudit(_Shares):
         flaky: checks that reject a correct solution with other inputs, with the solution.
         hardcoded: the share of the points for returning one visible answer from every call.
         kinds: the covered input categories.
+        fault_coverage: the fault programs that lose marks.
         places: the results of fault localization, if requested.
         hints: the number of hints.
         experiments: what the checks of random results can detect, and with how many results.
@@ -115,6 +117,7 @@ class ExerciseAudit(_Shares):
     flaky: dict[str, str] = field(default_factory=dict)
     hardcoded: float = 0.0
     kinds: CategoryCoverage = field(default_factory=CategoryCoverage)
+    fault_coverage: FaultCoverage = field(default_factory=FaultCoverage)
     places: LocalizationStats | None = None
     hints: int = 0
     experiments: tuple[str, ...] = ()
@@ -163,6 +166,12 @@ class ExerciseAudit(_Shares):
             f"no check with points uses inputs of the kind {kind!r}: a function that is wrong only for these "
             "keeps full marks. Let a check use such an input, or rule the kind out in the contract with exclude={…}."
             for kind in self.kinds.missing
+        ]
+        messages += [
+            f"no check that is worth points passes a function of this kind: {gap.partition(': ')[2]}. A solution that is wrong for it "
+            "alone keeps full marks. Let a check pass one, or rule it out in the contract with exclude={…}."
+            for gap in self.fault_coverage.gaps
+            if gap.startswith("functions: ")
         ]
         if self.hardcoded > targets["by_heart"]:
             messages.append(
@@ -220,6 +229,12 @@ class ChapterAudit(_Shares):
         return 1 - sum(len(e.kinds.survivors) for e in self.exercises) / total if total else 1.0
 
     @property
+    def killed_faults(self) -> float:
+        """The share of the fault programs that lose marks."""
+        total = sum(sum(e.fault_coverage.programs.values()) for e in self.exercises)
+        return 1 - sum(len(e.fault_coverage.survivors) for e in self.exercises) / total if total else 1.0
+
+    @property
     def problems(self) -> list[str]:
         """A message for each problem that the author must fix: mistakes, wrong marks and missed targets."""
         return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.missed_targets]
@@ -236,6 +251,12 @@ class ChapterAudit(_Shares):
             messages.append(
                 f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong for only one kind of "
                 f"input. The target is {self.targets['kinds']:.0%}. Still alive: {names}."
+            )
+        if self.killed_faults < self.targets["faults"]:
+            names = ", ".join(label for e in self.exercises for label in e.fault_coverage.survivors[:3])
+            messages.append(
+                f"{self.chapter}: {self.killed_faults:.1%} of the programs with a fault for some inputs lose marks; the target is "
+                f"{self.targets['faults']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
@@ -264,6 +285,7 @@ class ChapterAudit(_Shares):
             "ok": self.ok,
             **self.rounded_shares(),
             "killed_kind_only": round(self.killed_kind_only, 4),
+            "killed_faults": round(self.killed_faults, 4),
             "problems": self.problems,
             "kinds": {
                 key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, name)]
@@ -286,6 +308,13 @@ class ChapterAudit(_Shares):
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines += [f"  kinds of input, used of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed]
         lines += [f"  random results: {e.name}: {text}" for e in self.exercises for text in e.experiments]
+        for group in dict.fromkeys(group for e in self.exercises for group in e.fault_coverage.programs):
+            alive = [f"{label} ({e.name})" for e in self.exercises for label in e.fault_coverage.of_class(group)]
+            total = sum(e.fault_coverage.programs.get(group, 0) for e in self.exercises)
+            lines.append(
+                f"  faults, {group}: {total - len(alive)} of {total}"
+                + ": ".join(["", ", ".join(alive)] if alive else [])
+            )
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]

@@ -45,7 +45,7 @@ class DrawRequest:
         alike: Give all axes the same size.
         batch: The batch axes.
         styles: The name of an argument's style, by path.
-        layouts: The arrays that are not contiguous in memory.
+        layouts: The orders of memory of arrays that are not contiguous, by path (see ``wire.in_layout``).
         left_out: The optional arguments that are left out.
         float32: Draw arrays of float32.
         along: The length of the axis that an argument names.
@@ -56,7 +56,7 @@ class DrawRequest:
     alike: bool = False
     batch: tuple[int, ...] | None = None
     styles: dict[Path, str] = field(default_factory=dict)
-    layouts: set[Path] = field(default_factory=set)
+    layouts: dict[Path, str] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     float32: bool = False
     along: int | None = None
@@ -76,6 +76,7 @@ class InputCategory:
         exclusive: Keep the other arguments ordinary, because this category would hide what they are like.
         length: Return the length that the category is about, if it is the category of long axes.
         request_length: Request another length of the same axis.
+        optional: The contract may rule the category out by ``constrain``. It counts only if a call of it can be drawn.
     """
 
     name: str
@@ -87,6 +88,7 @@ class InputCategory:
     exclusive: bool = False
     length: Callable[[BoundCall], int] | None = None
     request_length: Callable[[DrawRequest, int], None] | None = None
+    optional: bool = False
 
     @classmethod
     def custom(
@@ -132,6 +134,7 @@ def length_category(
     request_length: Callable[[DrawRequest, int], None],
     *,
     exclusive: bool = False,
+    optional: bool = False,
 ) -> InputCategory:
     """Return the category of calls in which an axis has a length between two, or at least the first if they differ."""
     low, high = lengths
@@ -143,7 +146,7 @@ def length_category(
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request_length(request, int(rng.integers(low, high + 1)))
 
-    category = InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive)
+    category = InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive, optional=optional)
     return category if low == high else replace(category, length=measure, request_length=request_length)
 
 
@@ -179,6 +182,7 @@ class Style:
         matches: Return whether a value has this style. Each class of arguments says what it passes.
         draw: Return a value of this style. Each class of arguments says what it passes.
         exclusive: Keep the other arguments ordinary.
+        optional: The contract may rule the style out.
     """
 
     name: str
@@ -186,6 +190,7 @@ class Style:
     matches: Callable[..., Value]
     draw: Callable[..., Value]
     exclusive: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,7 +222,8 @@ class Argument:
             request.styles[path] = style.name
 
         name = f"{'.'.join(path)}: {style.name}"
-        return InputCategory(name, style.phrase, matches, configure, slot=f"value {path}", exclusive=style.exclusive)
+        slot, exclusive, optional = f"value {path}", style.exclusive, style.optional
+        return InputCategory(name, style.phrase, matches, configure, slot=slot, exclusive=exclusive, optional=optional)
 
     def draw(self, drawing: Drawing, path: Path) -> Value:
         """Draw a value of the requested style."""

@@ -24,7 +24,6 @@ from autograder.checking.inputs.argument import (
     Style,
     length_category,
 )
-from autograder.sandbox.guest.wire import strided
 
 __all__ = [
     "ArrayArgument", "AxisArgument", "LengthsArgument", "MaskArgument", "OrderArgument", "ShapedArgument", "SizeArgument",
@@ -79,6 +78,9 @@ class ArrayArgument(ShapedArgument):
         if low < 1.2 * EXP_LOW:
             yield Style("far below zero", f"all of {name} far below zero", lambda a: _several(a) and a.max() < EXP_LOW,
                         lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([900.0, 3000.0, 8000.0]))))
+            if low < -1200:
+                yield Style("below -1000", f"all of {name} below -1000", lambda a: _several(a) and a.max() < -1000,
+                            lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([1200.0, 8000.0]))), optional=True)
         if low < 1.2 * EXP_LOW and high > 1.2 * EXP_HIGH:
             yield Style("beyond the range of exp", f"numbers in {name} above 709 and below -745",
                         lambda a: a.max() > EXP_HIGH and a.min() < EXP_LOW, self._beyond_exp)
@@ -90,6 +92,11 @@ class ArrayArgument(ShapedArgument):
             yield Style("all equal", f"all numbers in {name} equal", lambda a: _several(a) and _spread(a) == 0 and a.flat[0] != 0,
                         lambda shape, rng: np.full(shape, self.ordinary(shape, rng).flat[0]), exclusive=True)
             yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
+            yield Style("one apart", f"all numbers in {name} equal but one far away", _one_apart, self._one_apart, optional=True)
+            if len(self.shape) > 1:
+                yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < len(_rows(a)) < a.size // a.shape[-1], self._equal_rows, optional=True)
+                yield Style("equal row sums", f"rows of {name} with equal sums",
+                            lambda a: len(_rows(a)) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
         yield Style("nearly equal", f"nearly equal numbers in {name}", _nearly_equal, self._nearly_equal)
         if has_zero:
             yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
@@ -111,12 +118,23 @@ class ArrayArgument(ShapedArgument):
             yield Style("more digits than float32 has", f"numbers in {name} that float32 cannot tell apart", _lost_in_float32, self._equal_in_float32)
         # fmt: on
 
+    def categories(self, path: Path) -> Iterator[InputCategory]:
+        """Yield the categories of the styles. Those of rows need several, so a batch if the array has no other axis for them."""
+        for category in super().categories(path):
+
+            def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:
+                category.configure(request, rng)
+                request.batch = request.batch or (3,)
+
+            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(("equal rows", "equal row sums"))
+            yield replace(category, configure=configure) if by_rows else category
+
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
-        """Draw an array of the requested style, dtype and layout. ``given`` is the shape and the generator."""
+        """Draw an array of the requested style and dtype. ``given`` is the shape and the generator."""
         drawn: np.ndarray = super().draw_styled(drawing, path, *given)
         if drawing.request.float32 and self.float32:
             drawn = drawn.astype(np.float32)
-        return strided(drawn) if path in drawing.request.layouts else drawn
+        return drawn
 
     @property
     def _largest(self) -> float:
@@ -143,6 +161,23 @@ class ArrayArgument(ShapedArgument):
 
     def _some_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.choice(np.unique(self.ordinary(shape, rng))[: max(2, min(3, math.prod(shape) - 1))], size=shape)
+
+    def _one_apart(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        drawn = np.full(shape, self.ordinary(shape, rng).flat[0])
+        level = float(drawn.flat[0])
+        drawn.flat[int(rng.integers(drawn.size))] = float(
+            np.clip(level + 100 * max(1.0, abs(level)), self.low, self.high)
+        )
+        return drawn
+
+    def _equal_rows(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        drawn = self.ordinary(shape, rng)
+        rows = drawn.reshape(-1, shape[-1])
+        rows[-1] = rows[0]
+        return drawn
+
+    def _equal_sums(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return rng.permuted(np.broadcast_to(self.ordinary(shape[-1:], rng), shape), axis=-1)
 
     def _nearly_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         drawn = self.ordinary(shape, rng)
@@ -201,6 +236,16 @@ def _sizes_of(a: np.ndarray) -> np.ndarray:
     """Return the absolute values of the entries that are not 0, or a single 0 if all are."""
     found = np.abs(a[a != 0])
     return found if found.size else np.zeros(1)
+
+
+def _rows(a: np.ndarray) -> np.ndarray:
+    """Return the different rows of an array, as a list of them."""
+    return np.unique(a.reshape(-1, a.shape[-1]), axis=0) if a.ndim else a
+
+
+def _one_apart(a: np.ndarray) -> bool:
+    counts = np.unique(a, return_counts=True)[1]
+    return bool(a.size > 2 and len(counts) == 2 and counts.min() == 1)
 
 
 def _nearly_equal(a: np.ndarray) -> bool:

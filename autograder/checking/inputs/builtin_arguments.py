@@ -52,6 +52,20 @@ class NumberArgument(ItemArgument):
         near = low + 1e-9 if self.whole else low * 2 if low > 0 else low + 0.01 * (self.high - low)
         yield Style("smallest", f"the smallest {name}", lambda v: v <= near, self._smallest)
         yield Style("large", f"a large {name}", lambda v: v >= large, self._large)
+        if not self.whole:
+            for end, limit in ("low", low), ("high", self.high):
+                words = f"the {end}est possible", f"{name} = {limit:g}"
+                yield Style(
+                    *words, lambda v, limit=limit: v == limit, lambda _rng, limit=limit: float(limit), optional=True
+                )
+        elif low < 127 < self.high:
+            yield Style(
+                "beyond 127",
+                f"{name} above 127",
+                lambda v: v > 127,
+                lambda rng: int(rng.integers(128, self.high + 1)),
+                optional=True,
+            )
         if not (self.whole and self.high - low < 2):
             yield Style("in between", f"an ordinary {name}", lambda v: low < v < large, self.ordinary)
 

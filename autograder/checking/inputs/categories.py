@@ -6,18 +6,35 @@ The framework derives them: sizes, batch axes, memory layouts, float32, defaults
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
-from autograder.checking.inputs.argument import LONG_AXES, BoundCall, DrawRequest, InputCategory, Path, length_category
-from autograder.checking.inputs.array_arguments import ArrayArgument, SizeArgument
-from autograder.checking.inputs.contract import Contract
+from autograder.base.foreign import Value
+from autograder.checking.inputs.argument import (
+    LONG_AXES,
+    BoundCall,
+    DrawRequest,
+    InputCategory,
+    Path,
+    length_category,
+)
+from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument, SizeArgument
+from autograder.checking.inputs.builtin_arguments import NumberArgument
+from autograder.checking.inputs.contract import LONGEST, Contract
+from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 
-__all__ = ["categories_of"]
+__all__ = ["categories_of", "is_excluded"]
 
 MANY_LETTERS = 6
+MOST = 1000  # a larger whole number is no size
+SQUARES = 20
+_BANDS = (8, 15), (16, 31), (32, 63)  # with the categories of long axes, sizes are spread over every power of two
 
 
 def categories_of(contract: Contract) -> list[InputCategory]:
@@ -27,12 +44,12 @@ def categories_of(contract: Contract) -> list[InputCategory]:
         found += argument.categories(path)
         if argument.default and len(path) == 1:
             found.append(_left_out(path))
-    return [category for category in found if not any(_is_excluded(category.name, rule) for rule in contract.exclude)]
+    return [category for category in found if not is_excluded(contract, category.name)]
 
 
-def _is_excluded(name: str, rule: str) -> bool:
-    """Return whether a rule is a category's whole name, or the part after the colon: ``"all huge"`` of every argument."""
-    return rule in (name, name.partition(": ")[2])
+def is_excluded(contract: Contract, name: str) -> bool:
+    """Return whether a contract excludes a category by its name, or by the part after the colon: ``"all huge"`` of every argument."""
+    return name in contract.exclude or name.partition(": ")[2] in contract.exclude
 
 
 def _sizes(contract: Contract) -> Iterator[InputCategory]:
@@ -47,6 +64,15 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
             if high > length:
                 words = f"{letter}: longer than {length}", f"{letter} above {length}"
                 yield length_category(*words, (length + 1, min(high, length + 20)), *size)
+        if letter in contract.sizes and 1 < high <= LONGEST:
+            yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
+        for low_end, high_end in _BANDS:
+            if low <= high_end <= high:
+                yield _band(contract, letter, max(low, low_end), high_end)
+    if letters and len(given) == len(contract.arguments):
+        for number in range(1, SQUARES + 1):
+            yield _square(letters, number)
+    yield from _relations(contract)
     if len(letters) > 1:
         yield InputCategory("sizes: all alike", "all sizes alike", _all_alike, _request_alike, slot="sizes")
         yield _all_different(contract)
@@ -58,6 +84,77 @@ def _size_of(letter: str, call: BoundCall) -> int:
 
 def _request_size(letter: str, request: DrawRequest, size: int) -> None:
     request.sizes[letter] = size
+
+
+def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
+    """Return the category of calls in which an axis is between two lengths. Several axes may be at once, if none is a product."""
+    axes = [axis for a in contract.leaves().values() if isinstance(a, ShapedArgument) for axis in a.shape]
+    is_part = any(letter in axis.split("*") and "*" in axis for axis in axes) or len(contract.letters()) >= MANY_LETTERS
+
+    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
+        request.sizes.setdefault(letter, int(rng.integers(low, high + 1)))
+
+    name, phrase = f"{letter}: {low} to {high}", f"{letter} from {low} to {high}"
+    is_large = high == _BANDS[-1][1] and len(contract.letters()) > 2  # of which a table has too many entries
+    slot = "sizes" if is_part or is_large else f"size {letter}"
+    return InputCategory(
+        name, phrase, lambda call: low <= _size_of(letter, call) <= high, configure, slot=slot, optional=True
+    )
+
+
+def _square(letters: list[str], number: int) -> InputCategory:
+    def matches(call: BoundCall) -> bool:
+        return bool(call.sizes) and set(call.sizes.values()) == {number}
+
+    def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
+        request.sizes.update(dict.fromkeys(letters, number))
+
+    words = f"square: {number}", f"all sizes {number}"
+    return InputCategory(*words, matches, configure, slot="sizes", exclusive=True, optional=True)
+
+
+def _relations(contract: Contract) -> Iterator[InputCategory]:
+    """Yield the categories of calls in which one size is less than, equal to or greater than another.
+
+    Sizes are those of axes, whole numbers that are arguments, and the number of entries of a batch.
+    """
+    numbers = [n for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole and a.high <= MOST]
+    batch = ["batch"] if numbers and contract.has_batch() else []
+    for one, other in combinations([*contract.letters(), *numbers, *batch], 2):
+        for sign, compare in (("<", operator.lt), ("=", operator.eq), (">", operator.gt)):
+            yield _relation(one, other, sign, compare, numbers)
+
+
+def _with_number(name: str, number: int, values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value]:
+    return {**values, name: number}
+
+
+def _relation(
+    one: str, other: str, sign: str, compare: Callable[[int, int], bool], numbers: list[str]
+) -> InputCategory:
+    def measure(name: str, call: BoundCall) -> int | None:
+        if name == "batch":
+            return math.prod(call.batch) if call.batch is not None else None
+        value = call.values.get((name,)) if name in numbers else call.sizes.get(name)
+        return None if value is None else int(value)
+
+    def matches(call: BoundCall) -> bool:
+        sizes = measure(one, call), measure(other, call)
+        return None not in sizes and compare(*sizes)  # type: ignore[arg-type]
+
+    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
+        low, high = sorted(map(int, rng.permutation([2, 3, 4, 5, 6, 7])[:2]))
+        chosen = {one: high if sign == ">" else low, other: high if sign == "<" else low}
+        for name, number in chosen.items():
+            if name == "batch":
+                request.batch = (number,)
+            elif name in numbers:
+                request.after.append(partial(_with_number, name, number))
+            else:
+                request.sizes[name] = number
+
+    words = f"sizes: {one} {sign} {other}", f"{one} {sign} {other}"
+    return InputCategory(*words, matches, configure, slot="sizes", optional=True)
 
 
 def _request_alike(request: DrawRequest, _rng: np.random.Generator) -> None:
@@ -108,38 +205,72 @@ def _batch(count: int, phrase: str) -> InputCategory:
     return InputCategory(f"batch: {phrase}", phrase, matches, configure, slot="batch")
 
 
+_ORDERS = (
+    ("v", "not contiguous", "not contiguous in memory, as a transpose or a slice with a step is"),
+    ("F", "in Fortran's order", "in Fortran's order, as a transpose is"),
+    ("R", "with negative strides", "with negative strides, as after [::-1]"),
+)
+
+
 def _layouts(contract: Contract) -> Iterator[InputCategory]:
-    arrays = {p: a for p, a in contract.leaves().items() if isinstance(a, ArrayArgument) and a.shape}
+    arrays = {p: a for p, a in contract.leaves().items() if isinstance(a, ShapedArgument) and a.shape}
     for path, argument in arrays.items():
-        yield _not_contiguous(path, argument.shape)
-    if arrays and all(a.float32 for a in arrays.values()):
+        for layout, name, phrase in _ORDERS:
+            if layout != "F" or len(argument.shape) > 1:
+                yield _in_order(path, argument.shape, layout, name, phrase)
+    floats = [a for a in arrays.values() if isinstance(a, ArrayArgument)]
+    if floats and all(a.float32 for a in floats):
         yield InputCategory(
             "float32",
             "float32 numbers",
-            lambda call: any(call.values[p].dtype == np.float32 for p in arrays if p in call.values),
+            lambda call: any(getattr(call.values.get(p), "dtype", None) == np.float32 for p in arrays),
             lambda request, _rng: setattr(request, "float32", True),
             slot="dtype",
             exclusive=True,
         )
+    alone = [(n, a) for n, a in contract.arguments.items() if isinstance(a, ArrayArgument) and not a.default]
+    for (one, first), (other, second) in combinations(alone, 2):
+        axes = [*zip(first.shape, second.shape, strict=False)]
+        alike = len(axes) == len(first.shape) == len(second.shape) and replace(first, shape=second.shape) == second
+        if alike and not any("*" in a + b or (a == "...") != (b == "...") for a, b in axes):
+            yield _same_object(one, other, axes)
 
 
-def _not_contiguous(path: Path, shape: tuple[str, ...]) -> InputCategory:
-    """Return the category of arrays that are not contiguous. If they may have two axes or more, they need two to show it."""
-    needed = min(2, len(shape))
+def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
+    """Return the category of arrays in this order of memory. If they may have two axes or more, they need two to show it."""
+    needed = min(2, len(shape)) if layout != "R" else 1
 
     def matches(call: BoundCall) -> bool:
         value = call.values.get(path)
-        if value is None or value.flags.c_contiguous:
+        if not isinstance(value, np.ndarray) or layout_of(value) not in ((layout,) if layout != "v" else LAYOUTS):
             return False
         return bool(sum(length > 1 for length in np.shape(value)) >= needed)
 
     def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
-        request.layouts.add(path)
+        request.layouts[path] = layout
         if "..." in shape and len(shape) == 2 and not request.batch:
             request.batch = (3,)
 
-    phrase = f"{path[-1]} not contiguous in memory, as a transpose or a slice with a step is"
-    return InputCategory(f"{'.'.join(path)}: not contiguous", phrase, matches, configure, slot=f"layout {path}")
+    place = ".".join(path)
+    return InputCategory(f"{place}: {name}", f"{path[-1]} {phrase}", matches, configure, slot=f"layout {path}")
+
+
+def _same_object(one: str, other: str, axes: list[tuple[str, str]]) -> InputCategory:
+    """Return the category of calls in which one array is given for two arguments."""
+
+    def make(values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value] | None:
+        return {**values, other: values[one]} if np.shape(values[one]) == np.shape(values[other]) else None
+
+    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
+        letters = {letter for pair in axes if pair[0] != pair[1] for letter in pair}
+        request.sizes.update(dict.fromkeys(letters, int(rng.integers(3, 6))))
+        request.after.append(make)
+
+    def matches(call: BoundCall) -> bool:
+        return call.values.get((one,)) is not None and call.values.get((one,)) is call.values.get((other,))
+
+    name, phrase = f"{one} and {other}: one array", f"one array for both {one} and {other}"
+    return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=True, optional=True)
 
 
 def _left_out(path: Path) -> InputCategory:

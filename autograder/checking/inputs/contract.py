@@ -8,7 +8,7 @@ The framework derives from a contract the categories of input (``categories``), 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
@@ -19,7 +19,7 @@ from autograder.checking.inputs.argument import Argument, BoundCall, Change, Inp
 from autograder.checking.inputs.array_arguments import ShapedArgument, SizeArgument
 from autograder.checking.inputs.builtin_arguments import GroupArgument
 
-__all__ = ["Contract"]
+__all__ = ["Contract", "replace_at"]
 
 LONGEST = 330  # an axis that the contract does not limit is drawn up to this length
 
@@ -112,6 +112,14 @@ def _value_at(given: Mapping[str, Value], path: Path) -> Value:
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def replace_at(given: Mapping[str, Value], path: Path, change: Callable[[Value], Value]) -> dict[str, Value]:
+    """Return ``given`` with the argument at ``path`` changed, if it is there."""
+    key, *rest = path
+    if key not in given:
+        return dict(given)
+    return {**given, key: replace_at(given[key], tuple(rest), change) if rest else change(given[key])}
 
 
 def _read_shape(axes: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]) -> tuple[int, ...] | None:

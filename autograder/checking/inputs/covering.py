@@ -7,18 +7,22 @@ Fredman, Patton 1997). The categories of a drawn input are read from the input i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
-from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument
+from autograder.checking.inputs.argument import LONG_AXES, Drawing, DrawRequest, InputCategory
+from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument, ShapedArgument, SizeArgument
+from autograder.checking.inputs.builtin_arguments import ChoiceArgument, GroupArgument
 from autograder.checking.inputs.categories import categories_of
-from autograder.checking.inputs.contract import Contract
+from autograder.checking.inputs.contract import Contract, replace_at
+from autograder.sandbox.guest.wire import in_layout
+from autograder.values import fingerprint
 
-__all__ = ["Covering", "DrawnInput", "cover", "draw"]
+__all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
@@ -47,7 +51,60 @@ def cover(contract: Contract, seed: int) -> Covering:
     rng = np.random.default_rng(seed)
     sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
     missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
-    return Covering(tuple(drawn for s in sets for drawn in s.inputs), tuple(missed))
+    inputs = [drawn for s in sets for drawn in s.inputs]
+    return Covering((*inputs, *_one_changed(contract, rng)), tuple(missed))
+
+
+def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
+    """Yield, for each argument, an input and the same one with only this argument changed, by which a result is not remembered.
+
+    An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
+    """
+    # Some of several functions may give the same result for both.
+    most = 3 if any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
+    sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
+    axes = {
+        part
+        for a in contract.leaves().values()
+        if isinstance(a, ShapedArgument)
+        for x in a.shape
+        for part in x.split("*")
+    }
+    fixed = {name for name, letter in sizes.items() if letter in axes}  # by the shapes of arrays
+    fixed |= {name for name, a in contract.arguments.items() if isinstance(a, AxisArgument)}
+    for name, argument in contract.arguments.items():
+        pairs = 0
+        for _ in range(_TRIES):
+            first, other = (draw(contract, (), (), rng) for _ in range(2))
+            if first is None or other is None or name not in first.values or name in fixed:
+                continue
+            is_array = isinstance(argument, ShapedArgument | GroupArgument)
+            new = _rearranged(first.values[name]) if is_array else other.values.get(name, first.values[name])
+            if name in sizes and len(sizes) < len(contract.arguments):
+                new = first.values[name] + 1
+            values = {**first.values, name: new}
+            changed = contract.constrain(values, rng) if contract.constrain is not None else values
+            if changed is not None and differing_arguments(first.values, changed) == [name]:
+                yield first
+                yield DrawnInput(changed, frozenset())
+                if (pairs := pairs + 1) == most:
+                    break
+
+
+def _rearranged(value: Value) -> Value:
+    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries."""
+    if isinstance(value, Mapping):
+        return {key: _rearranged(part) for key, part in value.items()}
+    found = np.array(value)
+    axis = found.ndim - 1 if found.ndim and found.shape[-1] > 2 else 0
+    rows = np.moveaxis(found, axis, 0) if found.ndim else found[None]
+    rows[1:] = rows[:0:-1].copy()
+    return found
+
+
+def differing_arguments(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
+    """Return the names of the arguments whose values are not the same, bit for bit."""
+    return [name for name in one if fingerprint(one[name]) != fingerprint(other.get(name))]
 
 
 def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np.random.Generator) -> Covering:
@@ -65,7 +122,8 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
                     drawn = alone
                     break
             else:
-                missed.append(first.name)
+                if not first.optional:
+                    missed.append(first.name)
                 del remaining[first.name]
         new = drawn.categories & remaining.keys() if drawn is not None else frozenset()
         if drawn is not None and new:
@@ -106,8 +164,14 @@ def draw(
             if changed is None:
                 return None
             values = changed
+    for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
+        values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _in_layout(layout: str, value: Value) -> Value:
+    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:
@@ -138,6 +202,8 @@ def _draw_sizes(contract: Contract, request: DrawRequest, rng: np.random.Generat
         low = max((contract.limits_of(letter)[0] for letter in letters), default=2)
         return dict.fromkeys(letters, max(low, int(rng.integers(3, 5))))
     sizes = dict(request.sizes)
+    if max(sizes.values(), default=0) >= LONG_AXES[0]:  # all others are small
+        sizes = {letter: size for letter, size in sizes.items() if not max(_ORDINARY) < size < LONG_AXES[0]}
     ordinary = _NEXT_TO_LONG if max(sizes.values(), default=0) > max(_ORDINARY) + len(letters) else _ORDINARY
     free = [int(n) for n in rng.permutation(ordinary)]
     for letter in letters:

@@ -24,8 +24,11 @@ class ArgumentTracker:
         self._watched: list[tuple[str, Value, list[Value], Json]] = []
 
     def arguments(self, args: list[Json], kwargs: list[Json]) -> tuple[list[Value], dict[str, Value]]:
-        """Return the positional and keyword arguments that the trees describe."""
-        positional = [self._argument(str(place), tree) for place, tree in enumerate(args)]
+        """Return the positional and keyword arguments that the trees describe. ``["=", 0]`` is the first argument itself."""
+        positional: list[Value] = []
+        for place, tree in enumerate(args):
+            again = type(tree) is list and tree[0] == "="
+            positional.append(positional[tree[1]] if again else self._argument(str(place), tree))
         return positional, {key: self._argument(key, tree) for key, tree in kwargs}
 
     def _argument(self, label: str, tree: Json) -> Value:
@@ -50,7 +53,7 @@ _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
 def _same_parts(value: Value, tree: Json) -> bool:
     """Return whether a value still matches ``tree``, except for its numeric arrays."""
     tag = tree[0] if type(tree) is list else ""
-    if tag in ("a", "v", "g", "s", "r", "n"):
+    if tag in ("a", "v", "F", "R", "g", "s", "r", "n"):
         return True
     if tag == "d":
         if type(value) is not dict or len(value) != len(tree) - 1:

@@ -5,7 +5,7 @@ becomes a JSON tree in which scalars represent themselves and every list starts 
 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
-    ["v", dtype, shape] array to rebuild with a non-contiguous layout, like a transpose or a slice with a step
+    ["v" or "F" or "R", dtype, shape] array to rebuild in another order of memory (see ``in_layout``)
     ["o", type] a value that is not sent, only the name of its type
     ["s", text, name] source text that defines a function
     ["r", seed] a seeded random generator   ["r", state, increment, has_uint32, uinteger] one in this state
@@ -52,8 +52,8 @@ from .wire_plain import (
 from .wire_tables import TooLarge, from_parts, is_pandas, levels_of, to_parts
 
 __all__ = [
-    "ALIGN", "HEADER", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "pack", "pack_array", "parse_head",
-    "rng_state", "set_rng_state", "strided",
+    "ALIGN", "HEADER", "LAYOUTS", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "in_layout", "layout_of", "pack",
+    "pack_array", "parse_head", "rng_state", "set_rng_state",
 ]  # fmt: skip
 
 HEADER = struct.Struct("<IQ")
@@ -148,7 +148,7 @@ class Encoder:
             self.blobs.append(b"\0" * padding)
         if issubclass(kind, _generic):
             return ["g", code]
-        return ["v" if self._layouts and not value.flags.c_contiguous else "a", code, list(plain.shape)]
+        return [(self._layouts and layout_of(value)) or "a", code, list(plain.shape)]
 
 
 class Decoder:
@@ -191,9 +191,9 @@ class Decoder:
                 return array
             self.originals.append(array)
             return array.copy()
-        if tag == "v" and len(items) == 2 and self._copy:
+        if tag in LAYOUTS and len(items) == 2 and self._copy:
             self.originals.append(self._decode_array(*items))
-            return strided(self.originals[-1])
+            return in_layout(self.originals[-1], tag)
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
         if tag == "T" and len(items) == 1:
@@ -264,12 +264,29 @@ def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
     rng.bit_generator.state = {"bit_generator": "PCG64", "state": numbers, "has_uint32": state[2], "uinteger": state[3]}
 
 
-def strided(array: Any) -> Any:
-    """Return a copy of ``array`` that is not contiguous: its axes are reversed in memory, with gaps between the elements."""
-    if array.ndim == 0:
-        return array.copy()
-    transposed = array.T
-    result = _empty((*transposed.shape[:-1], 2 * transposed.shape[-1]), array.dtype)[..., ::2].T
+LAYOUTS = ("v", "F", "R")
+
+
+def layout_of(array: Any) -> str:
+    """Return "" for a contiguous array, else how its elements are ordered in memory: one of ``LAYOUTS``."""
+    if array.flags.c_contiguous:
+        return ""
+    return "F" if array.flags.f_contiguous else "R" if min(array.strides) < 0 else "v"
+
+
+def in_layout(array: Any, layout: str) -> Any:
+    """Return a copy of ``array`` in this order of memory.
+
+    "F" is Fortran's order, as of a transpose. "R" has negative strides, as after ``[::-1]``. "v" reverses the axes, with gaps
+    between the elements, as of a transposed slice with a step.
+    """
+    shape, code, backwards = array.shape, array.dtype, slice(None, None, -1)
+    if layout == "R":
+        result = _empty(shape, code)[(backwards,) * len(shape)]
+    elif layout == "F" or not shape:
+        result = _empty(shape[::-1], code).T
+    else:
+        result = _empty((*shape[:0:-1], 2 * shape[0]), code)[..., ::2].T
     result[...] = array
     return result
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.authoring.audit import audit
-from autograder.authoring.audit.category_coverage import CategoryCoverage, category_mutants
+from autograder.authoring.audit.fault_model import CategoryCoverage, category_mutants
 from autograder.base.errors import CourseError
 from autograder.checking import (
     Contract,
@@ -108,17 +108,10 @@ def test_category_mutants_are_right_on_ordinary_input():
         return 2 * x
 
     found = {m.label: m.function for m in category_mutants(Contract({"x": array("... n")}), double, "double")}
-    plain, long = np.array([[1.25, -2.5], [0.5, 3.0]]), np.ones(70)
-    for label in (
-        "double: x clipped to 100",
-        "double: x without what lies beyond 64 along axis -1",
-        "double: x cast to float32",
-    ):
+    plain = np.array([[1.25, -2.5], [0.5, 3.0]])
+    for label in ("double: x clipped to 100", "double: x cast to float32"):
         np.testing.assert_array_equal(found[label](plain), double(plain))
-    assert found["double: x without what lies beyond 64 along axis -1"](long)[64] == 0
     assert found["double: x clipped to 100"](np.array([500.0])) == 200
-    kept = found["double: the first answer kept for arrays of the same shapes"]
-    np.testing.assert_array_equal(kept(plain), kept(plain + 1))
 
 
 def test_a_row_of_the_matrix_is_a_line():

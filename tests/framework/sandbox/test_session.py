@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.functions import FunctionSession
+from autograder.judging.purity import changed_between
 from autograder.sandbox import open_worker
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
@@ -63,6 +64,33 @@ def test_changed_arguments_are_named(run):
     answer = session.call(Call("touch", (a, b, {"w": np.zeros(1)}), {"d": np.ones(2), "e": [np.zeros(2)]}))
     assert answer == Answer(value=0, changed=("0", "2", "e"))
     assert a.tolist() == [0.0, 0.0]
+
+
+def test_arrays_arrive_in_their_order_of_memory(run):
+    """An array in Fortran's order or with negative strides is one in the sandbox, too."""
+    session = run("def order(X): return [X.flags.f_contiguous, min(X.strides) < 0, X.tolist()]")
+    X = np.arange(6.0).reshape(2, 3)
+    found = [answer.value for answer in session.batch([Call("order", (Y,)) for Y in (X, X.copy("F"), X[::-1])])]
+    assert found == [[False, False, X.tolist()], [True, False, X.tolist()], [False, True, X[::-1].tolist()]]
+
+
+def test_an_array_that_is_given_twice_is_one_object(run):
+    """The function gets one array for both arguments, and another call gets its own."""
+    session = run("def same(X, Y):\n    X += 1\n    return [X is Y, Y.tolist()]")
+    X = np.zeros(2)
+    calls = [Call("same", (X, X)), Call("same", (X, X.copy())), Call("same", (X, X))]
+    found = [answer.value for answer in session.batch(calls)]
+    assert found == [[True, [1.0, 1.0]], [False, [0.0, 0.0]], [True, [1.0, 1.0]]]
+
+
+def test_a_caller_may_change_the_arrays_between_two_calls(run):
+    """A function that remembers results by array gives the first result again."""
+    given, other = Call("total", (np.ones(3), {"w": np.ones(1)})), Call("total", (np.zeros(3), {"w": np.zeros(1)}))
+    body = "def total(x, weights): return float(x.sum() + weights['w'][0])"
+    kept = f"{body}\nfirst, known = total, {{}}\ndef total(x, w): return known.setdefault(id(x), first(x, w))"
+    for source, right in ((body, 0.0), (kept, 4.0)):
+        call = changed_between(given, other)
+        assert run(source).probe(call.probe, call).value == right
 
 
 def test_the_order_of_keys_is_part_of_a_dictionary(run):

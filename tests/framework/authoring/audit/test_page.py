@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from autograder.authoring.audit import ChapterAudit, ExerciseAudit, audit_page
-from autograder.authoring.audit.category_coverage import CategoryCoverage
+from autograder.authoring.audit.fault_model import CategoryCoverage
 from autograder.authoring.audit.localization_benchmark import LocalizationStats
 
 EXPECTED = Path(__file__).with_name("audit_page.html")
