@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.authoring.audit.mutants import Mutant, compile_mutant
+from autograder.authoring.audit.mutants import Mutant, compiled
 from autograder.checking.inputs.argument import BoundCall
 from autograder.checking.inputs.array_arguments import ArrayArgument
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberArgument
@@ -468,7 +468,7 @@ def _later_steps(reader: _Reader) -> Iterator[tuple[str, Function]]:
         loops[0].body = [ast.parse("_step_ += 1").body[0], *map(uses.visit, loops[0].body)]
         definition.body.insert(0, ast.parse("_step_ = -1").body[0])
         names = getattr(inspect.unwrap(reader.function), "__globals__", {})
-        function = compile_mutant(ast.unparse(ast.fix_missing_locations(definition)), definition.name, names)
+        function = compiled(ast.unparse(ast.fix_missing_locations(definition)), definition.name, names)
         if function is not None:
             yield f"{name} acts {label}", function
 
