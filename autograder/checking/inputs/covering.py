@@ -60,8 +60,8 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
     An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
-    # Some of several functions may give the same result for both.
-    most = 3 if any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
+    # Both may have the same result by chance, or by the function that is an argument.
+    most = 3 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
     axes = {
         part
