@@ -226,8 +226,7 @@ class FaultModel:
         worth = sorted((c for c in self.spec.checks if c.points), key=lambda c: (c.purity, not c.kinds))
         seconds = self.checks.course.limits.call_seconds
         students = [
-            self._student(FunctionSession(names, call_seconds=seconds), planned=planned)
-            for planned in (False, True)
+            self._student(FunctionSession(names, call_seconds=seconds), planned=planned) for planned in (False, True)
         ]
         return not all(self._passes(check.name, students[check.purity]) for check in worth)
 

@@ -72,10 +72,13 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     }
     fixed = {name for name, letter in sizes.items() if letter in axes}  # by the shapes of arrays
     fixed |= {name for name, a in contract.arguments.items() if isinstance(a, AxisArgument)}
+    latest: DrawnInput | None = None
     for name, argument in contract.arguments.items():
         pairs = 0
-        for _ in range(_TRIES):
-            first, other = (draw(contract, (), (), rng) for _ in range(2))
+        for attempt in range(_TRIES):
+            # The input of the argument before serves again, if this argument can be changed in it.
+            drawn, other = (draw(contract, (), (), rng) for _ in range(2))
+            first = drawn if attempt or latest is None else latest
             if first is None or other is None or name not in first.values or name in fixed:
                 continue
             is_array = isinstance(argument, ShapedArgument | GroupArgument)
@@ -85,7 +88,9 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
             values = {**first.values, name: new}
             changed = contract.constrain(values, rng) if contract.constrain is not None else values
             if changed is not None and differing_arguments(first.values, changed) == [name]:
-                yield first
+                if first is not latest:
+                    yield first
+                latest = first
                 yield DrawnInput(changed, frozenset())
                 if (pairs := pairs + 1) == most:
                     break
