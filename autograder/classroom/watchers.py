@@ -198,11 +198,9 @@ class ReviewWarnings(Watcher):
         """Say how the points in the gradebook and in the checks differ. Cached, since they are the same for the whole class."""
         key = exercise.name, exercise.max_score
         if key not in self._points:
-            then = book.points.get(f"check_{exercise.name}", exercise.max_score)
-            now = number(exercise.max_score)
-            differ = abs(then - exercise.max_score) > 1e-9
-            text = f"{exercise.name} has {number(then)} in the gradebook and {now} in its checks"
-            self._points[key] = text if differ else ""
+            then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
+            text = f"{exercise.name} has {number(then)} in the gradebook and {number(now)} in its checks"
+            self._points[key] = text if abs(then - now) > 1e-9 else ""
         return self._points[key]
 
     def _other_files(self, job: Job) -> str:
@@ -328,12 +326,9 @@ class MarkChangeLog(Watcher):
 
     def entered(self, batch: Entered) -> Entered:
         """Log the marks of a batch that changed."""
-        changes = []
-        for one in batch.outcomes:
-            student = str(one.verdict.student)
-            change = change_of(self._state, one, self._before.get(student), batch.marks.get(student))
-            if change is not None:
-                changes.append(change)
+        marks = [(one, str(one.verdict.student)) for one in batch.outcomes]
+        found = [change_of(self._state, one, self._before.get(who), batch.marks.get(who)) for one, who in marks]
+        changes = [change for change in found if change is not None]
         append_changes(self._course, changes)
         self._drops |= {change.student: change for change in changes if change.is_drop}
         return batch
@@ -438,10 +433,7 @@ def _work_in(path: Path, released: Notebook) -> dict[str, str]:
 
 
 def _warned(verdict: Verdict, issues: Sequence[str]) -> Verdict:
-    sentences = [issue for issue in issues if issue]
-    if not sentences:
-        return verdict
-    return replace(verdict, warning=" ".join(filter(None, [verdict.warning, *sentences])))
+    return replace(verdict, warning=" ".join(filter(None, [verdict.warning, *issues]))) if any(issues) else verdict
 
 
 def _untimely(outcome: Outcome) -> str:
@@ -451,9 +443,8 @@ def _untimely(outcome: Outcome) -> str:
         return ""
     short = " ".join((text or "").split())
     short = short if len(short) <= 60 else f"{short[:60]}…"
-    what = (
-        "cannot be read" if text is None else f"contains '{short}', which is not a timestamp" if short else "is empty"
-    )
+    content = f"contains '{short}', which is not a timestamp" if short else "is empty"
+    what = "cannot be read" if text is None else content
     return f"{path.name} {what}, so no late penalty could be computed."
 
 

@@ -204,11 +204,8 @@ def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
 
     for report in reports:
         offered = [one for exercise in report.exercises for one in exercise.suggestions]
-        click.echo(
-            f"\n{pasteable(course, report.chapter, offered)}"
-            if offered
-            else f"\n{report.chapter}: every common mistake has a name."
-        )
+        none = f"{report.chapter}: every common mistake has a name."
+        click.echo(f"\n{pasteable(course, report.chapter, offered) if offered else none}")
 
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:

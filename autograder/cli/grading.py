@@ -80,9 +80,7 @@ def grade(
             click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else output.preview_text(found))
             return
 
-        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
-
+        run = partial(grade_class, course, chapter, jobs, **how)
         by_hand = read_notebook(course.source(chapter)).manual_points()
         output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
@@ -120,22 +118,17 @@ def check(
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
             )
-        only = {exercise} if exercise else None
-
         how = commands.confinement(unsafe_local=unsafe_local)
-
-        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_notebooks(
-                load_course(here) if here is not None else None,
-                [Job(path) for path in notebooks],
-                confinement=how,
-                only=only,
-                visible_only=visible,
-                workers=workers or commands.cores(),
-                executor=_executor(scheduler),
-                on_verdict=on_verdict,
-            )
-
+        run = partial(
+            grade_notebooks,
+            load_course(here) if here is not None else None,
+            [Job(path) for path in notebooks],
+            confinement=how,
+            only={exercise} if exercise else None,
+            visible_only=visible,
+            workers=workers or commands.cores(),
+            executor=_executor(scheduler),
+        )
         with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
             verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
@@ -172,9 +165,8 @@ def feedback(
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            output.echo_status(
-                f"{chapter}: {pluralize(counts['made'], 'page')} written, {counts['unchanged']} unchanged."
-            )
+            written = pluralize(counts["made"], "page")
+            output.echo_status(f"{chapter}: {written} written, {counts['unchanged']} unchanged.")
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
         if as_json:
@@ -217,10 +209,8 @@ def _executor(scheduler: str | None) -> Executor | None:
     return None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
 
 
-def _run(
-    grading: Callable[[Callable[[Verdict], None]], list[Verdict]], total: int, what: str
-) -> tuple[list[Verdict], float]:
+def _run(grading: Callable[..., list[Verdict]], total: int, what: str) -> tuple[list[Verdict], float]:
     started = time.monotonic()
     with output.grading_progress(total, what) as on_verdict:
-        verdicts = grading(on_verdict)
+        verdicts = grading(on_verdict=on_verdict)
     return verdicts, time.monotonic() - started

@@ -65,9 +65,8 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
             often = "once" if count == 1 else f"{count} times"
             lines.append(f"The most frequent mistake is {misconception} in {exercise}: {often}.")
     if graded and by_hand:
-        lines.append(
-            f"{pluralize(by_hand, 'more point')} {'is' if by_hand == 1 else 'are'} graded manually, in formgrader."
-        )
+        verb = "is" if by_hand == 1 else "are"
+        lines.append(f"{pluralize(by_hand, 'more point')} {verb} graded manually, in formgrader.")
     return "\n".join(lines)
 
 
@@ -95,10 +94,7 @@ def group_messages(messages: Iterable[tuple[str, str]]) -> str:
     for why, name in messages:
         if why:
             grouped.setdefault(why, []).append(sanitize(name))
-    lines = []
-    for why, names in grouped.items():
-        lines.append(wrapped(why, "    ", f"  - {_named(names)}: "))
-    return "\n".join(lines)
+    return "\n".join(wrapped(why, "    ", f"  - {_named(names)}: ") for why, names in grouped.items())
 
 
 def _named(names: Sequence[str]) -> str:
@@ -155,9 +151,8 @@ def preview_text(found: Preview) -> str:
     if found.named:
         lines += ["", "These mistakes would get another name:"]
         for (exercise, was, now), count in found.named.items():
-            lines.append(
-                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})", "    ", "  ")
-            )
+            change = f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})"
+            lines.append(wrapped(change, "    ", "  "))
     if found.first:
         lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
     if found.ungradable:
@@ -229,10 +224,9 @@ def _log(total: int, what: str) -> Callable[[Verdict], None]:
         done = counts.total()
         # At most twenty lines, for a class of any size.
         if total > 1 and done * 20 // total > (done - 1) * 20 // total:
-            left = (time.monotonic() - started) / done * (total - done)
-            echo_status(
-                f"{what}: {done} of {total} ({_counted(counts)})" + (f", {left:.0f} s left" if left >= 1 else "")
-            )
+            seconds = (time.monotonic() - started) / done * (total - done)
+            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            echo_status(f"{what}: {done} of {total} ({_counted(counts)}){left}")
 
     return tick
 

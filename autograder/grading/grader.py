@@ -29,9 +29,7 @@ __all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
 
 
-def grade_serially(
-    course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None
-) -> Iterator[Outcome]:
+def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Worker | None = None) -> Iterator[Outcome]:
     """Grade ``jobs`` in this process. This is an ``Executor``. A job is taken after the previous outcome has been used.
 
     If ``worker`` is given, its open sandbox is used. Raises ``CourseError`` if a notebook's chapter lacks an exercise of the task.
@@ -39,9 +37,8 @@ def grade_serially(
     from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
     with ExitStack() as stack:
-        jail = worker or stack.enter_context(
-            open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
-        )
+        packages, how = list(course.packages), task.options.confinement
+        jail = worker or stack.enter_context(open_worker(course.limits, packages, confinement=how))
         import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, which counts towards no notebook
 
         graders = cache(partial(_grader_of, course, task, jail))

@@ -37,10 +37,9 @@ class ArgumentTracker:
 
     def changed(self) -> list[str]:
         """Return the positions or keywords of changed arguments. Arrays are compared at rtol 1e-5 and atol 1e-6."""
+        watched = self._watched
         return [
-            label
-            for label, value, originals, tree in self._watched
-            if not (_same_arrays(value, originals) and _same_parts(value, tree))
+            name for name, now, before, tree in watched if not (_same_arrays(now, before) and _same_parts(now, tree))
         ]
 
 
@@ -80,11 +79,8 @@ def _arrays_in(value: Value) -> Iterator[Value]:
     if type(value) is _ndarray:
         if value.dtype.kind in "biufcO":  # arrays of strings or dates are compared as a whole
             yield value
-    elif type(value) in (list, tuple):
-        for item in value:
-            yield from _arrays_in(item)
-    elif type(value) is dict:
-        for item in value.values():
+    elif type(value) in (list, tuple, dict):
+        for item in value.values() if type(value) is dict else value:
             yield from _arrays_in(item)
     elif is_pandas(value):
         yield value

@@ -44,6 +44,7 @@ __all__ = ["recorded", "solution_source"]
 
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 _MINUTES = re.compile(r"(\d{1,3})\s*min")
+Calls = Sequence[Call | str]  # a text is the name of a variable
 
 
 def _first_heading(notebook: Notebook) -> str:
@@ -119,11 +120,8 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
         stars, minutes = _effort(read, name) if read else (0, 0)
         entry |= {"stars": stars, "minutes": minutes}
         if solutions != "never":
-            sources = [
-                (a.note, solution_source(a.function, name))
-                for a in alternatives
-                if a.exercise == name and a.worth_reading
-            ]
+            others = [a for a in alternatives if a.exercise == name and a.worth_reading]
+            sources = [(a.note, solution_source(a.function, name)) for a in others]
             sealed: dict[str, Json] = {"other_ways": [(note, source) for note, source in sources if source]}
             if audience == "self-learners":
                 sealed["solution"] = _solution(checks, spec)
@@ -380,12 +378,7 @@ class _Tuple(tuple[Value, ...]):  # noqa: SLOT001 - it has one more attribute
 
 
 def _answers(
-    checks: ChapterChecks,
-    exercise: str,
-    function: Callable[..., Value] | None,
-    calls: Sequence[Call | str],
-    *,
-    limited: bool = False,
+    checks: ChapterChecks, exercise: str, function: Callable[..., Value] | None, calls: Calls, *, limited: bool = False
 ) -> list[Answer | None]:
     """Return the results of ``function`` (by default the reference) for each call.
 
@@ -393,19 +386,13 @@ def _answers(
     """
     namespace = checks.references if function is None else {**checks.references, exercise: function}
     session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS, of_processor=True)
-    answered = [
-        c if isinstance(c, Call) and not c.measured and (limited or c.memory_mb is None) else None for c in calls
-    ]
-    answers = iter(session.batch([call for call in answered if call is not None]))
-    return [None if call is None else next(answers) for call in answered]
+    asked = [c for c in calls if isinstance(c, Call) and not c.measured and (limited or c.memory_mb is None)]
+    answers = {id(call): answer for call, answer in zip(asked, session.batch(asked), strict=True)}
+    return [answers.get(id(call)) for call in calls]
 
 
 def _known(
-    checks: ChapterChecks,
-    exercise: str,
-    mistake: Callable[..., Value],
-    calls: Sequence[Call | str],
-    right: Sequence[Answer | None],
+    checks: ChapterChecks, exercise: str, mistake: Callable[..., Value], calls: Calls, right: Sequence[Answer | None]
 ) -> dict[str, Json]:
     answers = _answers(checks, exercise, mistake, calls)
     rows = enumerate(zip(answers, right, calls, strict=True))

@@ -14,7 +14,7 @@ from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
-    "COURSE_NAME", "MAP_NAME", "StartResult", "can_reset", "chapters_of", "course_data", "course_folder", "material",
+    "COURSE_NAME", "MAP_NAME", "StartResult", "chapters_of", "course_data", "course_folder", "material",
     "released_copy", "reset", "set_up_course",
 ]  # fmt: skip
 
@@ -104,8 +104,7 @@ def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str,
     touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, digests.get(name))}
     held = any(name.endswith(".ipynb") and chapter for name in touched)
     for name in names:
-        path, data = folder / name, (source / name).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
+        path, data, digest = folder / name, (source / name).read_bytes(), _digest(source / name)
         if not path.exists():
             write_atomically(path, data)
             result.added.append(name)
@@ -145,11 +144,6 @@ def _record(folder: Path) -> dict[str, str]:
     return digests if isinstance(digests, dict) else {}
 
 
-def can_reset(notebook: Path) -> bool:
-    """Return whether the released version of ``notebook`` is known."""
-    return released_copy(notebook) is not None
-
-
 def reset(notebook: Path, exercise: str | None) -> Path:
     """Restore the released code in the cell of ``exercise``, or with None the whole notebook. Return the path of the backup.
 
@@ -178,9 +172,8 @@ def _with_stub(now: bytes, before: bytes, notebook: Path, exercise: str) -> byte
     stubs = [c for i, c in enumerate(released["cells"]) if _is_stub(i, c, exercise)]
     cells = [c for i, c in enumerate(document["cells"]) if _is_stub(i, c, exercise)]
     if not stubs or not cells:
-        raise CourseError(
-            f"{notebook.name} no longer has the cell of {exercise}. Reset the whole notebook to get it back."
-        )
+        lost = f"{notebook.name} no longer has the cell of {exercise}."
+        raise CourseError(f"{lost} Reset the whole notebook to get it back.")
     for cell in cells:
         cell["source"] = stubs[0].get("source", "")
         cell["outputs"], cell["execution_count"] = [], None
@@ -195,7 +188,5 @@ def _is_stub(index: int, cell: object, exercise: str) -> bool:
 def _backup_path(notebook: Path) -> Path:
     """Return an unused path for a backup. It does not end in .ipynb, or the next ``watch`` would find two notebooks."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    names = (
-        f"{notebook.stem}.before-reset-{stamp}{again}.ipynb.bak" for again in ("", *map("-{}".format, range(2, 100)))
-    )
+    names = (f"{notebook.stem}.before-reset-{stamp}{f'-{n}' if n > 1 else ''}.ipynb.bak" for n in range(1, 100))
     return next(path for name in names if not (path := notebook.with_name(name)).exists())

@@ -39,11 +39,7 @@ _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
 
 
 def start(
-    folder: Path | None,
-    *,
-    lab: Sequence[str] | None,
-    say: Callable[[str], None],
-    hand_out: HandOut | None = None,
+    folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str], None], hand_out: HandOut | None = None
 ) -> int:
     """Set up the course in ``folder`` and open its map. Return the exit status.
 
@@ -90,11 +86,10 @@ def _report(result: StartResult, title: str, say: Callable[[str], None]) -> None
         for words, names in (
             ("added, because they were missing", result.added),
             ("updated, because you have not begun them", result.renewed),
+            ("unchanged, with your work", result.kept),
         ):
             if names:
                 say(f"  {words}: {', '.join(names)}")
-        if result.kept:
-            say(f"  unchanged, with your work: {', '.join(result.kept)}")
         if not (result.added or result.renewed or result.kept):
             say("  Nothing was missing or changed.")
 
@@ -150,9 +145,8 @@ def find_notebook(path: Path | None) -> Path:
         raise CourseError(
             f"There is no notebook in {place.resolve()}. Name one, go to the folder of a chapter, or set up the course: autograder start"
         )
-    raise CourseError(
-        f"There are {len(here)} notebooks in {place.resolve()}. Name one: autograder watch {here[0].name}"
-    )
+    found = f"There are {len(here)} notebooks in {place.resolve()}."
+    raise CourseError(f"{found} Name one: autograder watch {here[0].name}")
 
 
 def next_chapter(notebook: Path) -> Path | None:
