@@ -273,9 +273,8 @@ def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDe
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return _unmarked(node, sys.modules[function.__module__])
-    raise ValueError(
-        f"{function.__qualname__} is not a plain function of {code.co_filename}, so its source cannot be used."
-    )
+    what = f"is not a plain function of {code.co_filename}, so its source cannot be used"
+    raise ValueError(f"{function.__qualname__} {what}.")
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:

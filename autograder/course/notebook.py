@@ -252,7 +252,7 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
     missing = set(code)
     for index, cell in enumerate(result.get("cells", [])):
         parsed = cell_of(index, cell)
-        if parsed.role == "stub" and parsed.grade_id in code:
+        if parsed.role == "stub" and parsed.grade_id is not None and parsed.grade_id in code:
             missing.discard(parsed.grade_id)
             cell["source"] = code[parsed.grade_id]
         if parsed.kind == "code":

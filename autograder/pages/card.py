@@ -26,20 +26,13 @@ __all__ = [
 HIDDEN = "Grading also uses hidden inputs."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
-    "passed": "passes",
-    "failed": "fails",
-    "error": "stopped with an error",
-    "timeout": "took too long",
+    "passed": "passes", "failed": "fails", "error": "stopped with an error", "timeout": "took too long",
     "not_tried": "not tried",
-}
+}  # fmt: skip
 STATUS_TEXTS = {
-    "passed": "all checks pass",
-    "partial": "some checks fail",
-    "failed": "all checks fail",
-    "not_attempted": "not attempted",
-    "error": "the code raised an error",
-    "timeout": "the code took too long",
-}
+    "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
+    "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
+}  # fmt: skip
 WAITS = "(skipped: fix the check above first)"
 MAX_CELL_NAME = 60  # characters
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
@@ -147,11 +140,8 @@ def headline(card: Card) -> str:
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"
-    return (
-        points(verdict.score, verdict.max_score)
-        + later
-        + (failures if fails and verdict.score >= verdict.max_score else "")
-    )
+    shown = failures if fails and verdict.score >= verdict.max_score else ""
+    return f"{points(verdict.score, verdict.max_score)}{later}{shown}"
 
 
 def status_text(verdict: ExerciseVerdict) -> str:

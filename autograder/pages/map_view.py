@@ -144,18 +144,14 @@ def _chapter(chapter: MappedChapter, *, is_open: bool) -> str:
     if not chapter.exercises:
         return f"<p>{heading}</p>"
     items = "".join(map(_exercise, chapter.exercises))
-    return (
-        f'<details{" open" if is_open else ""}><summary>{heading}</summary><ul class="ag-list">{items}</ul></details>'
-    )
+    look = " open" if is_open else ""
+    return f'<details{look}><summary>{heading}</summary><ul class="ag-list">{items}</ul></details>'
 
 
 def _exercise(exercise: MappedExercise) -> str:
     look = {"done": "ag-passed", "begun": "ag-waiting", "": "ag-waiting"}[exercise.status]
-    stars = (
-        f' <span aria-label="{pluralize(exercise.stars, "star")}">{"★" * exercise.stars}</span>'
-        if exercise.stars
-        else ""
-    )
+    label, stars = pluralize(exercise.stars, "star"), "★" * exercise.stars
+    stars = f' <span aria-label="{label}">{stars}</span>' if stars else ""
     minutes = f" · {exercise.minutes} minutes" if exercise.minutes else ""
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{SIGNS[exercise.status]}</span>'

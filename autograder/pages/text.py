@@ -46,9 +46,8 @@ def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH
 
 
 def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
-    return textwrap.fill(
-        text, width, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
-    )
+    unbroken = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=subsequent, **unbroken)
 
 
 def _row(row: Row, width: int) -> list[str]:

@@ -52,10 +52,8 @@ def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
             why = str(error).partition(". ")[0]  # the rest is advice to students
             yield Mistake(relative(course, other), f"it is next to the chapter's notebook but cannot be read: {why}.")
             continue
-        graded = [
-            cell.grade_id for i, raw in enumerate(document["cells"]) if (cell := cell_of(i, raw)).points is not None
-        ]
-        if graded:
+        cells = (cell_of(i, raw) for i, raw in enumerate(document["cells"]))
+        if graded := [cell.grade_id for cell in cells if cell.points is not None]:
             yield Mistake(
                 relative(course, other),
                 f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), but in a chapter "
@@ -80,11 +78,8 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
                 yield Mistake(source.place(cell), f"it is marked as {what} but has no grade_id. Give it one.")
             continue
         if not _GRADE_ID.match(cell.grade_id):
-            yield Mistake(
-                source.place(cell),
-                "nbgrader allows only letters, digits, _ and - in a grade_id.",
-                about=cell.grade_id,
-            )
+            what = "nbgrader allows only letters, digits, _ and - in a grade_id."
+            yield Mistake(source.place(cell), what, about=cell.grade_id)
         places.setdefault(cell.grade_id, []).append(str(cell.index + 1))
     for grade_id, where in places.items():
         if len(where) > 1:
@@ -118,17 +113,12 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
     for name in specs.keys() - stubs.keys():
         cell_of_it = next((c for c in source.notebook.cells if c.grade_id == name), None)
         if cell_of_it is not None:
-            where, why = (
-                source.place(cell_of_it),
-                'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)',
-            )
+            where = source.place(cell_of_it)
+            why = 'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)'
         else:
             where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
-        yield Mistake(
-            where,
-            f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}",
-            about=name,
-        )
+        what = f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}"
+        yield Mistake(where, what, about=name)
 
 
 def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
@@ -163,9 +153,8 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
         what = f"it checks {others}, but its name is that of {name}" if called else "it checks nothing"
         yield Mistake(source.place(cell, 1), f"{what}. It must be {right}.", about=name)
     elif spec.answers and not _quoted(cell, name):
-        yield Mistake(
-            source.place(cell, 1), f"{name} is not a function of the notebook. It must be {right}.", about=name
-        )
+        what = f"{name} is not a function of the notebook. It must be {right}."
+        yield Mistake(source.place(cell, 1), what, about=name)
     if source.marks(cell).get("locked") is not True:
         yield Mistake(where, 'it is not locked, so students could change it. Set "locked": true.', about=name)
     if cell.kind != "code":
@@ -216,10 +205,8 @@ def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
             calls = [node.func for node in nodes if isinstance(node, ast.Call)]
             plain = next((f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "check"), None)
             if plain is not None and "check" not in known:
-                yield Mistake(
-                    source.place(cell, plain),
-                    "no cell above it imports check. Put “from autograder import check, hint” into the first cell.",
-                )
+                what = "no cell above it imports check. Put “from autograder import check, hint” into the first cell."
+                yield Mistake(source.place(cell, plain), what)
                 return
 
 

@@ -82,9 +82,7 @@ def _solved(
     try:
         return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
     except (NotebookError, ValueError, SyntaxError, OSError):
-        return None, [
-            m for name, reference in code.items() for m in _cannot_be_carried(name, reference, checks, source)
-        ]
+        return None, [m for name in code for m in _cannot_be_carried(name, code[name], checks, source)]
 
 
 def _cannot_be_carried(

@@ -187,8 +187,9 @@ def _judge(
 ) -> ExerciseVerdict:
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
-        hooks = {"stuck": stuck, "called": called}
-        subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, waited_for=True, **hooks)
+        subject = FunctionSubject(
+            "notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called, waited_for=True
+        )
         only, limits = frozenset({exercise.name}), Limits(call_seconds=seconds)
         [verdict] = replay(examples.exercises, subject, only=only, limits=limits)
     return verdict
