@@ -46,8 +46,9 @@ def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH
 
 
 def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
-    unbroken = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=subsequent, **unbroken)
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _row(row: Row, width: int) -> list[str]:
