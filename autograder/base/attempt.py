@@ -7,11 +7,9 @@ import re
 import unicodedata
 import warnings
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 __all__ = [
     "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",

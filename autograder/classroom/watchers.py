@@ -18,23 +18,13 @@ from autograder.base.formatting import number, pluralize
 from autograder.base.marks import CHECK, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
+from autograder.classroom import mark_changes
 from autograder.classroom.delivery import FeedbackWriter
 from autograder.classroom.gradebook.entries import GradebookWriter, parse_timestamp
 from autograder.classroom.gradebook.people import known_students, read_marks
 from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
 from autograder.classroom.incremental import MAX_OTHER, MAX_OTHERS, RunState
-from autograder.classroom.mark_changes import (
-    BY_HAND,
-    COURSE_CHANGED,
-    FIRST,
-    HANDED_IN_AGAIN,
-    LATE,
-    OTHERWISE,
-    MarkChange,
-    append_changes,
-    differing_checks,
-    mark_of,
-)
+from autograder.classroom.mark_changes import MarkChange, append_changes, differing_checks, mark_of
 from autograder.course.course import Course
 from autograder.course.notebook import Notebook, NotebookError, other_notebooks, read_notebook
 from autograder.grading.submission import BESIDE, Job, Outcome
@@ -321,7 +311,7 @@ class MarkChangeLog(Watcher):
             line, marks = state.line(student), before.get(student)
             now = mark_of(marks)
             if line is not None and marks is not None and "mark" in line and _differ(line["mark"], now):
-                changes.append(MarkChange(student, chapter, line["mark"], now, marks.max_score, BY_HAND))
+                changes.append(MarkChange(student, chapter, line["mark"], now, marks.max_score, mark_changes.BY_HAND))
         append_changes(course, changes)
 
     def entered(self, batch: Entered) -> Entered:
@@ -393,12 +383,12 @@ def change_of(
 
 def _change_reason(state: RunState, job: Job, before: SubmissionMarks, after: SubmissionMarks) -> str:
     if before.score == after.score and before.is_graded == after.is_graded:
-        return LATE
+        return mark_changes.LATE
     if state.was_replaced(job):
-        return HANDED_IN_AGAIN
+        return mark_changes.HANDED_IN_AGAIN
     if state.line(str(job.student)) is None:
-        return FIRST
-    return OTHERWISE if state.is_of_this_course(str(job.student)) else COURSE_CHANGED
+        return mark_changes.FIRST
+    return mark_changes.OTHERWISE if state.is_of_this_course(str(job.student)) else mark_changes.COURSE_CHANGED
 
 
 def _differ(one: float | None, other: float | None) -> bool:

@@ -200,9 +200,8 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
     if workers is not None and scheduler is not None:
-        raise CourseError(
-            "--workers is for grading on this machine, --scheduler for grading on a cluster. Use one of them."
-        )
+        uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
+        raise CourseError(f"{uses}. Use one of them.")
 
 
 def _executor(scheduler: str | None) -> Executor | None:

@@ -129,9 +129,8 @@ def preview_text(found: Preview) -> str:
         f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
-        lines.append(
-            f"Another run is grading {found.chapter} now. Marks that it has not entered yet are not counted here."
-        )
+        what = "Marks that it has not entered yet are not counted here."
+        lines.append(f"Another run is grading {found.chapter} now. {what}")
     moves = found.moves
     falls = sum(move.is_drop for move in moves)
     total = f"{pluralize(len(moves), 'mark')} would change, {falls} of them down:" if moves else "No mark would change."
@@ -156,7 +155,9 @@ def preview_text(found: Preview) -> str:
     if found.first:
         lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
     if found.ungradable:
-        lines += ["", f"{pluralize(len(found.ungradable), 'notebook')} could not be graded: {_few(found.ungradable)}."]
+        names = [sanitize(name) for name in found.ungradable]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        lines += ["", f"{pluralize(len(names), 'notebook')} could not be graded: {shown}."]
     lines += ["", _validation_text(found)]
     return "\n".join(lines)
 
@@ -172,11 +173,6 @@ def _validation_text(found: Preview) -> str:
         f"`autograder release {found.chapter}` validates them.",
         "",
     )
-
-
-def _few(names: Mapping[str, str]) -> str:
-    shown = ", ".join(sanitize(name) for name in list(names)[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------

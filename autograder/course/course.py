@@ -179,9 +179,8 @@ class Course(Configurable):
         for name, count in proposal["value"].items():
             self._require_key(proposal, name, AT_LEAST)
             if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
-                self._refuse(
-                    proposal, f"a dictionary of whole numbers from 0 to 100, and that of {name!r} is {count!r}"
-                )
+                wanted = "a dictionary of whole numbers from 0 to 100"
+                self._refuse(proposal, f"{wanted}, and that of {name!r} is {count!r}")
         return {**AT_LEAST, **proposal["value"]}
 
     def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:

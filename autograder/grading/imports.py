@@ -6,18 +6,15 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from autograder.base import attempt
 from autograder.base.errors import CourseError
 from autograder.base.formatting import join_words
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import Cell
+from autograder.grading.document import ReleasedNotebook
+from autograder.grading.submission import Submission
 from autograder.sandbox.packages import top_level_paths
-
-if TYPE_CHECKING:
-    from autograder.grading.document import ReleasedNotebook
-    from autograder.grading.submission import Submission
 
 __all__ = ["AllowedImports", "modules_of"]
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from autograder.base.edit_kinds import kind_of
 from autograder.base.formatting import join_words, number, pluralize, points
 from autograder.base.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from autograder.base.verdict import CheckResult, ExerciseVerdict
+from autograder.base.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
     "Block", "Card", "HintCard", "Row", "blocks", "footer", "headline", "intro", "location_text", "rows", "status_text",

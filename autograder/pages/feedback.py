@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property
 
-from jinja2 import Template
 from markupsafe import Markup
 
 from autograder.base.foreign import Json
@@ -16,15 +15,9 @@ from autograder.base.formatting import join_words, number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
-from autograder.course.notebook import cell_of
+from autograder.course.notebook import Cell, cell_of
 from autograder.pages import STYLE, Card, card_section, status_text
 from autograder.pages.prose import MAX_MARKDOWN, page_templates, prose, verbatim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from collections.abc import Set as AbstractSet
-
-    from autograder.course.notebook import Cell
 
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
 
@@ -241,17 +234,16 @@ def _shown(data: Mapping[str, str]) -> dict[str, object]:
 
 def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, object]]) -> str:
     shown = {str(cell["name"]) for cell in cells}
-    return _template().render(
-        card_style=Markup(STYLE),  # noqa: S704 - our own
-        course_title=course_title,
-        verdict=verdict,
-        marking=marking,
-        cells=cells,
-        shown=shown,
-        elsewhere=notes_off_page(marking, shown),
+    return (
+        page_templates("autograder.pages")
+        .get_template("page.html.j2")
+        .render(
+            card_style=Markup(STYLE),  # noqa: S704 - our own
+            course_title=course_title,
+            verdict=verdict,
+            marking=marking,
+            cells=cells,
+            shown=shown,
+            elsewhere=notes_off_page(marking, shown),
+        )
     )
-
-
-@cache
-def _template() -> Template:
-    return page_templates("autograder.pages").get_template("page.html.j2")

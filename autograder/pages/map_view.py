@@ -108,7 +108,7 @@ def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
     lines = [sanitize(course_map.course) or "Your course"]
     for chapter in course_map.chapters:
         lines += ["", *_filled(_heading(chapter), width)]
-        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}{_effort(e)}" for e in chapter.exercises]
+        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}  {'★' * e.stars}".rstrip() for e in chapter.exercises]
     lines += ["", "✓ done   … begun   · not begun"]
     if sentence := closing(course_map):
         lines += ["", *_filled(sentence.replace("`", ""), width)]
@@ -133,10 +133,6 @@ def _heading(chapter: MappedChapter) -> str:
     if not chapter.exercises:
         return f"{title} (not opened yet)"
     return f"{title} ({chapter.done} of {len(chapter.exercises)} done)"
-
-
-def _effort(exercise: MappedExercise) -> str:
-    return f"  {'★' * exercise.stars}" if exercise.stars else ""
 
 
 def _chapter(chapter: MappedChapter, *, is_open: bool) -> str:

@@ -32,7 +32,8 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """
     sources = _names_of_sources(tree)
     texts: dict[int, str] = {}
-    for scope in _scopes(tree):
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    for scope in (node for node in ast.walk(tree) if node is tree or isinstance(node, functions)):
         calls = [node for node in _inside(scope) if isinstance(node, ast.Call)]
         drawn = [(call, sources.get(ast.unparse(call.func).rpartition(".")[0])) for call in calls]
         seeded = {owner for call, owner in drawn if owner and _last(call) == "seed" and (call.args or call.keywords)}
@@ -76,11 +77,6 @@ def _names_of_sources(tree: ast.Module) -> dict[str, str]:
                 elif node.module in {"numpy.random", "random"}:
                     names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return names
-
-
-def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
-    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    return (node for node in ast.walk(tree) if node is tree or isinstance(node, functions))
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:

@@ -208,7 +208,7 @@ def _function(
         if not attempt.defines(name, cell.source):
             defined = [node.name for node in functions]
             what = f"it defines {', '.join(defined)}" if defined else "it defines no function"
-            near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
+            near = did_you_mean(name, defined)
             line = functions[0].lineno if functions else None
             what = f"{what}, but its checks use {name}.{near} The function must have the name of the cell's grade_id."
             yield Mistake(source.place(cell, line), what, about=name)
@@ -318,15 +318,12 @@ def _equal(value: Value, right: Value) -> bool:
 def _first_own_line(tree: ast.Module, name: str) -> int | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
-            return next((n.lineno for n in node.body if not attempt.last_definition_is_blank(*_alone(n))), node.lineno)
+            sources = [(n, getattr(n, "name", ""), [ast.unparse(n)]) for n in node.body]
+            return next((n.lineno for n, *it in sources if not attempt.last_definition_is_blank(*it)), node.lineno)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             own = node.body[1:] if ast.get_docstring(node) is not None else node.body
             return own[0].lineno if own else node.lineno
     return tree.body[0].lineno if tree.body else None
-
-
-def _alone(node: ast.stmt) -> tuple[str, list[str]]:
-    return getattr(node, "name", ""), [ast.unparse(node)]
 
 
 def _syntax(text: str) -> tuple[int | None, str]:

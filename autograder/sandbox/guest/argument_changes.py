@@ -37,10 +37,8 @@ class ArgumentTracker:
 
     def changed(self) -> list[str]:
         """Return the positions or keywords of changed arguments. Arrays are compared at rtol 1e-5 and atol 1e-6."""
-        watched = self._watched
-        return [
-            name for name, now, before, tree in watched if not (_same_arrays(now, before) and _same_parts(now, tree))
-        ]
+        changed = (not (_same_arrays(now, old) and _same_parts(now, tree)) for _label, now, old, tree in self._watched)
+        return [label for (label, *_), differs in zip(self._watched, changed, strict=True) if differs]
 
 
 _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)

@@ -6,16 +6,13 @@ import base64
 import hashlib
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autograder.base.foreign import Json
 from autograder.sandbox.protocol import ExpectedError
 from autograder.sandbox.script import PLAY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = [
     "EXAMPLES_NAME", "FORMAT", "AssertStep", "CallStep", "CheckExample", "Examples",

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import contains_objects
 from autograder.course.course import Audience, Solutions
-from autograder.course.notebook import NotebookError, read_notebook
+from autograder.course.notebook import Notebook, NotebookError, read_notebook
 from autograder.judging.candidates import ANSWER_SECONDS
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
@@ -35,9 +34,6 @@ from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
 from autograder.values import encode_value, family_of
-
-if TYPE_CHECKING:
-    from autograder.course.notebook import Notebook
 
 __all__ = ["recorded", "solution_source"]
 

@@ -161,9 +161,8 @@ def _read(folder: Path) -> Progress:
     if not isinstance(chapters, dict):
         raise ValueError("not a progress file")  # noqa: TRY004 - as above
     named = {chapter: exercises for chapter, exercises in chapters.items() if isinstance(exercises, dict)}
-    return Progress(
-        {c: {e: _parse_entry(d) for e, d in own.items() if isinstance(d, dict)} for c, own in named.items()}
-    )
+    parsed = {c: {e: _parse_entry(d) for e, d in own.items() if isinstance(d, dict)} for c, own in named.items()}
+    return Progress(parsed)
 
 
 def _parse_entry(entry: Mapping[str, Json]) -> ExerciseProgress:

@@ -18,14 +18,7 @@ from autograder.base.errors import CourseError
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
 from autograder.course.notebook import NotebookError, read_notebook
 from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import (
-    CodeCell,
-    Limits,
-    SandboxStartError,
-    SandboxUnavailable,
-    Session,
-    TimeBudget,
-)
+from autograder.sandbox.protocol import CodeCell, Limits, SandboxStartError, SandboxUnavailable, Session, TimeBudget
 from autograder.sandbox.worker import Worker, open_worker
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
 from autograder.student.terminal.layout import course_folder

@@ -100,7 +100,9 @@ def released_copy(notebook: Path) -> Path | None:
 
 def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str, str], result: StartResult) -> None:
     """Copy the files of one chapter, or with ``""`` those outside of any chapter."""
-    names = sorted(path.relative_to(source).as_posix() for path in _files(source / chapter, deep=bool(chapter)))
+    inside = (source / chapter).rglob("*") if chapter else source.iterdir()
+    files = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
+    names = sorted(path.relative_to(source).as_posix() for path in files)
     touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, digests.get(name))}
     held = any(name.endswith(".ipynb") and chapter for name in touched)
     for name in names:
@@ -120,11 +122,6 @@ def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str,
         digests[name] = digest
         if chapter and name.endswith(".ipynb"):
             write_atomically(folder / _RELEASED / name, data)
-
-
-def _files(folder: Path, *, deep: bool) -> list[Path]:
-    inside = folder.rglob("*") if deep else folder.iterdir()
-    return [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
 
 
 def _is_ours(path: Path, digest: str | None) -> bool:
