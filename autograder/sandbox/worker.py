@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any
 
 from autograder.sandbox.confinement import Confinement, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
@@ -59,7 +59,7 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
     )
 
 
-class Worker:
+class Worker(AbstractContextManager["Worker"]):
     """A worker that runs notebooks, each in a new process that shares nothing with the previous one."""
 
     def __init__(self, limits: Limits, packages: Sequence[str], processes: ForkServer | Local) -> None:
@@ -165,9 +165,6 @@ class Worker:
     def close(self) -> None:
         """End the worker's process and all its children."""
         self._processes.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()

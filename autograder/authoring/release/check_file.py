@@ -148,12 +148,11 @@ class CheckFile:
             for other in spec.depends_on:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
-                    yield Mistake(
-                        self.place_of(spec.name),
+                    what = (
                         f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. They are: {earlier}."
-                        f"{did_you_mean(other, names)}",
-                        about=spec.name,
+                        f"{did_you_mean(other, names)}"
                     )
+                    yield Mistake(self.place_of(spec.name), what, about=spec.name)
         known: list[Misconception | Alternative] = [*known_misconceptions(self.course, self.chapter)]
         known += known_alternatives(self.course, self.chapter)
         for one in known:

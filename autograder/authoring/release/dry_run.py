@@ -79,12 +79,11 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
             if output.characters > checks.course.limits.output_kb << 10 and exercise not in reported:
                 reported.add(exercise)
                 where = place_of_function(checks.course, checks.references[exercise])
-                yield Mistake(
-                    where or file.place_of(exercise),
+                what = (
                     f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or "
-                    "print a line or two.",
-                    about=exercise,
+                    "print a line or two."
                 )
+                yield Mistake(where or file.place_of(exercise), what, about=exercise)
         if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
             reported.add(exercise)
             yield mistake

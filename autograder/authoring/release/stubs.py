@@ -93,12 +93,11 @@ def _class_mistakes(
         if method not in ours:
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
-                yield Mistake(
-                    source.place(cell, stub.lineno),
+                what = (
                     f"the stub has no method {method}, but the reference in {where} does: write def {method}({parameters_of(node)}) "
-                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}",
-                    about=name,
+                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}"
                 )
+                yield Mistake(source.place(cell, stub.lineno), what, about=name)
             continue
         yield from _method(source, cell, (name, where), ours[method], node)
     for method, node in ours.items():
@@ -177,12 +176,11 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
             yield from _function(source, cell, tree, checks.references[name], checks.course)
             if name not in blank:
                 line = _first_own_line(tree, name)
-                yield Mistake(
-                    source.place(cell, line),
+                what = (
                     f"{name} is not blank, so it would count as a student's attempt. Keep only its docstring and, below it, "
-                    "raise NotImplementedError.",
-                    about=f"{NOT_BLANK} {name}",
+                    "raise NotImplementedError."
                 )
+                yield Mistake(source.place(cell, line), what, about=f"{NOT_BLANK} {name}")
     yield from _given_away(source, checks)
 
 
@@ -241,12 +239,11 @@ def _answers(
     for variable, (line, value) in assigned.items():
         where = source.place(cell, line)
         if variable not in spec.answers:
-            yield Mistake(
-                where,
+            what = (
                 f"{variable} is not one of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
-                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}",
-                about=spec.name,
+                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}"
             )
+            yield Mistake(where, what, about=spec.name)
         elif value is not None:
             given = right is not None and _equal(value, right.get(variable, _NOTHING))
             what = f"reveals the right answer of {variable}" if given else f"answers {variable} already"
@@ -273,12 +270,11 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
             if not isinstance(statement, ast.FunctionDef | ast.ClassDef) or statement.name not in checks.specs:
                 continue
             if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
-                yield Mistake(
-                    source.place(cell, statement.lineno),
+                what = (
                     f"it defines {statement.name}, which is an exercise, so students would get its solution. "
-                    "Remove the function or rename it.",
-                    about=statement.name,
+                    "Remove the function or rename it."
                 )
+                yield Mistake(source.place(cell, statement.lineno), what, about=statement.name)
         for variable, (line, value) in _assigned(tree).items():
             if variable not in variables or value is None:
                 continue
@@ -318,8 +314,9 @@ def _equal(value: Value, right: Value) -> bool:
 def _first_own_line(tree: ast.Module, name: str) -> int | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
-            sources = [(n, getattr(n, "name", ""), [ast.unparse(n)]) for n in node.body]
-            return next((n.lineno for n, *it in sources if not attempt.last_definition_is_blank(*it)), node.lineno)
+            parts = ((n.lineno, getattr(n, "name", ""), ast.unparse(n)) for n in node.body)
+            own_lines = (n for n, part, text in parts if not attempt.last_definition_is_blank(part, [text]))
+            return next(own_lines, node.lineno)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             own = node.body[1:] if ast.get_docstring(node) is not None else node.body
             return own[0].lineno if own else node.lineno

@@ -37,8 +37,7 @@ class ArgumentTracker:
 
     def changed(self) -> list[str]:
         """Return the positions or keywords of changed arguments. Arrays are compared at rtol 1e-5 and atol 1e-6."""
-        changed = (not (_same_arrays(now, old) and _same_parts(now, tree)) for _label, now, old, tree in self._watched)
-        return [label for (label, *_), differs in zip(self._watched, changed, strict=True) if differs]
+        return [label for label, *watched in self._watched if not _same(*watched)]
 
 
 _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
@@ -68,9 +67,9 @@ def _tree_of(value: Value) -> Json:
 _key = repr  # of a tree: distinguishes 1, 1.0 and True, and NaN equals itself
 
 
-def _same_arrays(value: Value, before: list[Value]) -> bool:
+def _same(value: Value, before: list[Value], tree: Json) -> bool:
     now = list(_arrays_in(value))
-    return len(now) == len(before) and all(map(_same_array, now, before))
+    return len(now) == len(before) and all(map(_same_array, now, before)) and _same_parts(value, tree)
 
 
 def _arrays_in(value: Value) -> Iterator[Value]:
