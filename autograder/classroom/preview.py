@@ -68,18 +68,10 @@ class Preview:
         unproven = None if self.unproven is None else [{"exercise": e, "title": t} for e, t in self.unproven]
         exercises = {name: {"students": n, "points": points} for name, (n, points) in self.by_exercise.items()}
         named = [{"exercise": e, "from": was, "to": now, "students": n} for (e, was, now), n in self.named.items()]
-        return {
-            "chapter": self.chapter,
-            "moves": moves,
-            "exercises": exercises,
-            "named": named,
-            "first_marks": list(self.first),
-            "ungradable": dict(self.ungradable),
-            "run": self.run,
-            "unchanged": self.unchanged,
-            "unproven": unproven,
-            "in_progress": self.in_progress,
-        }
+        changes = {"chapter": self.chapter, "moves": moves, "exercises": exercises, "named": named}
+        students = {"first_marks": list(self.first), "ungradable": dict(self.ungradable)}
+        run = {"run": self.run, "unchanged": self.unchanged, "unproven": unproven, "in_progress": self.in_progress}
+        return {**changes, **students, **run}
 
 
 def preview_class(

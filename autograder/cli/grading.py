@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -23,9 +23,6 @@ from autograder.cli.entry_points import load_grader
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
-
-if TYPE_CHECKING:
-    from autograder.grading.task import Executor
 
 __all__ = ["check", "feedback", "grade", "log"]
 
@@ -66,11 +63,7 @@ def grade(
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
-        how: dict[str, Any] = {
-            "confinement": commands.confinement(unsafe_local=unsafe_local),
-            "workers": workers or commands.cores(),
-            "executor": _executor(scheduler),
-        }
+        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
         if preview:
             from autograder.classroom.preview import preview_class
 
@@ -118,17 +111,10 @@ def check(
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
             )
-        how = commands.confinement(unsafe_local=unsafe_local)
-        run = partial(
-            grade_notebooks,
-            load_course(here) if here is not None else None,
-            [Job(path) for path in notebooks],
-            confinement=how,
-            only={exercise} if exercise else None,
-            visible_only=visible,
-            workers=workers or commands.cores(),
-            executor=_executor(scheduler),
-        )
+        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
+        course, jobs = load_course(here) if here is not None else None, [Job(path) for path in notebooks]
+        only = {exercise} if exercise else None
+        run = partial(grade_notebooks, course, jobs, only=only, visible_only=visible, **how)
         with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
             verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
@@ -204,8 +190,11 @@ def _one_of(workers: int | None, scheduler: str | None) -> None:
         raise CourseError(f"{uses}. Use one of them.")
 
 
-def _executor(scheduler: str | None) -> Executor | None:
-    return None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
+def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
+    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
+    confinement = commands.confinement(unsafe_local=unsafe_local)
+    executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
+    return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}
 
 
 def _run(grading: Callable[..., list[Verdict]], total: int, what: str) -> tuple[list[Verdict], float]:

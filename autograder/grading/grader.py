@@ -120,15 +120,9 @@ class NotebookGrader:
         options = self._task.options
         begun = time.monotonic()
         try:
-            submission = Submission(
-                job,
-                read_bytes(job.path),
-                self._released,
-                self._open,
-                pictures=options.pictures,
-                redraw=self._course.redraw_pictures,
-                output_kb=self._course.limits.output_kb,
-            )
+            data, output_kb = read_bytes(job.path), self._course.limits.output_kb
+            drawing = {"pictures": options.pictures, "redraw": self._course.redraw_pictures}
+            submission = Submission(job, data, self._released, self._open, output_kb=output_kb, **drawing)
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()

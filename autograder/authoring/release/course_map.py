@@ -71,7 +71,7 @@ def _chapter(course: Course, chapter: str) -> dict[str, Json]:
         raise CourseError(f'{where}: "needs" names {later}.')
     if unknown := sorted(set(exercises) - set(notebook.exercises())):
         raise CourseError(f'{where}: "exercises" names {", ".join(unknown)}, which the notebook does not have.')
-    about = {"id": chapter, "title": _title(notebook) or chapter, "needs": list(needs)}
+    about: dict[str, Json] = {"id": chapter, "title": _title(notebook) or chapter, "needs": list(needs)}
     about |= _amounts(metadata, where, minutes=math.inf, deep_minutes=math.inf)
     described_exercises = [_exercise(notebook, one, exercises.get(one, {}), where) for one in notebook.exercises()]
     return {**about, "exercises": described_exercises}

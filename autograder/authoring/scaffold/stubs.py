@@ -124,8 +124,9 @@ def _with_top(source: str, stub: Definition | ast.AsyncFunctionDef, node: Defini
     # Keep the author's formatting of whatever is already right.
     new_docstring = docstring if wanted not in {None, own} else None
     header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
-    functions = isinstance(node, ast.FunctionDef) and not isinstance(stub, ast.ClassDef)
-    new_header = header_of_it if functions and parameters_of(stub) != parameters_of(node) else None
+    new_header = None
+    if isinstance(node, ast.FunctionDef) and not isinstance(stub, ast.ClassDef):
+        new_header = header_of_it if parameters_of(stub) != parameters_of(node) else None
     if new_docstring is None and new_header is None:
         return source
     lines = source.split("\n")

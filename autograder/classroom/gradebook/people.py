@@ -205,17 +205,12 @@ def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence
     for student, timestamp, extension, penalty in submissions:
         penalties.setdefault(student, []).append(penalty or 0.0)
         times[student] = timestamp, extension
-    return {
-        student: SubmissionMarks(
-            tuple(cells.get(student, ())),
-            said.get(student, {}),
-            math.fsum(late),
-            parse_utc(times[student][0]),
-            _duration(times[student][1]),
-            reasons.get(student, ""),
-        )
-        for student, late in penalties.items()
-    }
+    marks = {}
+    for student, late in penalties.items():
+        own, comments, why = tuple(cells.get(student, ())), said.get(student, {}), reasons.get(student, "")
+        when, extension = parse_utc(times[student][0]), _duration(times[student][1])
+        marks[student] = SubmissionMarks(own, comments, math.fsum(late), when, extension, why)
+    return marks
 
 
 def _duration(value: Any) -> dt.timedelta:

@@ -123,17 +123,10 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
                 sealed["solution"] = _solution(checks, spec)
             entry["sealed"] = obfuscate(sealed, name)
         exercises[name] = entry
-    return {
-        "format": FORMAT,
-        "course": course.title or course.course_id,
-        "chapter": chapter,
-        "title": _first_heading(read) if read else "",
-        "chapters": course.finished_chapters(),
-        "audience": audience,
-        "solutions": solutions,
-        "call_seconds": course.check_seconds,
-        "exercises": exercises,
-    }
+    title = _first_heading(read) if read else ""
+    about = {"format": FORMAT, "course": course.title or course.course_id, "chapter": chapter, "title": title}
+    released = {"chapters": course.finished_chapters(), "audience": audience, "solutions": solutions}
+    return {**about, **released, "call_seconds": course.check_seconds, "exercises": exercises}
 
 
 def _solution(checks: ChapterChecks, spec: ExerciseSpec) -> str:
