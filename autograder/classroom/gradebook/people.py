@@ -207,9 +207,9 @@ def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence
         times[student] = timestamp, extension
     marks = {}
     for student, late in penalties.items():
-        own, comments, why = tuple(cells.get(student, ())), said.get(student, {}), reasons.get(student, "")
+        own, remarks, why = tuple(cells.get(student, ())), said.get(student, {}), reasons.get(student, "")
         when, extension = parse_utc(times[student][0]), _duration(times[student][1])
-        marks[student] = SubmissionMarks(own, comments, math.fsum(late), when, extension, why)
+        marks[student] = SubmissionMarks(own, remarks, math.fsum(late), when, extension, why)
     return marks
 
 
