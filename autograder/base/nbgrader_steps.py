@@ -23,15 +23,17 @@ USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_co
 
 # By name, so that reading the configuration does not import nbgrader, which takes seconds.
 _RELEASE = (
-    "IncludeHeaderFooter", "LockCells", "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells", "ClearHiddenTests",
-    "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata", "autograder.nbgrader.grade.RecordExamples",
+    "IncludeHeaderFooter", "LockCells", "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
+    "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata",
+    "autograder.nbgrader.grade.RecordExamples",
 )  # fmt: skip
 _SANITIZE = (
-    "ClearOutput", "autograder.nbgrader.grade.RestoreCells", "OverwriteKernelspec", "OverwriteCells", "CheckCellMetadata",
+    "ClearOutput", "autograder.nbgrader.grade.RestoreCells", "OverwriteKernelspec", "OverwriteCells",
+    "CheckCellMetadata",
 )  # fmt: skip
 _AUTOGRADE = (
-    "autograder.nbgrader.grade.GradeConfined", "IgnorePattern", "nbconvert.preprocessors.ClearMetadataPreprocessor", "LimitOutput",
-    "SaveAutoGrades", "autograder.nbgrader.grade.SaveOutcome", "AssignLatePenalties", "CheckCellMetadata",
+    "autograder.nbgrader.grade.GradeConfined", "IgnorePattern", "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "LimitOutput", "SaveAutoGrades", "autograder.nbgrader.grade.SaveOutcome", "AssignLatePenalties", "CheckCellMetadata",
 )  # fmt: skip
 
 

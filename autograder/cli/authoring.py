@@ -28,8 +28,8 @@ _SIGNATURE = "Its parameters. Default: those of its reference, or x if it has no
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
 _LOCATE = "Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter."
 _SUGGEST = (
-    "Also print misconceptions to paste that lack only their message: mutants that no check detects, and common mistakes "
-    "that lose marks and have no name."
+    "Also print misconceptions to paste that lack only their message: mutants that no check detects, and common "
+    "mistakes that lose marks and have no name."
 )
 
 

@@ -192,8 +192,8 @@ _ASKS_NOTHING = (
     "function in it, or remove the check."
 )
 _DRAWS_AGAIN = (
-    "its second run uses other inputs, so students would not all get the same check. Which of its inputs is drawn without a "
-    "seed, or depends on the clock or on an earlier check? Use the fixture rng, or draw with @given."
+    "its second run uses other inputs, so students would not all get the same check. Which of its inputs is drawn without "
+    "a seed, or depends on the clock or on an earlier check? Use the fixture rng, or draw with @given."
 )
 _ASKS_NO_PURITY = (
     "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "
