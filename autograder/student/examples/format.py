@@ -311,13 +311,8 @@ def _check(data: dict[str, Json]) -> CheckExample:
             # Reject references to a later step or an assertion here. Otherwise replay would crash far from the cause.
             if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
                 raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
-    return CheckExample(
-        name=str(data["name"]),
-        title=str(data["title"]),
-        points=float(data.get("points", 0)),
-        after=tuple(str(name) for name in data.get("after") or ()),
-        steps=steps,
-    )
+    after = tuple(str(name) for name in data.get("after") or ())
+    return CheckExample(str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps)
 
 
 def _step(data: dict[str, Json]) -> Step:
