@@ -8,23 +8,19 @@ import copy
 import inspect
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from autograder.base.foreign import Json, Value
+from autograder.course.course import Course
 from autograder.course.notebook import Notebook, insert_code, load_source, parse_notebook
 from autograder.misconception import SolutionDecorator, alternatives_of, misconceptions_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autograder.course.course import Course
-
-    Code = Callable[..., Value] | str | Mapping[str, Value]
-
+Code = Callable[..., Value] | str | Mapping[str, Value]
 N = TypeVar("N", bound=ast.stmt)
 
 __all__ = ["blank_notebook", "cell_source", "reference_code", "solved_notebook", "write_notebook"]
@@ -273,9 +269,8 @@ def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDe
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return _unmarked(node, sys.modules[function.__module__])
-    raise ValueError(
-        f"{function.__qualname__} is not a plain function of {code.co_filename}, so its source cannot be used."
-    )
+    what = f"is not a plain function of {code.co_filename}, so its source cannot be used"
+    raise ValueError(f"{function.__qualname__} {what}.")
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:

@@ -7,11 +7,9 @@ import re
 import unicodedata
 import warnings
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 __all__ = [
     "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
@@ -50,11 +48,8 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     others = list(others)
     if released is not None and _answers(released):
         return _answered(_answers(released), [*stubs, *others])
-    if any(
-        _is_real(binding) and not (isinstance(binding, ast.ClassDef) and _is_released(binding, released))
-        for source in (*stubs, *others)
-        for binding in _bindings_in(exercise, source)
-    ):
+    bindings = (binding for source in (*stubs, *others) for binding in _bindings_in(exercise, source))
+    if any(_is_real(b) and not (isinstance(b, ast.ClassDef) and _is_released(b, released)) for b in bindings):
         return True
     for source in stubs:
         if released is not None and _same(source, released):
@@ -105,9 +100,8 @@ def has_long_run_of_marks(text: str) -> bool:
     if text.isascii() or not _FOREIGN.search(text):
         return False
     # Some characters are no marks but become marks in normal form.
-    marks = [
-        c for c in set(text) if not c.isascii() and all(map(unicodedata.combining, unicodedata.normalize("NFKD", c)))
-    ]
+    foreign = {c: unicodedata.normalize("NFKD", c) for c in set(text) if not c.isascii()}
+    marks = [c for c, normal in foreign.items() if all(map(unicodedata.combining, normal))]
     return bool(marks) and re.search(f"[{''.join(marks)}]{{{MAX_MARKS + 1}}}", text) is not None
 
 
@@ -261,13 +255,8 @@ def _answers(released: str) -> frozenset[str]:
     tree = parsed(released)
     if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
         return frozenset()
-    return frozenset(
-        target.id
-        for statement in tree.body
-        if isinstance(statement, ast.Assign) and _is_none(statement.value)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    )
+    blank = [s for s in tree.body if isinstance(s, ast.Assign) and _is_none(s.value)]
+    return frozenset(target.id for s in blank for target in s.targets if isinstance(target, ast.Name))
 
 
 def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:

@@ -102,9 +102,8 @@ class SubmissionMarks:
     @property
     def has_manual_entries(self) -> bool:
         """Whether there is anything that the checks did not give."""
-        return bool(self.comments or self.penalty) or any(
-            cell.by_hand is not None or cell.extra or cell.needs_manual_grade for cell in self.cells
-        )
+        marks = any(cell.by_hand is not None or cell.extra or cell.needs_manual_grade for cell in self.cells)
+        return marks or bool(self.comments or self.penalty)
 
     def seconds_late(self, due: dt.datetime | None) -> float:
         """Return how long after ``due`` and the student's extension the work was submitted, or 0 if that is not known."""
@@ -114,18 +113,11 @@ class SubmissionMarks:
 
     def equals(self, other: SubmissionMarks) -> bool:
         """Return whether both have the same marks, comments and penalty, in any order."""
-        mine, theirs = (
-            (self.by_cell, dict(self.comments), self.penalty),
-            (other.by_cell, dict(other.comments), other.penalty),
-        )
-        return mine == theirs
+        same_comments = dict(self.comments) == dict(other.comments)
+        return same_comments and (self.by_cell, self.penalty) == (other.by_cell, other.penalty)
 
 
 def automatic_marks(verdict: Verdict) -> SubmissionMarks:
     """Return the marks that the checks alone give."""
-    return SubmissionMarks(
-        tuple(
-            CellMark(CHECK + e.name, e.max_score, e.score, None, None, needs_manual_grade=False)
-            for e in verdict.exercises
-        )
-    )
+    scores = ((CHECK + e.name, e.max_score, e.score) for e in verdict.exercises)
+    return SubmissionMarks(tuple(CellMark(*score, None, None, needs_manual_grade=False) for score in scores))

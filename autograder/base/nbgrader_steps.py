@@ -12,7 +12,7 @@ The lists are nbgrader's own, with these changes:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from traitlets.config import Config
 
@@ -23,43 +23,29 @@ USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_co
 
 # By name, so that reading the configuration does not import nbgrader, which takes seconds.
 _RELEASE = (
-    "nbgrader.preprocessors.IncludeHeaderFooter",
-    "nbgrader.preprocessors.LockCells",
-    "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.CheckCellMetadata",
-    "nbgrader.preprocessors.ComputeChecksums",
-    "nbgrader.preprocessors.SaveCells",
-    "nbgrader.preprocessors.ClearHiddenTests",
-    "nbgrader.preprocessors.ClearMarkScheme",
-    "nbgrader.preprocessors.ComputeChecksums",
-    "nbgrader.preprocessors.CheckCellMetadata",
+    "IncludeHeaderFooter", "LockCells", "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
+    "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata",
     "autograder.nbgrader.grade.RecordExamples",
-)
+)  # fmt: skip
 _SANITIZE = (
-    "nbgrader.preprocessors.ClearOutput",
-    "autograder.nbgrader.grade.RestoreCells",
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
-)
+    "ClearOutput", "autograder.nbgrader.grade.RestoreCells", "OverwriteKernelspec", "OverwriteCells",
+    "CheckCellMetadata",
+)  # fmt: skip
 _AUTOGRADE = (
-    "autograder.nbgrader.grade.GradeConfined",
-    "nbgrader.preprocessors.IgnorePattern",
-    "nbconvert.preprocessors.ClearMetadataPreprocessor",
-    "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "autograder.nbgrader.grade.SaveOutcome",
-    "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
-)
+    "autograder.nbgrader.grade.GradeConfined", "IgnorePattern", "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "LimitOutput", "SaveAutoGrades", "autograder.nbgrader.grade.SaveOutcome", "AssignLatePenalties", "CheckCellMetadata",
+)  # fmt: skip
+
+
+def _whole(names: Sequence[str]) -> list[str]:
+    """Return the names with nbgrader's package in front of those that name none."""
+    return [name if "." in name else f"nbgrader.preprocessors.{name}" for name in names]
 
 
 def preprocessor_steps() -> Config:
     """Return the lists of preprocessors as nbgrader's configuration."""
-    return Config(
-        GenerateAssignment={"preprocessors": list(_RELEASE)},
-        Autograde={"sanitize_preprocessors": list(_SANITIZE), "autograde_preprocessors": list(_AUTOGRADE)},
-    )
+    grading = {"sanitize_preprocessors": _whole(_SANITIZE), "autograde_preprocessors": _whole(_AUTOGRADE)}
+    return Config(GenerateAssignment={"preprocessors": _whole(_RELEASE)}, Autograde=grading)
 
 
 def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:

@@ -270,10 +270,8 @@ def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure, place: Pl
             message = message.replace(f"\n{check.message}\n", f"\n{shown.message}\n")
             message = message.replace(check.example, "") if check.example else message
     exercise = replace(exercise, message=message.strip())
-    visibly_failed = exercise.status == "not_attempted" or any(
-        c.visible and c.status not in _QUIET for c in exercise.checks
-    )
-    if setting == "title" and not visibly_failed:
+    visible = any(check.visible and check.status not in _QUIET for check in exercise.checks)
+    if setting == "title" and not visible and exercise.status != "not_attempted":
         return replace(exercise, checks=checks, message="", misconception=None, located=None)
     return replace(exercise, checks=checks)
 

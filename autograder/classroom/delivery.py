@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -114,13 +114,7 @@ class FeedbackWriter:
         return self._write_page(page, verdict, document, marks, force=force)
 
     def _write_page(
-        self,
-        page: Path,
-        verdict: Verdict,
-        document: Mapping[str, Any],
-        marks: SubmissionMarks | None = None,
-        *,
-        force: bool = False,
+        self, page: Path, verdict: Verdict, document: Mapping[str, Any], marks: SubmissionMarks | None, *, force: bool
     ) -> PageStatus:
         from autograder.pages.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
@@ -142,7 +136,8 @@ class FeedbackWriter:
         else:
             # An old graded notebook must not be taken for the result of this submission.
             notebook.unlink(missing_ok=True)
-        status = self._write_page(page, outcome.verdict, document, self.marks.get(str(outcome.job.student)))
+        marks = self.marks.get(str(outcome.job.student))
+        status = self._write_page(page, outcome.verdict, document, marks, force=False)
         for copy in copies:
             text = texts[copy.name]
             if text is not None and (document or copy.parent == page.parent):
@@ -188,14 +183,7 @@ class PageResult:
         return {**asdict(self), "path": str(self.path)}
 
 
-def make_pages(
-    course: Course,
-    chapter: str,
-    jobs: Sequence[Job],
-    *,
-    force: bool = False,
-    on_page: Callable[[PageResult], None] | None = None,
-) -> list[PageResult]:
+def make_pages(course: Course, chapter: str, jobs: Sequence[Job], *, force: bool = False) -> list[PageResult]:
     """Write the pages of ``jobs`` from the stored verdicts and the current gradebook. Nothing is run, and no mark is entered.
 
     With ``force``, pages that were not made by autograder are replaced. Raises ``GradebookError`` if another nbgrader version made
@@ -212,8 +200,6 @@ def make_pages(
         if page.status == "made":
             state.note_page(job)
         made.append(page)
-        if on_page is not None:
-            on_page(page)
     return made
 
 

@@ -76,9 +76,7 @@ class SharedOutcomes:
 
     def lines(self, names: Collection[str]) -> list[dict[str, Any]]:
         """Return the lines of the exercise verdicts in ``names``, for a file that is rewritten."""
-        return [
-            {"outcome": name, "exercise": outcome.to_json()} for name, outcome in self._found.items() if name in names
-        ]
+        return [{"outcome": name, "exercise": one.to_json()} for name, one in self._found.items() if name in names]
 
 
 @dataclass
@@ -242,12 +240,10 @@ def _signature(paths: Iterable[str]) -> Signature:
     """Return mode, inode, size and times of each file, or None for a missing file."""
     found: Signature = []
     for path in paths:
-        try:
+        found.append(None)
+        with suppress(OSError):
             stat = os.lstat(path)
-        except OSError:
-            found.append(None)
-        else:
-            found.append([stat.st_mode, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns])
+            found[-1] = [stat.st_mode, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
     return found
 
 
@@ -298,13 +294,10 @@ def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
 def is_running(course: Course, chapter: str) -> bool:
     """Return whether a run holds the lock. Writes nothing."""
     try:
-        handle = os.open(course.state("running", chapter), os.O_RDONLY)
+        file = course.state("running", chapter).open("rb")
     except OSError:
         return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    with file, suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    return True

@@ -91,12 +91,10 @@ def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedChe
         return ()
     old, new = _checks(before), _checks(after)
     found = []
-    for key in dict.fromkeys([*new, *old]):
+    for key, check in {**new, **{key: check for key, check in old.items() if key not in new}}.items():
         was, now = old.get(key), new.get(key)
         if was is None or now is None or was.status != now.status or was.points != now.points:
-            some = now or was
-            assert some is not None  # noqa: S101 - the key came from one of the two
-            found.append(ChangedCheck(*key, some.title, _standing(was, now), _standing(now, was)))
+            found.append(ChangedCheck(*key, check.title, _standing(was, now), _standing(now, was)))
     return tuple(found)
 
 

@@ -67,21 +67,11 @@ class Preview:
         moves = [{name: value for name, value in move.to_json().items() if name != "when"} for move in self.moves]
         unproven = None if self.unproven is None else [{"exercise": e, "title": t} for e, t in self.unproven]
         exercises = {name: {"students": n, "points": points} for name, (n, points) in self.by_exercise.items()}
-        return {
-            "chapter": self.chapter,
-            "moves": moves,
-            "exercises": exercises,
-            "named": [
-                {"exercise": e, "from": was, "to": now, "students": count}
-                for (e, was, now), count in self.named.items()
-            ],
-            "first_marks": list(self.first),
-            "ungradable": dict(self.ungradable),
-            "run": self.run,
-            "unchanged": self.unchanged,
-            "unproven": unproven,
-            "in_progress": self.in_progress,
-        }
+        named = [{"exercise": e, "from": was, "to": now, "students": n} for (e, was, now), n in self.named.items()]
+        changes = {"chapter": self.chapter, "moves": moves, "exercises": exercises, "named": named}
+        students = {"first_marks": list(self.first), "ungradable": dict(self.ungradable)}
+        run = {"run": self.run, "unchanged": self.unchanged, "unproven": unproven, "in_progress": self.in_progress}
+        return {**changes, **students, **run}
 
 
 def preview_class(
@@ -113,10 +103,8 @@ def preview_class(
             report(verdict)
         new = [job for job in jobs if job not in verdicts]
         outcomes = []
-        graded = outcomes_of(
-            course, chapter, new, options, workers=workers, executor=executor, keep="read", deliver=pages
-        )
-        with closing(graded):
+        how: dict[str, Any] = {"workers": workers, "executor": executor, "keep": "read", "deliver": pages}
+        with closing(outcomes_of(course, chapter, new, options, **how)) as graded:
             for outcome in graded:
                 replaced = course.resubmissions == "best" and state.was_replaced(outcome.job)
                 outcomes.append(replace(outcome, may_be_superseded=replaced))

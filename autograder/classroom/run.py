@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import Any, Literal
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
@@ -59,9 +59,8 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     if missing:
         who = ", ".join(missing)
         advice = " Patterns are not supported: name each student." if any(set("*?[") & set(m) for m in missing) else ""
-        raise CourseError(
-            f"{who} submitted nothing for {chapter}: there is no {folder / missing[0] / chapter}.{advice}"
-        )
+        place = folder / missing[0] / chapter
+        raise CourseError(f"{who} submitted nothing for {chapter}: there is no {place}.{advice}")
     if not found:
         raise CourseError(f"There are no submissions for {chapter}: there is no {folder / '<student>' / chapter}.")
     wanted = list(dict.fromkeys(students)) if students else found
@@ -110,10 +109,9 @@ def grade_class(
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
             if new:
                 entry.prepare(wait=not workers and executor is None)
-            outcomes = outcomes_of(
-                course, chapter, new, options, workers=workers, executor=executor, keep=True, deliver=pages
-            )
-            with closing(outcomes):  # the grading processes end before the last marks are entered
+            how: dict[str, Any] = {"workers": workers, "executor": executor, "keep": True, "deliver": pages}
+            # The grading processes end before the last marks are entered.
+            with closing(outcomes_of(course, chapter, new, options, **how)) as outcomes:
                 for outcome in outcomes:
                     for watcher in (*watchers, entry):
                         outcome = watcher.seen(outcome)  # noqa: PLW2901 - each passes on what the next one sees

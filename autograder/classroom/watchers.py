@@ -18,23 +18,13 @@ from autograder.base.formatting import number, pluralize
 from autograder.base.marks import CHECK, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
+from autograder.classroom import mark_changes
 from autograder.classroom.delivery import FeedbackWriter
 from autograder.classroom.gradebook.entries import GradebookWriter, parse_timestamp
 from autograder.classroom.gradebook.people import known_students, read_marks
 from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
 from autograder.classroom.incremental import MAX_OTHER, MAX_OTHERS, RunState
-from autograder.classroom.mark_changes import (
-    BY_HAND,
-    COURSE_CHANGED,
-    FIRST,
-    HANDED_IN_AGAIN,
-    LATE,
-    OTHERWISE,
-    MarkChange,
-    append_changes,
-    differing_checks,
-    mark_of,
-)
+from autograder.classroom.mark_changes import MarkChange, append_changes, differing_checks, mark_of
 from autograder.course.course import Course
 from autograder.course.notebook import Notebook, NotebookError, other_notebooks, read_notebook
 from autograder.grading.submission import BESIDE, Job, Outcome
@@ -198,11 +188,9 @@ class ReviewWarnings(Watcher):
         """Say how the points in the gradebook and in the checks differ. Cached, since they are the same for the whole class."""
         key = exercise.name, exercise.max_score
         if key not in self._points:
-            then = book.points.get(f"check_{exercise.name}", exercise.max_score)
-            now = number(exercise.max_score)
-            differ = abs(then - exercise.max_score) > 1e-9
-            text = f"{exercise.name} has {number(then)} in the gradebook and {now} in its checks"
-            self._points[key] = text if differ else ""
+            then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
+            text = f"{exercise.name} has {number(then)} in the gradebook and {number(now)} in its checks"
+            self._points[key] = text if abs(then - now) > 1e-9 else ""
         return self._points[key]
 
     def _other_files(self, job: Job) -> str:
@@ -323,17 +311,14 @@ class MarkChangeLog(Watcher):
             line, marks = state.line(student), before.get(student)
             now = mark_of(marks)
             if line is not None and marks is not None and "mark" in line and _differ(line["mark"], now):
-                changes.append(MarkChange(student, chapter, line["mark"], now, marks.max_score, BY_HAND))
+                changes.append(MarkChange(student, chapter, line["mark"], now, marks.max_score, mark_changes.BY_HAND))
         append_changes(course, changes)
 
     def entered(self, batch: Entered) -> Entered:
         """Log the marks of a batch that changed."""
-        changes = []
-        for one in batch.outcomes:
-            student = str(one.verdict.student)
-            change = change_of(self._state, one, self._before.get(student), batch.marks.get(student))
-            if change is not None:
-                changes.append(change)
+        marks = [(one, str(one.verdict.student)) for one in batch.outcomes]
+        found = [change_of(self._state, one, self._before.get(who), batch.marks.get(who)) for one, who in marks]
+        changes = [change for change in found if change is not None]
         append_changes(self._course, changes)
         self._drops |= {change.student: change for change in changes if change.is_drop}
         return batch
@@ -398,12 +383,12 @@ def change_of(
 
 def _change_reason(state: RunState, job: Job, before: SubmissionMarks, after: SubmissionMarks) -> str:
     if before.score == after.score and before.is_graded == after.is_graded:
-        return LATE
+        return mark_changes.LATE
     if state.was_replaced(job):
-        return HANDED_IN_AGAIN
+        return mark_changes.HANDED_IN_AGAIN
     if state.line(str(job.student)) is None:
-        return FIRST
-    return OTHERWISE if state.is_of_this_course(str(job.student)) else COURSE_CHANGED
+        return mark_changes.FIRST
+    return mark_changes.OTHERWISE if state.is_of_this_course(str(job.student)) else mark_changes.COURSE_CHANGED
 
 
 def _differ(one: float | None, other: float | None) -> bool:
@@ -438,10 +423,7 @@ def _work_in(path: Path, released: Notebook) -> dict[str, str]:
 
 
 def _warned(verdict: Verdict, issues: Sequence[str]) -> Verdict:
-    sentences = [issue for issue in issues if issue]
-    if not sentences:
-        return verdict
-    return replace(verdict, warning=" ".join(filter(None, [verdict.warning, *sentences])))
+    return replace(verdict, warning=" ".join(filter(None, [verdict.warning, *issues]))) if any(issues) else verdict
 
 
 def _untimely(outcome: Outcome) -> str:
@@ -451,9 +433,8 @@ def _untimely(outcome: Outcome) -> str:
         return ""
     short = " ".join((text or "").split())
     short = short if len(short) <= 60 else f"{short[:60]}…"
-    what = (
-        "cannot be read" if text is None else f"contains '{short}', which is not a timestamp" if short else "is empty"
-    )
+    content = f"contains '{short}', which is not a timestamp" if short else "is empty"
+    what = "cannot be read" if text is None else content
     return f"{path.name} {what}, so no late penalty could be computed."
 
 

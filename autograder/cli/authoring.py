@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
 
 
+# Help texts that are too long for the line of their option.
+_SIGNATURE = "Its parameters. Default: those of its reference, or x if it has none yet."
+_FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
+_LOCATE = "Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter."
+_SUGGEST = (
+    "Also print misconceptions to paste that lack only their message: mutants that no check detects, and common "
+    "mistakes that lose marks and have no name."
+)
+
+
 @click.command()
 @click.argument("folder", metavar="DIR", type=commands.PATH)
 @click.option("--title", help="The course's title. Default: made from the folder's name.")
@@ -47,11 +57,7 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
 @click.command("new-exercise")
 @click.argument("name")
 @click.option("--chapter", metavar="CHAPTER", required=True, help="Its chapter, which is created if it is new.")
-@click.option(
-    "--signature",
-    metavar="'NAME(x, axis=-1)'",
-    help="Its parameters. Default: those of its reference, or x if it has none yet.",
-)
+@click.option("--signature", metavar="'NAME(x, axis=-1)'", help=_SIGNATURE)
 @click.option("--points", type=float, help="Its points. Default: 4.")
 @commands.course_option
 def new_exercise(
@@ -140,22 +146,9 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
 @commands.chapters_argument
 @commands.json_option
 @click.option("--page", metavar="FILE", type=commands.PATH, help="Also write the findings as an HTML page.")
-@click.option(
-    "--from-class",
-    metavar="CHAPTER",
-    help="List the submitted wrong answers that no misconception explains, in groups, with their code.",
-)
-@click.option(
-    "--locate",
-    is_flag=True,
-    help="Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter.",
-)
-@click.option(
-    "--suggest",
-    is_flag=True,
-    help="Also print misconceptions to paste that lack only their message: mutants that no check detects, and common mistakes "
-    "that lose marks and have no name.",
-)
+@click.option("--from-class", metavar="CHAPTER", help=_FROM_CLASS)
+@click.option("--locate", is_flag=True, help=_LOCATE)
+@click.option("--suggest", is_flag=True, help=_SUGGEST)
 @commands.course_option
 @commands.workers_option
 def audit(
@@ -204,11 +197,8 @@ def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
 
     for report in reports:
         offered = [one for exercise in report.exercises for one in exercise.suggestions]
-        click.echo(
-            f"\n{pasteable(course, report.chapter, offered)}"
-            if offered
-            else f"\n{report.chapter}: every common mistake has a name."
-        )
+        none = f"{report.chapter}: every common mistake has a name."
+        click.echo(f"\n{pasteable(course, report.chapter, offered) if offered else none}")
 
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:

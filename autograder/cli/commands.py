@@ -33,18 +33,10 @@ notebooks_argument = click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1
 exercise_option = click.option("--exercise", metavar="NAME", help="Only this exercise.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON array, and nothing else, to stdout.")
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
-course_option = click.option(
-    "--course",
-    "course_folder",
-    metavar="FOLDER",
-    type=PATH,
-    help="The course folder. Default: the current folder or the nearest one above it.",
-)
-unsafe_option = click.option(
-    "--unsafe-local",
-    is_flag=True,
-    help="Run the notebooks' code as yourself, without a sandbox. For code that you trust.",
-)
+_COURSE = "The course folder. Default: the current folder or the nearest one above it."
+course_option = click.option("--course", "course_folder", metavar="FOLDER", type=PATH, help=_COURSE)
+_UNSAFE = "Run the notebooks' code as yourself, without a sandbox. For code that you trust."
+unsafe_option = click.option("--unsafe-local", is_flag=True, help=_UNSAFE)
 workers_option = click.option(
     "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time. Default: one per core."
 )

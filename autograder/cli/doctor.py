@@ -194,9 +194,8 @@ def _chains(course: Course) -> Probe:
     """Check whether ``nbgrader autograde`` and formgrader's button use the sandbox and the checks. Standard nbgrader has no sandbox."""
     name = "nbgrader's own commands"
     if grades_confined(nbgrader_config(course)):
-        return Probe(
-            name, holds=True, detail="nbgrader autograde and formgrader use the sandbox and the course's checks"
-        )
+        detail = "nbgrader autograde and formgrader use the sandbox and the course's checks"
+        return Probe(name, holds=True, detail=detail)
     detail = "nbgrader autograde and formgrader would run students' code without a sandbox and skip the course's checks"
     return Probe(name, holds=False, detail=detail, remedy=f"Add two lines to nbgrader_config.py: {' and '.join(USE)}.")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -23,9 +23,6 @@ from autograder.cli.entry_points import load_grader
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
-
-if TYPE_CHECKING:
-    from autograder.grading.task import Executor
 
 __all__ = ["check", "feedback", "grade", "log"]
 
@@ -66,11 +63,7 @@ def grade(
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
-        how: dict[str, Any] = {
-            "confinement": commands.confinement(unsafe_local=unsafe_local),
-            "workers": workers or commands.cores(),
-            "executor": _executor(scheduler),
-        }
+        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
         if preview:
             from autograder.classroom.preview import preview_class
 
@@ -80,9 +73,7 @@ def grade(
             click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else output.preview_text(found))
             return
 
-        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
-
+        run = partial(grade_class, course, chapter, jobs, **how)
         by_hand = read_notebook(course.source(chapter)).manual_points()
         output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
@@ -120,22 +111,10 @@ def check(
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
             )
+        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
+        course, jobs = load_course(here) if here is not None else None, [Job(path) for path in notebooks]
         only = {exercise} if exercise else None
-
-        how = commands.confinement(unsafe_local=unsafe_local)
-
-        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_notebooks(
-                load_course(here) if here is not None else None,
-                [Job(path) for path in notebooks],
-                confinement=how,
-                only=only,
-                visible_only=visible,
-                workers=workers or commands.cores(),
-                executor=_executor(scheduler),
-                on_verdict=on_verdict,
-            )
-
+        run = partial(grade_notebooks, course, jobs, only=only, visible_only=visible, **how)
         with asking_for_unsafe_local(notebooks) if here is None else nullcontext():
             verdicts, seconds = _run(run, len(notebooks), "Checking")
         if not as_json:
@@ -172,9 +151,8 @@ def feedback(
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            output.echo_status(
-                f"{chapter}: {pluralize(counts['made'], 'page')} written, {counts['unchanged']} unchanged."
-            )
+            written = pluralize(counts["made"], "page")
+            output.echo_status(f"{chapter}: {written} written, {counts['unchanged']} unchanged.")
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
         if as_json:
@@ -208,19 +186,19 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
     if workers is not None and scheduler is not None:
-        raise CourseError(
-            "--workers is for grading on this machine, --scheduler for grading on a cluster. Use one of them."
-        )
+        uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
+        raise CourseError(f"{uses}. Use one of them.")
 
 
-def _executor(scheduler: str | None) -> Executor | None:
-    return None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
+def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
+    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
+    confinement = commands.confinement(unsafe_local=unsafe_local)
+    executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
+    return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}
 
 
-def _run(
-    grading: Callable[[Callable[[Verdict], None]], list[Verdict]], total: int, what: str
-) -> tuple[list[Verdict], float]:
+def _run(grading: Callable[..., list[Verdict]], total: int, what: str) -> tuple[list[Verdict], float]:
     started = time.monotonic()
     with output.grading_progress(total, what) as on_verdict:
-        verdicts = grading(on_verdict)
+        verdicts = grading(on_verdict=on_verdict)
     return verdicts, time.monotonic() - started

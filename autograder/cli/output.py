@@ -6,7 +6,7 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -65,9 +65,8 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
             often = "once" if count == 1 else f"{count} times"
             lines.append(f"The most frequent mistake is {misconception} in {exercise}: {often}.")
     if graded and by_hand:
-        lines.append(
-            f"{pluralize(by_hand, 'more point')} {'is' if by_hand == 1 else 'are'} graded manually, in formgrader."
-        )
+        verb = "is" if by_hand == 1 else "are"
+        lines.append(f"{pluralize(by_hand, 'more point')} {verb} graded manually, in formgrader.")
     return "\n".join(lines)
 
 
@@ -95,10 +94,7 @@ def group_messages(messages: Iterable[tuple[str, str]]) -> str:
     for why, name in messages:
         if why:
             grouped.setdefault(why, []).append(sanitize(name))
-    lines = []
-    for why, names in grouped.items():
-        lines.append(wrapped(why, "    ", f"  - {_named(names)}: "))
-    return "\n".join(lines)
+    return "\n".join(wrapped(why, "    ", f"  - {_named(names)}: ") for why, names in grouped.items())
 
 
 def _named(names: Sequence[str]) -> str:
@@ -133,9 +129,8 @@ def preview_text(found: Preview) -> str:
         f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
-        lines.append(
-            f"Another run is grading {found.chapter} now. Marks that it has not entered yet are not counted here."
-        )
+        what = "Marks that it has not entered yet are not counted here."
+        lines.append(f"Another run is grading {found.chapter} now. {what}")
     moves = found.moves
     falls = sum(move.is_drop for move in moves)
     total = f"{pluralize(len(moves), 'mark')} would change, {falls} of them down:" if moves else "No mark would change."
@@ -155,13 +150,14 @@ def preview_text(found: Preview) -> str:
     if found.named:
         lines += ["", "These mistakes would get another name:"]
         for (exercise, was, now), count in found.named.items():
-            lines.append(
-                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})", "    ", "  ")
-            )
+            change = f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})"
+            lines.append(wrapped(change, "    ", "  "))
     if found.first:
         lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
     if found.ungradable:
-        lines += ["", f"{pluralize(len(found.ungradable), 'notebook')} could not be graded: {_few(found.ungradable)}."]
+        names = [sanitize(name) for name in found.ungradable]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        lines += ["", f"{pluralize(len(names), 'notebook')} could not be graded: {shown}."]
     lines += ["", _validation_text(found)]
     return "\n".join(lines)
 
@@ -177,11 +173,6 @@ def _validation_text(found: Preview) -> str:
         f"`autograder release {found.chapter}` validates them.",
         "",
     )
-
-
-def _few(names: Mapping[str, str]) -> str:
-    shown = ", ".join(sanitize(name) for name in list(names)[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
@@ -229,10 +220,9 @@ def _log(total: int, what: str) -> Callable[[Verdict], None]:
         done = counts.total()
         # At most twenty lines, for a class of any size.
         if total > 1 and done * 20 // total > (done - 1) * 20 // total:
-            left = (time.monotonic() - started) / done * (total - done)
-            echo_status(
-                f"{what}: {done} of {total} ({_counted(counts)})" + (f", {left:.0f} s left" if left >= 1 else "")
-            )
+            seconds = (time.monotonic() - started) / done * (total - done)
+            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            echo_status(f"{what}: {done} of {total} ({_counted(counts)}){left}")
 
     return tick
 

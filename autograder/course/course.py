@@ -6,6 +6,7 @@ import difflib
 import importlib.util
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -42,6 +43,8 @@ TARGETS = {
 }
 # The default number of each that an exercise must have. They are 0, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
+# The settings in seconds that must be above 0.
+_TIMES = [f"{what}_seconds" for what in ("check", "call", "cell", "submission", "grader", "grader_processor")]
 NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a misspelling of the other
 
 
@@ -150,14 +153,7 @@ class Course(Configurable):
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
     # Any other value would stop each student's code before its first line, and the whole class would get 0 points.
-    @validate(  # type: ignore[untyped-decorator]
-        "check_seconds",
-        "call_seconds",
-        "cell_seconds",
-        "submission_seconds",
-        "grader_seconds",
-        "grader_processor_seconds",
-    )
+    @validate(*_TIMES)  # type: ignore[untyped-decorator]
     def _check_seconds(self, proposal: Bunch) -> Value:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
@@ -184,29 +180,24 @@ class Course(Configurable):
 
     @validate("targets")  # type: ignore[untyped-decorator]
     def _check_targets(self, proposal: Bunch) -> Value:
-        given = proposal["value"]
-        for name, share in given.items():
-            if name not in TARGETS:
-                self._refuse(
-                    proposal, f"a dictionary with keys from {', '.join(TARGETS)}, and {name!r} is not one of them"
-                )
+        for name, share in proposal["value"].items():
+            self._require_key(proposal, name, TARGETS)
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
                 self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
-        return {**TARGETS, **given}
+        return {**TARGETS, **proposal["value"]}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
     def _check_at_least(self, proposal: Bunch) -> Value:
-        given = proposal["value"]
-        for name, number in given.items():
-            if name not in AT_LEAST:
-                self._refuse(
-                    proposal, f"a dictionary with keys from {', '.join(AT_LEAST)}, and {name!r} is not one of them"
-                )
-            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 100:
-                self._refuse(
-                    proposal, f"a dictionary of whole numbers from 0 to 100, and that of {name!r} is {number!r}"
-                )
-        return {**AT_LEAST, **given}
+        for name, count in proposal["value"].items():
+            self._require_key(proposal, name, AT_LEAST)
+            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
+                wanted = "a dictionary of whole numbers from 0 to 100"
+                self._refuse(proposal, f"{wanted}, and that of {name!r} is {count!r}")
+        return {**AT_LEAST, **proposal["value"]}
+
+    def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
+        if name not in known:
+            self._refuse(proposal, f"a dictionary with keys from {', '.join(known)}, and {name!r} is not one of them")
 
     def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]

@@ -10,6 +10,7 @@ import json
 import math
 import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -174,9 +175,10 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
     """Return the JSON of the notebook in ``data``, with a list of cells. Raises ``NotebookError`` if it is not a notebook."""
     name = path.name if path else "The file"
     content = _load(data, name)
-    if isinstance(content.get("worksheets"), list) or _version(content) < 4:
+    version = content.get("nbformat", 4) if isinstance(content.get("nbformat"), int) else 4
+    if isinstance(content.get("worksheets"), list) or version < 4:
         raise NotebookError(
-            f"{name} uses a notebook format from 2014 or earlier (nbformat {_version(content)}). Convert it with: "
+            f"{name} uses a notebook format from 2014 or earlier (nbformat {version}). Convert it with: "
             f"jupyter nbconvert --to notebook --nbformat 4 --inplace {name if path else 'FILE.ipynb'}"
         )
     if not isinstance(content.get("cells"), list):
@@ -256,8 +258,7 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
         if parsed.kind == "code":
             cell["outputs"], cell["execution_count"] = [], None
     if missing:
-        names = ", ".join(sorted(missing))
-        raise NotebookError(f"The notebook has no stub cell called {names}.")
+        raise NotebookError(f"The notebook has no stub cell called {', '.join(sorted(missing))}.")
     return result
 
 
@@ -336,26 +337,20 @@ def _require_size(cells: list[Json], name: str) -> None:
             f"{name} has {len(cells):,} cells, and the limit is {MAX_CELLS:,}. "
             "Delete the cells that you do not need, save it and submit it again."
         )
-    sources = [text_of(cell.get("source")) for cell in map(_mapping, cells)]
-    kinds = [cell.get("cell_type") for cell in map(_mapping, cells)]
-    for number, (source, kind) in enumerate(zip(sources, kinds, strict=True), 1):
-        if kind == "code" and attempt.has_long_run_of_marks(source):
+    parts = enumerate(map(_mapping, cells), 1)
+    code = {number: text_of(cell.get("source")) for number, cell in parts if cell.get("cell_type") == "code"}
+    for number, source in code.items():
+        if attempt.has_long_run_of_marks(source):
             raise NotebookError(
                 f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
                 "language needs so many. Delete them, save the notebook and submit it again."
             )
-    code = [source for source, kind in zip(sources, kinds, strict=True) if kind == "code"]
-    if sum(map(encoded_size, code)) > MAX_CODE:
+    if sum(map(encoded_size, code.values())) > MAX_CODE:
         raise NotebookError(
-            f"{name} contains {sum(map(len, code)):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
+            f"{name} contains {sum(map(len, code.values())):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
             "million, with brackets, commas and non-ASCII letters counted higher). Does it contain data, "
             "or a cell that was copied many times? Delete that, save the notebook and submit it again."
         )
-
-
-def _version(content: Mapping[str, Json]) -> int:
-    version = content.get("nbformat", 4)
-    return version if isinstance(version, int) else 4
 
 
 def cell_of(index: int, cell: Json) -> Cell:
@@ -398,10 +393,9 @@ def text_of(source: Json) -> str:
 def _points(points: Json) -> float | None:
     if isinstance(points, bool) or not isinstance(points, int | float):
         return None
-    try:
+    with suppress(OverflowError):
         return float(points) if math.isfinite(points) else None
-    except OverflowError:
-        return None
+    return None
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

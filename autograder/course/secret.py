@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 from contextlib import suppress
+from functools import partial
 
 from autograder.course.course import Course
 
@@ -24,10 +25,8 @@ def secret_text(course: Course) -> str:
     text = os.environ.get(VARIABLE, "")
     if not text:
         path = course.root / course.secret_file
-        with (
-            suppress(FileExistsError),
-            open(path, "x", encoding="utf-8", opener=lambda p, flags: os.open(p, flags, 0o600)) as file,
-        ):
+        private = partial(os.open, mode=0o600)
+        with suppress(FileExistsError), open(path, "x", encoding="utf-8", opener=private) as file:
             file.write(secrets.token_hex(32) + "\n")
         text = path.read_text(encoding="utf-8").strip()
     return text

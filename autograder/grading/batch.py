@@ -91,11 +91,10 @@ def grade(
         task = Task(chapter, points_of(released.notebook, options.only), options, cache, deliver)
         unknown = []
         for job in by_chapter[chapter]:
-            known = _known(task, released, job)
-            if known is None:
-                unknown.append(job)
-            else:
+            if known := _known(task, released, job):
                 yield delivered(known, deliver)
+            else:
+                unknown.append(job)
         if unknown:
             yield from (executor or _executor(min(workers, len(unknown))))(course, task, unknown)
 

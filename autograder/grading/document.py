@@ -57,6 +57,10 @@ _MAX_SIDE = 4096  # pixels. A small file could need gigabytes in a browser
 _MAX_OUTPUTS = 24
 
 
+Document = Mapping[str, Any]
+NO_FILES: Mapping[str, bytes] = {}
+
+
 class ReleasedNotebook:
     """A chapter's notebook as it was released, read once per class.
 
@@ -67,13 +71,9 @@ class ReleasedNotebook:
     """
 
     def __init__(
-        self,
-        document: Mapping[str, Any],
-        notebook: Notebook | None = None,
-        files: Mapping[str, bytes] | None = None,
+        self, document: Mapping[str, Any], notebook: Notebook | None = None, files: Mapping[str, bytes] = NO_FILES
     ) -> None:
-        self.files = files or {}
-        self.document = document
+        self.document, self.files = document, files
         self.notebook = notebook or notebook_of(document)
         parsed = list(zip(self.notebook.cells, document["cells"], strict=True))
         self.cells = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
@@ -84,9 +84,8 @@ class ReleasedNotebook:
         """Return the notebook of a course's chapter. Raises ``CourseError`` if it cannot be used."""
         path = course.source(chapter)
         document, notebook = load_source(path)
-        return cls(
-            document, notebook, {str(p.relative_to(path.parent)): p.read_bytes() for p in _mentioned(path, notebook)}
-        )
+        files = {str(p.relative_to(path.parent)): p.read_bytes() for p in _mentioned(path, notebook)}
+        return cls(document, notebook, files)
 
 
 def _mentioned(path: Path, notebook: Notebook) -> list[Path]:
@@ -238,8 +237,7 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
         return None
     kind = output.get("output_type")
     if kind == "stream":
-        name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return {"output_type": "stream", "name": name, "text": sanitize(text_of(output.get("text")))}
+        return _stream(output)
     if kind in {"display_data", "execute_result"}:
         bundle = output.get("data")
         if not isinstance(bundle, dict):
@@ -257,6 +255,11 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
     return None
 
 
+def _stream(output: Mapping[str, Any]) -> dict[str, Any]:
+    name = "stderr" if output.get("name") == "stderr" else "stdout"
+    return {"output_type": "stream", "name": name, "text": sanitize(text_of(output.get("text")))}
+
+
 def _output(kind: str, data: dict[str, str], **more: Any) -> dict[str, Any]:
     return {"output_type": kind, "data": data, "metadata": {}, **more}
 
@@ -265,9 +268,7 @@ def _error(name: str, message: str, traceback: list[str]) -> dict[str, Any]:
     return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
 
 
-def kept_pictures(
-    submitted: Mapping[str, Any], pictures: Collection[CodeCell], max_text: int
-) -> dict[int, CellOutcome]:
+def kept_pictures(submitted: Document, pictures: Collection[CodeCell], max_text: int) -> dict[int, CellOutcome]:
     """Return the stored outcomes of ``pictures``, by their index in the notebook that will be run.
 
     Drawing would take most of the time of a submission, and no check depends on the course's own picture cells. So the stored output of
@@ -283,16 +284,13 @@ def kept_pictures(
     wanted = {cell.source for cell in pictures}
     stored: dict[str, deque[Any]] = defaultdict(deque)
     for index, raw in enumerate(submitted["cells"]):
-        if not isinstance(raw, dict) or not raw.get("outputs"):
-            continue
         cell = cell_of(index, raw)
-        if cell.kind == "code" and cell.source in wanted:
-            stored[cell.source].append(raw.get("outputs"))
+        if cell.kind == "code" and cell.source in wanted and raw.get("outputs"):
+            stored[cell.source].append(raw["outputs"])
     kept = {}
     for picture in pictures:
         found = stored[picture.source]
-        outputs = _sane(found.popleft(), max_text) if found else None
-        if outputs is not None:
+        if found and (outputs := _sane(found.popleft(), max_text)) is not None:
             kept[picture.index] = CellOutcome(picture.index, outputs)
     return kept
 
@@ -310,18 +308,14 @@ def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
     for output in outputs:
         kind = output.get("output_type") if isinstance(output, dict) else None
         if kind == "stream":
-            text = sanitize(text_of(output.get("text")))
-            name = "stderr" if output.get("name") == "stderr" else "stdout"
-            sane.append({"output_type": "stream", "name": name, "text": text})
+            sane.append(_stream(output))
+            text = sane[-1]["text"]
         elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
             text = sanitize(text_of(output["data"].get("text/plain")))
-            data = {"text/plain": text}
             picture = "".join(text_of(output["data"].get("image/png")).split())
-            if picture:
-                if not _is_png(picture):
-                    return None
-                data["image/png"] = picture
-            sane.append({"output_type": "display_data", "data": data, "metadata": {}})
+            if picture and not _is_png(picture):
+                return None
+            sane.append(_output("display_data", {"text/plain": text} | ({"image/png": picture} if picture else {})))
         else:
             return None
         max_text -= len(text)
@@ -335,11 +329,6 @@ def _is_png(encoded: str) -> bool:
         data = base64.b64decode(encoded.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeError):
         return False
-    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
-    return (
-        data.startswith(_SIGNATURE)
-        and data[12:16] == b"IHDR"
-        and 0 < width <= _MAX_SIDE
-        and 0 < height <= _MAX_SIDE
-        and data[-8:-4] == b"IEND"
-    )
+    sides = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    framed = data.startswith(_SIGNATURE) and data[12:16] == b"IHDR" and data[-8:-4] == b"IEND"
+    return framed and all(0 < side <= _MAX_SIDE for side in sides)

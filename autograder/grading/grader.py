@@ -28,9 +28,7 @@ __all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
 
 
-def grade_serially(
-    course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None
-) -> Iterator[Outcome]:
+def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Worker | None = None) -> Iterator[Outcome]:
     """Grade ``jobs`` in this process. This is an ``Executor``. A job is taken after the previous outcome has been used.
 
     If ``worker`` is given, its open sandbox is used. Raises ``CourseError`` if a notebook's chapter lacks an exercise of the task.
@@ -38,9 +36,8 @@ def grade_serially(
     from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
     with ExitStack() as stack:
-        jail = worker or stack.enter_context(
-            open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
-        )
+        packages, how = list(course.packages), task.options.confinement
+        jail = worker or stack.enter_context(open_worker(course.limits, packages, confinement=how))
         import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, which counts towards no notebook
 
         graders = cache(partial(_grader_of, course, task, jail))
@@ -122,15 +119,9 @@ class NotebookGrader:
         options = self._task.options
         begun = self._worker.clock()
         try:
-            submission = Submission(
-                job,
-                read_bytes(job.path),
-                self._released,
-                self._open,
-                pictures=options.pictures,
-                redraw=self._course.redraw_pictures,
-                output_kb=self._course.limits.output_kb,
-            )
+            data, output_kb = read_bytes(job.path), self._course.limits.output_kb
+            drawing = {"pictures": options.pictures, "redraw": self._course.redraw_pictures}
+            submission = Submission(job, data, self._released, self._open, output_kb=output_kb, **drawing)
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()

@@ -6,18 +6,15 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from autograder.base import attempt
 from autograder.base.errors import CourseError
 from autograder.base.formatting import join_words
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import Cell
+from autograder.grading.document import ReleasedNotebook
+from autograder.grading.submission import Submission
 from autograder.sandbox.packages import top_level_paths
-
-if TYPE_CHECKING:
-    from autograder.grading.document import ReleasedNotebook
-    from autograder.grading.submission import Submission
 
 __all__ = ["AllowedImports", "modules_of"]
 
@@ -65,34 +62,26 @@ class AllowedImports:
             for module in found._unlisted(cell.source) if cell.role is None else ():
                 given.setdefault(module, []).append(_place(cell, number))
         if given:
-            places = list(dict.fromkeys(place for cells in given.values() for place in cells))
-            raise CourseError(
-                COURSE.format(
-                    places=join_words([p[:1].upper() + p[1:] if i == 0 else p for i, p in enumerate(places)]),
-                    chapter=chapter,
-                    imports="imports" if len(places) == 1 else "import",
-                    modules=join_words(list(given)),
-                    config=CONFIG_NAME,
-                    listed=", ".join(course.packages) or "nothing",
-                    quoted=join_words([f'"{module}"' for module in given]),
-                )
-            )
+            places = join_words(list(dict.fromkeys(place for cells in given.values() for place in cells)))
+            parts = {
+                "places": places[:1].upper() + places[1:],
+                "imports": "import" if " and " in places else "imports",
+                "modules": join_words(list(given)),
+                "listed": ", ".join(course.packages) or "nothing",
+                "quoted": join_words([f'"{module}"' for module in given]),
+            }
+            raise CourseError(COURSE.format(chapter=chapter, config=CONFIG_NAME, **parts))
         return found
 
     def failed_cell(self, submission: Submission) -> str:
         """Return why a submission gets no mark: a cell of the course failed at an import. Empty if none did."""
         code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
-        given = {
-            cell.index: _place(cell, number) for number, cell in enumerate(code, 1) if submission.is_handed_out(cell)
-        }
+        given = {c.index: _place(c, number) for number, c in enumerate(code, 1) if submission.is_handed_out(c)}
         for outcome in submission.cells:
-            missing = _MISSING.search(outcome.error.message) if outcome.error is not None else None
-            if (
-                missing
-                and outcome.error is not None
-                and outcome.error.type == "ModuleNotFoundError"
-                and outcome.index in given
-            ):
+            error = outcome.error
+            if error is None or error.type != "ModuleNotFoundError" or outcome.index not in given:
+                continue
+            if missing := _MISSING.search(error.message):
                 place = given[outcome.index]
                 return ITS_OWN.format(place=place[:1].upper() + place[1:], module=missing[1], config=CONFIG_NAME)
         return ""

@@ -19,14 +19,14 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from traitlets.config import Config
 
@@ -73,7 +73,7 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
         yield graded
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Grading processes, started when they are first needed and reused for further calls and tasks.
 
     Without a ``root``, there is no course: the notebooks are checked by the examples next to them. ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
@@ -120,9 +120,6 @@ class Pool:
                 process.done += 1
                 self._feed(process)
                 yield replace(message, job=job)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         if kind is None:

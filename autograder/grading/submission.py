@@ -249,20 +249,17 @@ def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: flo
 
 def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:
     """Return the points of all exercises of a chapter, or of those in ``only``."""
-    return math.fsum(
-        cell.points or 0.0
-        for cell in released.cells
-        if cell.role == "check" and (only is None or (cell.grade_id or "").removeprefix("check_") in only)
-    )
+    checks = [cell for cell in released.cells if cell.role == "check"]
+    wanted = [c for c in checks if only is None or (c.grade_id or "").removeprefix("check_") in only]
+    return math.fsum(cell.points or 0.0 for cell in wanted)
 
 
 def beside(path: Path, name: str) -> str | None:
     """Return the text of nbgrader's small file ``name`` next to a submission, or None."""
     found = f"{path.parent}/{name}"
     try:
-        if not stat.S_ISREG(
-            os.lstat(found).st_mode
-        ):  # not a link to another file, nor a pipe or device that never ends
+        # Not a link to another file, nor a pipe or device that never ends.
+        if not stat.S_ISREG(os.lstat(found).st_mode):
             return None
         with open(found, "rb") as file:  # noqa: PTH123 - faster, and called for every student
             start = file.read(MAX_BESIDE)  # a sparse file may be a terabyte long

@@ -65,10 +65,8 @@ class VerdictCache:
         if verdict.status != "graded" or self.read_only:
             return
         # Not ``asdict``, which would copy all outputs.
-        outcomes = [
-            {"index": c.index, "outputs": c.outputs, "error": c.error and asdict(c.error), "stopped": c.stopped}
-            for c in cells
-        ]
+        names = ("index", "outputs", "stopped")
+        outcomes = [{"error": c.error and asdict(c.error), **{n: getattr(c, n) for n in names}} for c in cells]
         write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
         # Written last, because the cells must exist if the verdict does.
         write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
@@ -93,13 +91,8 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    settings = (
-        asdict(course.limits),
-        list(course.packages),
-        course.redraw_pictures,
-        course.locate_seconds,
-        course_secret(course),
-    )
+    limits, packages, secret = asdict(course.limits), list(course.packages), course_secret(course)
+    settings = (limits, packages, course.redraw_pictures, course.locate_seconds, secret)
     digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
     return digest.digest()
 

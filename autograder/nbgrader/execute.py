@@ -71,9 +71,8 @@ class ExecuteConfined(Execute):
         """
         _require_python(nb, self.kernel_name)
         _require_no_shell(nb)
-        cells = [
-            CodeCell(index, _name_of(index, cell), cell.source) for index, cell in _to_run(nb, self.skip_cells_with_tag)
-        ]
+        to_run = _to_run(nb, self.skip_cells_with_tag)
+        cells = [CodeCell(index, _name_of(index, cell), cell.source) for index, cell in to_run]
         folder = Path(resources.get("metadata", {}).get("path") or ".")
         files = _files_beside(folder, self.files_mb << 20)
         worker = _worker(self.confinement, tuple(self.packages), self._limits())
@@ -104,9 +103,8 @@ class ExecuteConfined(Execute):
     def _say_timeout(self, nb: NotebookNode, index: int) -> None:
         """End a cell's outputs with the error that nbgrader puts there. Raise if nbgrader is configured to stop instead."""
         if not self.interrupt_on_timeout:
-            raise CannotExecuteError(
-                f"Cell {index + 1} ran longer than {self.timeout} seconds, and Execute.interrupt_on_timeout is off."
-            )
+            late = f"Cell {index + 1} ran longer than {self.timeout} seconds"
+            raise CannotExecuteError(f"{late}, and Execute.interrupt_on_timeout is off.")
         error = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
         nb.cells[index].outputs[-1] = {"output_type": "error", **error}
 

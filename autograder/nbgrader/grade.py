@@ -41,10 +41,9 @@ class RestoreCells(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the submitted notebook with the course's locked cells and metadata restored."""
-        course, chapter = _course(self), resources["nbgrader"]["assignment"]
-        return nbformat.from_dict(
-            restore_cells(nb, ReleasedNotebook.of(course, course.require_chapter(chapter)))
-        ), resources
+        course = _course(self)
+        released = ReleasedNotebook.of(course, course.require_chapter(resources["nbgrader"]["assignment"]))
+        return nbformat.from_dict(restore_cells(nb, released)), resources
 
 
 class GradeConfined(NbGraderPreprocessor):
@@ -103,9 +102,8 @@ class RecordExamples(NbGraderPreprocessor):
             coursedir = _coursedir(self)
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(
-                record_examples(course, chapter, self.audience or course.audience), folder / "examples.json"
-            )
+            examples = record_examples(course, chapter, self.audience or course.audience)
+            shutil.copyfile(examples, folder / "examples.json")
         return nb, resources
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from autograder.base.edit_kinds import kind_of
 from autograder.base.formatting import join_words, number, pluralize, points
 from autograder.base.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from autograder.base.verdict import CheckResult, ExerciseVerdict
+from autograder.base.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
     "Block", "Card", "HintCard", "Row", "blocks", "footer", "headline", "intro", "location_text", "rows", "status_text",
@@ -26,20 +24,13 @@ __all__ = [
 HIDDEN = "Grading also uses hidden inputs."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
-    "passed": "passes",
-    "failed": "fails",
-    "error": "stopped with an error",
-    "timeout": "took too long",
+    "passed": "passes", "failed": "fails", "error": "stopped with an error", "timeout": "took too long",
     "not_tried": "not tried",
-}
+}  # fmt: skip
 STATUS_TEXTS = {
-    "passed": "all checks pass",
-    "partial": "some checks fail",
-    "failed": "all checks fail",
-    "not_attempted": "not attempted",
-    "error": "the code raised an error",
-    "timeout": "the code took too long",
-}
+    "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
+    "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
+}  # fmt: skip
 WAITS = "(skipped: fix the check above first)"
 MAX_CELL_NAME = 60  # characters
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
@@ -147,11 +138,8 @@ def headline(card: Card) -> str:
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"
-    return (
-        points(verdict.score, verdict.max_score)
-        + later
-        + (failures if fails and verdict.score >= verdict.max_score else "")
-    )
+    shown = failures if fails and verdict.score >= verdict.max_score else ""
+    return f"{points(verdict.score, verdict.max_score)}{later}{shown}"
 
 
 def status_text(verdict: ExerciseVerdict) -> str:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property
 
-from jinja2 import Template
 from markupsafe import Markup
 
 from autograder.base.foreign import Json
-from autograder.base.formatting import number, pluralize, points
+from autograder.base.formatting import join_words, number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
-from autograder.course.notebook import cell_of
+from autograder.course.notebook import Cell, cell_of
 from autograder.pages import STYLE, Card, card_section, status_text
 from autograder.pages.prose import MAX_MARKDOWN, page_templates, prose, verbatim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from collections.abc import Set as AbstractSet
-
-    from autograder.course.notebook import Cell
 
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
 
@@ -75,23 +68,20 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         rows.append(_row(mark, exercise))
         # nbgrader stores the comment on an exercise at its stub cell.
         comments = [marks.comments[cell] for cell in dict.fromkeys((_called(name), name)) if cell in marks.comments]
-        waits = mark.needs_manual_grade and (
-            mark.is_graded or verdict.status == "graded"
-        )  # otherwise the page says so for the whole notebook
+        # Otherwise the page says so for the whole notebook.
+        waits = mark.needs_manual_grade and (mark.is_graded or verdict.status == "graded")
         if note := [*_note(mark, exercise, waits=waits), *map(_comment, comments)]:
             notes[name] = note
     for name, text in marks.comments.items():
         if name not in marks.by_cell and CHECK + name not in marks.by_cell:
             notes[name] = [_comment(text)]
-    waiting = [_called(mark.name) for mark in marks.waiting]
+    waiting = join_words([_called(mark.name) for mark in marks.waiting])
     return Marking(
         points(marks.total, marks.max_score),
         tuple(rows),
         points(marks.score, marks.max_score) if marks.penalty else "",
         number(marks.penalty) if marks.penalty else "",
-        f"Your instructor still has to grade {' and '.join(filter(None, [', '.join(waiting[:-1]), waiting[-1]]))}, so these points may change."
-        if waiting
-        else "",
+        f"Your instructor still has to grade {waiting}, so these points may change." if waiting else "",
         notes,
         any(mark.by_hand is not None or mark.extra for mark in marks.cells),
         marks.is_graded,
@@ -112,14 +102,10 @@ def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
         status.append(f"with {pluralize(mark.extra, 'point')} of extra credit")
     if mark.needs_manual_grade:
         status.append(AGAIN if mark.is_graded else WAITS)
-    return {
-        "name": _called(mark.name),
-        "anchor": mark.name,
-        "points": points(mark.score, mark.max_score)
-        if mark.is_graded
-        else f"– of {pluralize(mark.max_score, 'point')}",
-        "status": ", ".join(filter(None, status)),
-    }
+    none = f"– of {pluralize(mark.max_score, 'point')}"
+    shown = points(mark.score, mark.max_score) if mark.is_graded else none
+    texts = ", ".join(filter(None, status))
+    return {"name": _called(mark.name), "anchor": mark.name, "points": shown, "status": texts}
 
 
 def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> list[str]:
@@ -134,9 +120,7 @@ def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> l
     if mark.extra and mark.is_graded:
         sentences.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
     if waits:
-        sentences.append(
-            "Your instructor will look at this again." if mark.is_graded else "Your instructor will grade this."
-        )
+        sentences.append(f"Your instructor will {'look at this again' if mark.is_graded else 'grade this'}.")
     return [" ".join(sentences)] if sentences else []
 
 
@@ -222,9 +206,8 @@ def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
     if not lines:
         return source
     mark = Markup('<mark class="here" title="Look at this line">{}</mark>')
-    return Markup("\n").join(
-        mark.format(line) if number in lines else line for number, line in enumerate(source.split("\n"), start=1)
-    )
+    numbered = enumerate(source.split("\n"), start=1)
+    return Markup("\n").join(mark.format(line) if number in lines else line for number, line in numbered)
 
 
 def _outputs(outputs: Iterable[Mapping[str, Json]]) -> Iterable[dict[str, object]]:
@@ -251,17 +234,16 @@ def _shown(data: Mapping[str, str]) -> dict[str, object]:
 
 def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, object]]) -> str:
     shown = {str(cell["name"]) for cell in cells}
-    return _template().render(
-        card_style=Markup(STYLE),  # noqa: S704 - our own
-        course_title=course_title,
-        verdict=verdict,
-        marking=marking,
-        cells=cells,
-        shown=shown,
-        elsewhere=notes_off_page(marking, shown),
+    return (
+        page_templates("autograder.pages")
+        .get_template("page.html.j2")
+        .render(
+            card_style=Markup(STYLE),  # noqa: S704 - our own
+            course_title=course_title,
+            verdict=verdict,
+            marking=marking,
+            cells=cells,
+            shown=shown,
+            elsewhere=notes_off_page(marking, shown),
+        )
     )
-
-
-@cache
-def _template() -> Template:
-    return page_templates("autograder.pages").get_template("page.html.j2")

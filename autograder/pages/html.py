@@ -85,17 +85,13 @@ def _fold(summary: str, body: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
-def _code(source: str) -> str:
-    return f'<pre class="ag-case" tabindex="0" aria-label="Code">{escape(sanitize(source))}</pre>' if source else ""
+def _code(text: str, label: str = "Code") -> str:
+    return f'<pre class="ag-case" tabindex="0" aria-label="{label}">{escape(sanitize(text))}</pre>' if text else ""
 
 
 def _row(row: Row) -> str:
     note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
-    case = (
-        f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
-        if row.case
-        else ""
-    )
+    case = _code(row.case, "The case that shows it")
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.symbol, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
     below = f"{advice}{_fold(content.THE_CASE, case)}" if row.folds else f"{case}{advice}"

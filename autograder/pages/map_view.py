@@ -108,7 +108,7 @@ def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
     lines = [sanitize(course_map.course) or "Your course"]
     for chapter in course_map.chapters:
         lines += ["", *_filled(_heading(chapter), width)]
-        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}{_effort(e)}" for e in chapter.exercises]
+        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}  {'★' * e.stars}".rstrip() for e in chapter.exercises]
     lines += ["", "✓ done   … begun   · not begun"]
     if sentence := closing(course_map):
         lines += ["", *_filled(sentence.replace("`", ""), width)]
@@ -135,27 +135,19 @@ def _heading(chapter: MappedChapter) -> str:
     return f"{title} ({chapter.done} of {len(chapter.exercises)} done)"
 
 
-def _effort(exercise: MappedExercise) -> str:
-    return f"  {'★' * exercise.stars}" if exercise.stars else ""
-
-
 def _chapter(chapter: MappedChapter, *, is_open: bool) -> str:
     heading = escape(_heading(chapter))
     if not chapter.exercises:
         return f"<p>{heading}</p>"
     items = "".join(map(_exercise, chapter.exercises))
-    return (
-        f'<details{" open" if is_open else ""}><summary>{heading}</summary><ul class="ag-list">{items}</ul></details>'
-    )
+    look = " open" if is_open else ""
+    return f'<details{look}><summary>{heading}</summary><ul class="ag-list">{items}</ul></details>'
 
 
 def _exercise(exercise: MappedExercise) -> str:
     look = {"done": "ag-passed", "begun": "ag-waiting", "": "ag-waiting"}[exercise.status]
-    stars = (
-        f' <span aria-label="{pluralize(exercise.stars, "star")}">{"★" * exercise.stars}</span>'
-        if exercise.stars
-        else ""
-    )
+    label, stars = pluralize(exercise.stars, "star"), "★" * exercise.stars
+    stars = f' <span aria-label="{label}">{stars}</span>' if stars else ""
     minutes = f" · {exercise.minutes} minutes" if exercise.minutes else ""
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{SIGNS[exercise.status]}</span>'

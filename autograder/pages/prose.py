@@ -74,6 +74,7 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<img src="{escape(url)}" alt="{escape(text)}">'
 
 
+@cache
 def page_templates(package: str) -> Environment:
     """Return the HTML templates of ``package``. They escape values and reject unknown variables."""
     return Environment(

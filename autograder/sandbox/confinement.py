@@ -19,9 +19,7 @@ from typing import Any, Literal
 from autograder.sandbox.packages import top_level_paths
 from autograder.sandbox.protocol import SandboxUnavailable
 
-__all__ = [
-    "Confinement", "Launch", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local", "plan_module",
-]  # fmt: skip
+__all__ = ["Confinement", "Launch", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local", "plan_module"]
 
 Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
 
@@ -126,9 +124,8 @@ def _time_zones() -> list[str]:
 def _package_folders_below(folder: str) -> list[str]:
     """Return the site-packages and dist-packages folders inside a library folder, which must be hidden."""
     below = Path(folder)
-    patterns = [
-        f"{depth}{name}" for depth in ("", "python*/", "lib/python*/", "python*/python*/") for name in _PACKAGE_FOLDERS
-    ]
+    depths = ("", "python*/", "lib/python*/", "python*/python*/")
+    patterns = [f"{depth}{name}" for depth in depths for name in _PACKAGE_FOLDERS]
     return sorted({str(path) for pattern in patterns for path in below.glob(pattern) if path.is_dir()})
 
 
@@ -160,11 +157,7 @@ def plan_module(module: str, arguments: Sequence[str], *, readable: Sequence[Pat
         if not any(path.startswith(f"{folder}/") for folder in seen):
             mounts.parents(path)
             mounts.arguments += ["--symlink", target, path]
-    for link in ("/lib", "/lib64", "/lib32"):
-        if Path(link).is_symlink():
-            mounts.arguments += ["--symlink", str(Path(link).readlink()), link]
-    if Path("/etc/ld.so.cache").is_file():
-        mounts.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
+    mounts.system_links()
     for path in map(str, writable):
         mounts.parents(path)
         mounts.arguments += ["--bind", path, path]
@@ -215,11 +208,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
         for hidden in _package_folders_below(folder):
             mounts.arguments += ["--tmpfs", hidden, "--remount-ro", hidden]
     mounts.bind(_INTERPRETER, _INTERPRETER)
-    for link in ("/lib", "/lib64", "/lib32"):
-        if Path(link).is_symlink():
-            mounts.arguments += ["--symlink", str(Path(link).readlink()), link]
-    if Path("/etc/ld.so.cache").is_file():
-        mounts.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
+    mounts.system_links()
     for name, path in top_level_paths(packages).items():
         mounts.bind(str(path), f"{_IN_JAIL}/packages/{name}")
     for folder in _time_zones():
@@ -262,6 +251,13 @@ class _Mounts:
         self._created.add(target)
         self.arguments += ["--ro-bind", source, target]
 
+    def system_links(self) -> None:
+        for link in ("/lib", "/lib64", "/lib32"):
+            if Path(link).is_symlink():
+                self.arguments += ["--symlink", str(Path(link).readlink()), link]
+        if Path("/etc/ld.so.cache").is_file():
+            self.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
+
 
 def plan_landlock(packages: Sequence[str]) -> Launch:
     """Plan a worker restricted by Landlock, seccomp, limits and, for root, a change of user. Raises ``SandboxUnavailable``."""
@@ -269,9 +265,8 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")
     if confine.landlock_version() == 0:
-        raise SandboxUnavailable(
-            "this kernel offers no Landlock (it came with Linux 5.13 and must be in the list lsm=…)"
-        )
+        why = "it came with Linux 5.13 and must be in the list lsm=…"
+        raise SandboxUnavailable(f"this kernel offers no Landlock ({why})")
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     visible = Path(folder.name)
     visible.chmod(0o755)

@@ -75,9 +75,6 @@ def _paths_of(distribution: Distribution) -> dict[str, Path]:
         names = {name for top in listed for name in (top, f"{top}.py")}
     else:
         names = {PurePosixPath(file).parts[0] for file in files}
-    paths = {}
-    for name in names - {"..", "__pycache__", "bin"}:
-        path = Path(str(distribution.locate_file(name)))
-        if not name.endswith(".pth") and path.exists():
-            paths[name] = path
-    return paths
+    wanted = [name for name in names - {"..", "__pycache__", "bin"} if not name.endswith(".pth")]
+    paths = {name: Path(str(distribution.locate_file(name))) for name in wanted}
+    return {name: path for name, path in paths.items() if path.exists()}

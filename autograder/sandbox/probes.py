@@ -8,7 +8,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,16 +56,14 @@ class Probe:
 def probe(confinement: Confinement) -> list[Probe]:
     """Test ``confinement`` on this machine, or for ``"auto"`` the sandbox of a worker. Takes about a second."""
     if confinement == "local":
-        return [
-            Probe("confinement", holds=False, detail="a plain child process is not confined at all", remedy=_INSTALL)
-        ]
+        why = "a plain child process is not confined at all"
+        return [Probe("confinement", holds=False, detail=why, remedy=_INSTALL)]
     limits = Limits(call_seconds=1.0, cell_seconds=1.0, submission_seconds=20.0, memory_mb=256)
     try:
         worker = open_worker(limits, ["numpy"], confinement=confinement)
     except SandboxUnavailable as error:
-        remedy = (
-            _remedy() if confinement != "landlock" else "Use a Linux kernel of 5.13 or later with Landlock switched on."
-        )
+        switch_on = "Use a Linux kernel of 5.13 or later with Landlock switched on."
+        remedy = switch_on if confinement == "landlock" else _remedy()
         return [Probe(f"{confinement} starts", holds=False, detail=str(error), remedy=remedy)]
     with worker, _outside() as (secret, port):
         return [
@@ -82,11 +80,9 @@ def _remedy() -> str:
     if not find_bwrap():
         return _INSTALL
     for path, (bad, advice) in _USERNS.items():
-        try:
+        with suppress(OSError):
             if path.read_text("ascii").strip() == bad:
                 return advice
-        except OSError:
-            continue
     own_words = f"Its own message should help. The machine is a {platform.machine()}."
     return _CONTAINER if working_bwrap()[0] is None else own_words
 

@@ -87,14 +87,8 @@ class ForkServer:
         """Start a child in ``folder``, which it may read. Return its channel and its number."""
         with self._lock:
             self._next += 1
-            order = {
-                "do": "spawn",
-                "id": self._next,
-                "memory_mb": limits.memory_mb,
-                "disk_mb": limits.disk_mb,
-                "cpu_seconds": int(limits.submission_seconds) + 5,
-                "folder": folder,
-            }
+            order = {"do": "spawn", "id": self._next, "memory_mb": limits.memory_mb, "disk_mb": limits.disk_mb}
+            order |= {"cpu_seconds": int(limits.submission_seconds) + 5, "folder": folder}
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             wakeup_read, wakeup_write = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             with theirs, wakeup_write:
@@ -227,15 +221,9 @@ class Local:
         launch = plan_local()
         ours, theirs = socket.socketpair()
         with theirs:
-            process = Popen(
-                launch.command,
-                env=launch.environment,
-                cwd=launch.folder.name if launch.folder else None,
-                pass_fds=() if os.name == "nt" else [theirs.fileno()],
-                stdin=PIPE,
-                stdout=DEVNULL,
-                stderr=DEVNULL,
-            )
+            command, env, cwd = launch.command, launch.environment, launch.folder.name if launch.folder else None
+            fds = () if os.name == "nt" else (theirs.fileno(),)
+            process = Popen(command, env=env, cwd=cwd, pass_fds=fds, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
             handle = theirs.share(process.pid).hex() if os.name == "nt" else str(theirs.fileno())  # type: ignore[attr-defined,unused-ignore]
             assert process.stdin is not None  # noqa: S101 - for mypy
             process.stdin.write(handle.encode() + b"\n")

@@ -109,12 +109,8 @@ class Size(NamedTuple):
         broadcast = _broadcast(shapes)
         last = sorted((n for shape in shapes for n in shape[-2:]), reverse=True)
         products = math.prod(broadcast[:-2]) * math.prod(last[:2])
-        return cls(
-            elements=max(map(_elements, arguments), default=0),
-            axis=max(broadcast, default=0),
-            axes=len(broadcast),
-            together=max(math.prod(broadcast), products),
-        )
+        elements, together = max(map(_elements, arguments), default=0), max(math.prod(broadcast), products)
+        return cls(elements, max(broadcast, default=0), len(broadcast), together)
 
     @classmethod
     def largest(cls, sizes: Iterable[Size]) -> Size:
@@ -182,12 +178,9 @@ class ChildSession:
     ) -> None:
         self.sandbox = sandbox
         self.cells: Sequence[CellOutcome] = ()
-        self._channel = channel
-        self._end = end
-        self._limits = limits
-        self._deadline = deadline
-        self._stopped = ""
-        self._closed = False
+        self._channel, self._end = channel, end
+        self._limits, self._deadline = limits, deadline
+        self._stopped, self._closed = "", False
         self._names: frozenset[str] = frozenset()
         self._substitutes: dict[str, Callable[..., Value]] = {}
         self._largest_call = Size()
@@ -243,9 +236,8 @@ class ChildSession:
             raise
         except (ConnectionClosed, TimedOut, WireError) as event:
             self._channel.close()
-            raise ChildNotConfined(
-                f"it did not start ({type(event).__name__}, exit status {self._end(1.0)})"
-            ) from event
+            how = f"{type(event).__name__}, exit status {self._end(1.0)}"
+            raise ChildNotConfined(f"it did not start ({how})") from event
         if "confined" not in head:
             self.close()
             raise ChildNotConfined(read_text(head.get("unconfined", "it did not say why"), 500))

@@ -102,11 +102,9 @@ def _size(outcome: CellOutcome) -> tuple[int, int]:
     """Return the number of characters of text and of pictures in a cell's outputs."""
     text = drawn = 0
     for output in outcome.outputs:
-        for mime, content in output.get("data", {}).items():
-            if mime.startswith("image/"):
-                drawn += len(content)
-            else:
-                text += len(content)
+        data = output.get("data", {})
+        pictures = sum(len(content) for mime, content in data.items() if mime.startswith("image/"))
+        drawn, text = drawn + pictures, text + sum(map(len, data.values())) - pictures
         text += len(output.get("text", "")) + len(output.get("evalue", "")) + sum(map(len, output.get("traceback", ())))
     return text, drawn
 

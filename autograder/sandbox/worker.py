@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any
 
 from autograder.sandbox.confinement import Confinement, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
@@ -59,12 +59,11 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
     )
 
 
-class Worker:
+class Worker(AbstractContextManager["Worker"]):
     """A worker that runs notebooks, each in a new process that shares nothing with the previous one."""
 
     def __init__(self, limits: Limits, packages: Sequence[str], processes: ForkServer | Local) -> None:
-        self.sandbox = processes.sandbox
-        self.nested = processes.nested
+        self.sandbox, self.nested = processes.sandbox, processes.nested
         self._limits = limits
         self._packages = frozenset(packages)
         self._processes = processes
@@ -114,14 +113,9 @@ class Worker:
         killed: dict[int, CellOutcome] = {}
         timed_out = set(slow)
         done: dict[int, CellOutcome] = {}
-        order: dict[str, Any] = {
-            "environment": dict(environment or {}),
-            "seed": seed,
-            "draw": draw,
-            "output_chars": limits.output_kb << 10,
-            "call_seconds": limits.call_seconds,
-            "max_bytes": limits.result_mb << 20,
-        }
+        order: dict[str, Any] = {"environment": dict(environment or {}), "seed": seed, "draw": draw}
+        order |= {"output_chars": limits.output_kb << 10, "max_bytes": limits.result_mb << 20}
+        order["call_seconds"] = limits.call_seconds
         with _provided(files or {}, on_disk=self.sandbox == "landlock") as provided:
             order["files"] = provided.sizes
             while True:
@@ -140,9 +134,10 @@ class Worker:
                 session.close()
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
-        wanted = {name for name, words in _SLOW.items() if name in self._packages and _mentions(cells, words)}
-        if wanted:
-            self._processes.preload(wanted)
+        sources = "\n".join(cell.source for cell in cells)
+        slow = [name for name in _SLOW if name in self._packages and any(word in sources for word in _SLOW[name])]
+        if slow:
+            self._processes.preload(slow)
 
     def _attempt(
         self,
@@ -175,15 +170,8 @@ class Worker:
         """End the worker's process and all its children."""
         self._processes.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-
-def _mentions(cells: Sequence[CodeCell], words: Collection[str]) -> bool:
-    return any(word in cell.source for cell in cells for word in words)
 
 
 def _encode_cells(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:

@@ -86,9 +86,8 @@ def _frame(picture: MovingPicture, values: tuple[Value, ...]) -> dict[str, Json]
     try:
         shown = picture.at(values)
     except Exception as error:  # noqa: BLE001 - a student's function may fail for some values
-        return {
-            "said": f"There is no picture: with {picture.state(values)}, your code raised {type(error).__name__}: {error}"
-        }
+        what = f"{type(error).__name__}: {error}"
+        return {"said": f"There is no picture: with {picture.state(values)}, your code raised {what}"}
     return {"numbers": [_number(number) for number in shown.numbers.ravel()], "said": shown.caption}
 
 

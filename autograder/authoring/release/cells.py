@@ -52,10 +52,8 @@ def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
             why = str(error).partition(". ")[0]  # the rest is advice to students
             yield Mistake(relative(course, other), f"it is next to the chapter's notebook but cannot be read: {why}.")
             continue
-        graded = [
-            cell.grade_id for i, raw in enumerate(document["cells"]) if (cell := cell_of(i, raw)).points is not None
-        ]
-        if graded:
+        cells = (cell_of(i, raw) for i, raw in enumerate(document["cells"]))
+        if graded := [cell.grade_id for cell in cells if cell.points is not None]:
             yield Mistake(
                 relative(course, other),
                 f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), but in a chapter "
@@ -80,55 +78,44 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
                 yield Mistake(source.place(cell), f"it is marked as {what} but has no grade_id. Give it one.")
             continue
         if not _GRADE_ID.match(cell.grade_id):
-            yield Mistake(
-                source.place(cell),
-                "nbgrader allows only letters, digits, _ and - in a grade_id.",
-                about=cell.grade_id,
-            )
+            what = "nbgrader allows only letters, digits, _ and - in a grade_id."
+            yield Mistake(source.place(cell), what, about=cell.grade_id)
         places.setdefault(cell.grade_id, []).append(str(cell.index + 1))
     for grade_id, where in places.items():
         if len(where) > 1:
-            yield Mistake(
-                f"{source.label}, cell {grade_id}",
+            what = (
                 f"the grade_id {grade_id} occurs {len(where)} times (cells {' and '.join(where)} of all). "
-                "Each must occur once. Was a cell copied?",
-                about=grade_id.removeprefix("check_"),
+                "Each must occur once. Was a cell copied?"
             )
+            yield Mistake(f"{source.label}, cell {grade_id}", what, about=grade_id.removeprefix("check_"))
 
 
 def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
     stubs = {c.grade_id: c for c in source.notebook.cells if c.role == "stub" and c.grade_id}
     for name, cell in stubs.items():
         if name in specs and source.marks(cell).get("grade") is True:
-            yield Mistake(
-                source.place(cell),
+            what = (
                 "it is also marked for manual grading, so its submissions would wait forever. Choose "
-                "“Autograded answer” for it, or remove its checks.",
-                about=name,
+                "“Autograded answer” for it, or remove its checks."
             )
+            yield Mistake(source.place(cell), what, about=name)
         if name in specs and cell.kind != "code":
             yield Mistake(source.place(cell), "it is a text cell, but its exercise is checked as code.", about=name)
         if name not in specs and not by_hand(source, cell):
-            yield Mistake(
-                source.place(cell),
+            what = (
                 f"{name} is a stub, but no class of the checks has @exercise({name!r}, …), so nobody would get points for "
-                f"it.{did_you_mean(name, specs.keys() - stubs.keys())}",
-                about=name,
+                f"it.{did_you_mean(name, specs.keys() - stubs.keys())}"
             )
+            yield Mistake(source.place(cell), what, about=name)
     for name in specs.keys() - stubs.keys():
         cell_of_it = next((c for c in source.notebook.cells if c.grade_id == name), None)
         if cell_of_it is not None:
-            where, why = (
-                source.place(cell_of_it),
-                'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)',
-            )
+            where = source.place(cell_of_it)
+            why = 'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)'
         else:
             where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
-        yield Mistake(
-            where,
-            f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}",
-            about=name,
-        )
+        what = f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}"
+        yield Mistake(where, what, about=name)
 
 
 def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
@@ -147,12 +134,11 @@ def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterat
     stubs = set(source.notebook.exercises())
     for name in specs:
         if name not in checked and name in stubs:
-            yield Mistake(
-                source.label,
+            what = (
                 f"{name} has no check cell, so nobody would get its points. Put a locked, graded code cell called "
-                f"check_{name} below its stub.",
-                about=name,
+                f"check_{name} below its stub."
             )
+            yield Mistake(source.label, what, about=name)
 
 
 def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Collection[str]) -> Iterator[Mistake]:
@@ -163,9 +149,8 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
         what = f"it checks {others}, but its name is that of {name}" if called else "it checks nothing"
         yield Mistake(source.place(cell, 1), f"{what}. It must be {right}.", about=name)
     elif spec.answers and not _quoted(cell, name):
-        yield Mistake(
-            source.place(cell, 1), f"{name} is not a function of the notebook. It must be {right}.", about=name
-        )
+        what = f"{name} is not a function of the notebook. It must be {right}."
+        yield Mistake(source.place(cell, 1), what, about=name)
     if source.marks(cell).get("locked") is not True:
         yield Mistake(where, 'it is not locked, so students could change it. Set "locked": true.', about=name)
     if cell.kind != "code":
@@ -186,19 +171,17 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
 def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, ExerciseSpec]) -> Mistake:
     checked = sorted(_checked(cell) & specs.keys())
     if checked:
-        return Mistake(
-            source.place(cell),
+        what = (
             f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to nothing. "
-            f"Call it check_{checked[0]}.",
-            about=checked[0],
+            f"Call it check_{checked[0]}."
         )
+        return Mistake(source.place(cell), what, about=checked[0])
     near = did_you_mean(cell.grade_id or "", [f"check_{name}" for name in specs])
-    return Mistake(
-        source.place(cell),
+    what = (
         "it is graded, but belongs to no exercise with checks, so nobody could earn its points. A check cell is called "
-        f"check_ and the exercise's name.{near}",
-        about=(cell.grade_id or "").removeprefix("check_"),
+        f"check_ and the exercise's name.{near}"
     )
+    return Mistake(source.place(cell), what, about=(cell.grade_id or "").removeprefix("check_"))
 
 
 def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
@@ -216,10 +199,8 @@ def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
             calls = [node.func for node in nodes if isinstance(node, ast.Call)]
             plain = next((f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "check"), None)
             if plain is not None and "check" not in known:
-                yield Mistake(
-                    source.place(cell, plain),
-                    "no cell above it imports check. Put “from autograder import check, hint” into the first cell.",
-                )
+                what = "no cell above it imports check. Put “from autograder import check, hint” into the first cell."
+                yield Mistake(source.place(cell, plain), what)
                 return
 
 

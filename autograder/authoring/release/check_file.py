@@ -32,7 +32,8 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """
     sources = _names_of_sources(tree)
     texts: dict[int, str] = {}
-    for scope in _scopes(tree):
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    for scope in (node for node in ast.walk(tree) if node is tree or isinstance(node, functions)):
         calls = [node for node in _inside(scope) if isinstance(node, ast.Call)]
         drawn = [(call, sources.get(ast.unparse(call.func).rpartition(".")[0])) for call in calls]
         seeded = {owner for call, owner in drawn if owner and _last(call) == "seed" and (call.args or call.keywords)}
@@ -42,8 +43,7 @@ def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
             where = owner or (module.rpartition(".")[0] if bare and "." in module else None)
             if where is None:
                 continue
-            if bare:
-                name = module.rpartition(".")[2]
+            name = module.rpartition(".")[2] if bare else name
             text = ast.unparse(call.func)
             if name in _SEEDED_BY_ARGUMENT:
                 if not call.args and not call.keywords:
@@ -77,11 +77,6 @@ def _names_of_sources(tree: ast.Module) -> dict[str, str]:
                 elif node.module in {"numpy.random", "random"}:
                     names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return names
-
-
-def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
-    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    return (node for node in ast.walk(tree) if node is tree or isinstance(node, functions))
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
@@ -144,26 +139,20 @@ class CheckFile:
         names = list(checks.specs)
         for place, spec in enumerate(checks.specs.values()):
             if not spec.checks:
-                yield Mistake(
-                    self.place_of(spec.name),
-                    f"the class of {spec.name} has no checks.",
-                    about=spec.name,
-                )
+                what = f"the class of {spec.name} has no checks."
+                yield Mistake(self.place_of(spec.name), what, about=spec.name)
             for check in spec.checks:
                 if check.points < 0:
-                    where = self.place_of_check(spec.name, check.name)
-                    yield Mistake(
-                        where, f"it has {check.points:g} points. A check cannot have negative points.", about=spec.name
-                    )
+                    what = f"it has {check.points:g} points. A check cannot have negative points."
+                    yield Mistake(self.place_of_check(spec.name, check.name), what, about=spec.name)
             for other in spec.depends_on:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
-                    yield Mistake(
-                        self.place_of(spec.name),
+                    what = (
                         f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. They are: {earlier}."
-                        f"{did_you_mean(other, names)}",
-                        about=spec.name,
+                        f"{did_you_mean(other, names)}"
                     )
+                    yield Mistake(self.place_of(spec.name), what, about=spec.name)
         known: list[Misconception | Alternative] = [*known_misconceptions(self.course, self.chapter)]
         known += known_alternatives(self.course, self.chapter)
         for one in known:
@@ -215,17 +204,12 @@ class CheckFile:
             methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
             checks = [s.name for s in methods if _is_check(s) or s.name.startswith("test_")]
             if checks and not node.decorator_list and node.name not in bases:
-                yield Mistake(
-                    self.place(node.lineno),
-                    f"{node.name} has checks but is not marked with @exercise(…), so grading does not run them.",
-                )
+                what = f"{node.name} has checks but is not marked with @exercise(…), so grading does not run them."
+                yield Mistake(self.place(node.lineno), what)
             for method in methods:
                 if _is_check(method) and not method.name.startswith("test_"):
-                    yield Mistake(
-                        self.place(method.lineno),
-                        f"{node.name}.{method.name} is marked as a check, but its name does not begin with test_.",
-                        about=_exercise(node),
-                    )
+                    what = f"{node.name}.{method.name} is marked as a check, but its name does not begin with test_."
+                    yield Mistake(self.place(method.lineno), what, about=_exercise(node))
 
     def _in_two_chapters(self, names: list[str]) -> Iterator[Mistake]:
         for other in self.course.finished_chapters():

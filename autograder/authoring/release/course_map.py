@@ -63,26 +63,18 @@ def _chapter(course: Course, chapter: str) -> dict[str, Json]:
     needs, exercises = metadata.get("needs", []), metadata.get("exercises", {})
     where = f"The metadata of {course.source(chapter)}"
     if not isinstance(needs, list) or not isinstance(exercises, Mapping):
-        raise CourseError(
-            f'{where}: "needs" must be a list of chapters, and "exercises" an object with an entry for each exercise.'
-        )
+        kinds = '"needs" must be a list of chapters, and "exercises" an object with an entry for each exercise'
+        raise CourseError(f"{where}: {kinds}.")
     earlier = course.chapters[: course.chapters.index(chapter)]
     if unknown := [str(name) for name in needs if name not in earlier]:
-        raise CourseError(
-            f'{where}: "needs" names {", ".join(unknown)}, not a chapter before this one in c.Course.chapters.'
-        )
+        later = f"{', '.join(unknown)}, not a chapter before this one in c.Course.chapters"
+        raise CourseError(f'{where}: "needs" names {later}.')
     if unknown := sorted(set(exercises) - set(notebook.exercises())):
         raise CourseError(f'{where}: "exercises" names {", ".join(unknown)}, which the notebook does not have.')
-    data = {
-        "id": chapter,
-        "title": _title(notebook) or chapter,
-        "needs": list(needs),
-        **_amounts(metadata, where, minutes=math.inf, deep_minutes=math.inf),
-    }
-    return {
-        **data,
-        "exercises": [_exercise(notebook, name, exercises.get(name, {}), where) for name in notebook.exercises()],
-    }
+    about: dict[str, Json] = {"id": chapter, "title": _title(notebook) or chapter, "needs": list(needs)}
+    about |= _amounts(metadata, where, minutes=math.inf, deep_minutes=math.inf)
+    described_exercises = [_exercise(notebook, one, exercises.get(one, {}), where) for one in notebook.exercises()]
+    return {**about, "exercises": described_exercises}
 
 
 def _exercise(notebook: Notebook, name: str, metadata: Json, where: str) -> dict[str, Json]:
@@ -116,12 +108,11 @@ def map_of(data: Mapping[str, Json]) -> dict[str, Json]:
     """Return the map as notebook JSON. ``data`` is the result of ``described``."""
     chapters = data["chapters"]
     minutes = sum(chapter.get("minutes", 0) for chapter in chapters)
-    amount = f" {pluralize(len(chapters), 'chapter')}" + (
-        f", about {pluralize(round(minutes / 60), 'hour')}." if minutes else "."
-    )
+    hours = f", about {pluralize(round(minutes / 60), 'hour')}" if minutes else ""
+    amount = f"{pluralize(len(chapters), 'chapter')}{hours}."
     used = {key for chapter in chapters for part in (chapter, *chapter["exercises"]) for key in part}
     signs = " ".join(sentence for key, sentence in _SIGNS.items() if key in used)
-    texts = [f"# {data['title']}\n\n{amount.strip()} {_HOW} {signs}".rstrip() + f"\n\n{_overview(chapters)}", _PROGRESS]
+    texts = [f"# {data['title']}\n\n{amount} {_HOW} {signs}".rstrip() + f"\n\n{_overview(chapters)}", _PROGRESS]
     cells = [_cell("markdown", f"map-{place}", text) for place, text in enumerate(texts)]
     cells.append(_cell("code", "progress", "from autograder import check\n\ncheck()"))
     cells.append(_cell("markdown", "map-exercises", "\n\n".join(["## The exercises", *map(_table, chapters)])))

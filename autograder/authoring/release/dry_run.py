@@ -55,10 +55,9 @@ def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
         if OutOfTimeError.__name__ not in str(error):
             raise
         text = str(error).replace(f": {OutOfTimeError.__name__}.", "")
-    where = f" ({text})" if text else f" (solutions/{chapter}.py, {relative(course, course.checks(chapter))})"
-    raise CourseError(
-        f"Importing the checks and solutions of {chapter} {NOT_BACK}: it was stopped after {_MODULE_SECONDS:g} s{where}."
-    )
+    where = text or f"solutions/{chapter}.py, {relative(course, course.checks(chapter))}"
+    stopped = f"it was stopped after {_MODULE_SECONDS:g} s ({where})."
+    raise CourseError(f"Importing the checks and solutions of {chapter} {NOT_BACK}: {stopped}")
 
 
 def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
@@ -80,12 +79,11 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
             if output.characters > checks.course.limits.output_kb << 10 and exercise not in reported:
                 reported.add(exercise)
                 where = place_of_function(checks.course, checks.references[exercise])
-                yield Mistake(
-                    where or file.place_of(exercise),
+                what = (
                     f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or "
-                    "print a line or two.",
-                    about=exercise,
+                    "print a line or two."
                 )
+                yield Mistake(where or file.place_of(exercise), what, about=exercise)
         if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
             reported.add(exercise)
             yield mistake
@@ -120,14 +118,8 @@ def _changed_calls(
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
-        if mistake is None and others == calls:
-            continue
-        yield Mistake(
-            file.place_of_check(exercise, name),
-            "its second run uses other inputs, so students would not all get the same check. Which of its inputs is "
-            "drawn without a seed, or depends on the clock or on an earlier check? Use the fixture rng, or draw with @given.",
-            about=exercise,
-        )
+        if mistake is not None or others != calls:
+            yield Mistake(file.place_of_check(exercise, name), _DRAWS_AGAIN, about=exercise)
 
 
 class _TimedReferences:
@@ -138,10 +130,8 @@ class _TimedReferences:
         self.seconds = checks.course.limits.call_seconds
         self.originals = checks.references
         endless: set[str] = set()  # wait for each function only once
-        timed: dict[str, Callable[..., Value]] = {
-            name: function if isinstance(function, type) else _Timed(name, function, endless, self.seconds)
-            for name, function in checks.references.items()
-        }
+        timed = dict(checks.references)
+        timed |= {n: _Timed(n, f, endless, self.seconds) for n, f in timed.items() if not isinstance(f, type)}
         self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
 
     def try_check(
@@ -155,9 +145,8 @@ class _TimedReferences:
                 calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
-            return Mistake(
-                place, f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}.", about=exercise
-            ), []
+            what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
+            return Mistake(place, what, about=exercise), []
         except KeyboardInterrupt:
             raise
         except _Endless as given_up:
@@ -201,6 +190,10 @@ class _TimedReferences:
 _ASKS_NOTHING = (
     "it checks nothing: it calls no function of the student and reads no variable, so everybody passes it. Call the student's "
     "function in it, or remove the check."
+)
+_DRAWS_AGAIN = (
+    "its second run uses other inputs, so students would not all get the same check. Which of its inputs is drawn without "
+    "a seed, or depends on the clock or on an earlier check? Use the fixture rng, or draw with @given."
 )
 _ASKS_NO_PURITY = (
     "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "

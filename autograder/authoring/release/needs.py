@@ -39,13 +39,12 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
     sizes = {path: path.stat().st_size / (1 << 20) for path in files_beside(course.source(chapter))}
     if sum(sizes.values()) > _LARGEST_MB:
         largest = max(sizes, key=sizes.__getitem__)
-        yield Mistake(
-            f"source/{chapter}",
+        what = (
             f"the files next to the notebook take {sum(sizes.values()):.0f} MiB. The limit is {_LARGEST_MB} MiB, because each "
             f"submission is graded with its own copy. The largest is {largest.name} with {sizes[largest]:.0f} MiB: store "
-            "fewer numbers, or smaller ones (such as float16).",
-            about=chapter,
+            "fewer numbers, or smaller ones (such as float16)."
         )
+        yield Mistake(f"source/{chapter}", what, about=chapter)
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
@@ -61,12 +60,11 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
         cell, line = places[0]
         others = len({other.index for other, _ in places}) - 1
         besides = f", as {pluralize(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""
-        yield Mistake(
-            source.place(cell, line),
+        what = (
             f"it imports {module}{besides}, but a student's code may import only {', '.join(course.packages)} and the standard "
-            f"library. Add {module!r} to c.Course.packages in course_config.py, or do not use it.",
-            about=cell.grade_id or source.name(cell),
+            f"library. Add {module!r} to c.Course.packages in course_config.py, or do not use it."
         )
+        yield Mistake(source.place(cell, line), what, about=cell.grade_id or source.name(cell))
 
 
 def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:

@@ -83,13 +83,9 @@ def _class_mistakes(
     right, _ = definition_of(reference) or (None, "")
     if not isinstance(right, ast.ClassDef):
         return
-    if (text := ast.get_docstring(stub)) != (expected := ast.get_docstring(right)) and expected:
-        yield Mistake(
-            source.place(cell, stub.body[0].lineno),
-            f"the stub's docstring and that of the reference in {where} differ{_first_difference(text or '', expected)}. Make them equal: "
-            "`autograder stubs` gives the stub the reference's.",
-            about=name,
-        )
+    text, expected = ast.get_docstring(stub), ast.get_docstring(right)
+    place = source.place(cell, stub.body[0].lineno)
+    yield from _docstrings(place, "the stub's docstring", text, expected, where, name)
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
         if method.startswith("_") and not method.startswith("__"):
@@ -97,25 +93,21 @@ def _class_mistakes(
         if method not in ours:
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
-                yield Mistake(
-                    source.place(cell, stub.lineno),
+                what = (
                     f"the stub has no method {method}, but the reference in {where} does: write def {method}({parameters_of(node)}) "
-                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}",
-                    about=name,
+                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}"
                 )
+                yield Mistake(source.place(cell, stub.lineno), what, about=name)
             continue
         yield from _method(source, cell, (name, where), ours[method], node)
     for method, node in ours.items():
         if method not in theirs and not hasattr(reference, method):
             near = did_you_mean(method, theirs.keys() - ours.keys())
-            yield Mistake(
-                source.place(cell, node.lineno),
-                f"the stub has a method {method}, but the reference in {where} has none.{near}",
-                about=name,
-            )
+            what = f"the stub has a method {method}, but the reference in {where} has none.{near}"
+            yield Mistake(source.place(cell, node.lineno), what, about=name)
     for line, why in wrong_examples(name, text or expected or "", reference, course.limits.call_seconds):
-        first = stub.body[0].lineno if text else None
-        yield Mistake(source.place(cell, first + line - 1) if first else where, why, about=name)
+        place = source.place(cell, stub.body[0].lineno + line - 1) if text else where
+        yield Mistake(place, why, about=name)
 
 
 def _method(
@@ -123,13 +115,7 @@ def _method(
 ) -> Iterator[Mistake]:
     name, where = about
     label = f"{name}.{stub.name}"
-    if parameters_of(stub) != parameters_of(right):
-        yield Mistake(
-            source.place(cell, stub.lineno),
-            f"the stub is {label}({parameters_of(stub)}), but the reference in {where} is {label}({parameters_of(right)}). "
-            "Give both the same parameters and defaults: `autograder stubs` gives the stub the reference's.",
-            about=name,
-        )
+    yield from _parameters(source.place(cell, stub.lineno), label, stub, right, where, name)
     if [ast.unparse(mark) for mark in stub.decorator_list] != [ast.unparse(mark) for mark in right.decorator_list]:
         marks = [f"@{ast.unparse(mark)}" for mark in right.decorator_list] or ["nothing"]
         yield Mistake(
@@ -137,14 +123,26 @@ def _method(
             f"the reference of {label} in {where} has {', '.join(marks)} above its def, and the stub has something else.",
             about=name,
         )
-    text, expected = ast.get_docstring(stub), ast.get_docstring(right)
+    place, docstrings = source.place(cell, stub.body[0].lineno), (ast.get_docstring(stub), ast.get_docstring(right))
+    yield from _docstrings(place, f"the docstring of {label}", *docstrings, where, name)
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _parameters(place: str, label: str, stub: Function, right: Function, where: str, about: str) -> Iterator[Mistake]:
+    ours, theirs = parameters_of(stub), parameters_of(right)
+    if ours != theirs:
+        what = f"the stub is {label}({ours}), but the reference in {where} is {label}({theirs}). Give both the same "
+        yield Mistake(place, f"{what}parameters and defaults: {_RENEW}", about=about)
+
+
+def _docstrings(
+    place: str, whose: str, text: str | None, expected: str | None, where: str, about: str
+) -> Iterator[Mistake]:
     if expected and text != expected:
-        yield Mistake(
-            source.place(cell, stub.body[0].lineno),
-            f"the docstring of {label} and that of the reference in {where} differ{_first_difference(text or '', expected)}. "
-            "Make them equal: `autograder stubs` gives the stub the reference's.",
-            about=name,
-        )
+        what = f"{whose} and that of the reference in {where} differ{_first_difference(text or '', expected)}."
+        yield Mistake(place, f"{what} Make them equal: {_RENEW}", about=about)
 
 
 def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
@@ -152,6 +150,7 @@ def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 
 _NOTHING = object()
+_RENEW = "`autograder stubs` gives the stub the reference's."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
@@ -159,9 +158,8 @@ def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
     for cell in source.code:
         if cell.source.strip() and attempt.parsed(cell.source) is None:
             line, why = _syntax(cell.source)
-            yield Mistake(
-                source.place(cell, line), f"Python cannot read it: {why}.", about=_exercise(cell) or source.name(cell)
-            )
+            about = (cell.grade_id or "").removeprefix("check_") or source.name(cell)
+            yield Mistake(source.place(cell, line), f"Python cannot read it: {why}.", about=about)
 
 
 def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
@@ -178,12 +176,11 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
             yield from _function(source, cell, tree, checks.references[name], checks.course)
             if name not in blank:
                 line = _first_own_line(tree, name)
-                yield Mistake(
-                    source.place(cell, line),
+                what = (
                     f"{name} is not blank, so it would count as a student's attempt. Keep only its docstring and, below it, "
-                    "raise NotImplementedError.",
-                    about=f"{NOT_BLANK} {name}",
+                    "raise NotImplementedError."
                 )
+                yield Mistake(source.place(cell, line), what, about=f"{NOT_BLANK} {name}")
     yield from _given_away(source, checks)
 
 
@@ -209,35 +206,20 @@ def _function(
         if not attempt.defines(name, cell.source):
             defined = [node.name for node in functions]
             what = f"it defines {', '.join(defined)}" if defined else "it defines no function"
-            near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
+            near = did_you_mean(name, defined)
             line = functions[0].lineno if functions else None
-            yield Mistake(
-                source.place(cell, line),
-                f"{what}, but its checks use {name}.{near} The function must have the name of the cell's grade_id.",
-                about=name,
-            )
+            what = f"{what}, but its checks use {name}.{near} The function must have the name of the cell's grade_id."
+            yield Mistake(source.place(cell, line), what, about=name)
         return
     own, _ = definition_of(reference) or (None, "")
-    if isinstance(own, ast.FunctionDef) and parameters_of(stub) != parameters_of(own):
-        yield Mistake(
-            source.place(cell, stub.lineno),
-            f"the stub is {name}({parameters_of(stub)}), but the reference in {place_of_function(course, reference)} is "
-            f"{name}({parameters_of(own)}). Give both the same parameters and defaults: `autograder stubs` gives the "
-            "stub the reference's.",
-            about=name,
-        )
+    there = place_of_function(course, reference)
+    if isinstance(own, ast.FunctionDef):
+        yield from _parameters(source.place(cell, stub.lineno), name, stub, own, there, name)
     text, right = ast.get_docstring(stub), inspect.getdoc(reference)
-    if right and text != right:
-        yield Mistake(
-            source.place(cell, stub.body[0].lineno),
-            f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
-            f"{_first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
-            about=name,
-        )
-    document = text or right or ""
-    for line, why in wrong_examples(name, document, reference, course.limits.call_seconds):
-        first = stub.body[0].lineno if text else None
-        where = source.place(cell, first + line - 1) if first else place_of_function(course, reference)
+    place = source.place(cell, stub.body[0].lineno)
+    yield from _docstrings(place, "the stub's docstring", text, right, there, name)
+    for line, why in wrong_examples(name, text or right or "", reference, course.limits.call_seconds):
+        where = source.place(cell, stub.body[0].lineno + line - 1) if text else there
         yield Mistake(where, why, about=name)
 
 
@@ -257,12 +239,11 @@ def _answers(
     for variable, (line, value) in assigned.items():
         where = source.place(cell, line)
         if variable not in spec.answers:
-            yield Mistake(
-                where,
+            what = (
                 f"{variable} is not one of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
-                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}",
-                about=spec.name,
+                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}"
             )
+            yield Mistake(where, what, about=spec.name)
         elif value is not None:
             given = right is not None and _equal(value, right.get(variable, _NOTHING))
             what = f"reveals the right answer of {variable}" if given else f"answers {variable} already"
@@ -289,22 +270,18 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
             if not isinstance(statement, ast.FunctionDef | ast.ClassDef) or statement.name not in checks.specs:
                 continue
             if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
-                yield Mistake(
-                    source.place(cell, statement.lineno),
+                what = (
                     f"it defines {statement.name}, which is an exercise, so students would get its solution. "
-                    "Remove the function or rename it.",
-                    about=statement.name,
+                    "Remove the function or rename it."
                 )
+                yield Mistake(source.place(cell, statement.lineno), what, about=statement.name)
         for variable, (line, value) in _assigned(tree).items():
             if variable not in variables or value is None:
                 continue
             right = _answers_of(checks, variables[variable])
             if right is not None and _equal(value, right.get(variable, _NOTHING)):
-                yield Mistake(
-                    source.place(cell, line),
-                    f"it reveals the right answer of {variable}.",
-                    about=variables[variable].name,
-                )
+                what = f"it reveals the right answer of {variable}."
+                yield Mistake(source.place(cell, line), what, about=variables[variable].name)
 
 
 def _assigned(tree: ast.Module) -> dict[str, tuple[int, Value]]:
@@ -337,15 +314,13 @@ def _equal(value: Value, right: Value) -> bool:
 def _first_own_line(tree: ast.Module, name: str) -> int | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
-            return next((n.lineno for n in node.body if not attempt.last_definition_is_blank(*_alone(n))), node.lineno)
+            parts = ((n.lineno, getattr(n, "name", ""), ast.unparse(n)) for n in node.body)
+            own_lines = (n for n, part, text in parts if not attempt.last_definition_is_blank(part, [text]))
+            return next(own_lines, node.lineno)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             own = node.body[1:] if ast.get_docstring(node) is not None else node.body
             return own[0].lineno if own else node.lineno
     return tree.body[0].lineno if tree.body else None
-
-
-def _alone(node: ast.stmt) -> tuple[str, list[str]]:
-    return getattr(node, "name", ""), [ast.unparse(node)]
 
 
 def _syntax(text: str) -> tuple[int | None, str]:
@@ -356,7 +331,3 @@ def _syntax(text: str) -> tuple[int | None, str]:
     except ValueError as error:
         return None, str(error)
     return None, "it is nested too deeply"
-
-
-def _exercise(cell: Cell) -> str:
-    return (cell.grade_id or "").removeprefix("check_")

@@ -82,9 +82,7 @@ def _solved(
     try:
         return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
     except (NotebookError, ValueError, SyntaxError, OSError):
-        return None, [
-            m for name, reference in code.items() for m in _cannot_be_carried(name, reference, checks, source)
-        ]
+        return None, [m for name in code for m in _cannot_be_carried(name, code[name], checks, source)]
 
 
 def _cannot_be_carried(
@@ -120,24 +118,22 @@ def _solved_mistakes(
         if verdict.score < verdict.max_score and name not in failed:
             result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])
             why = (result.message or verdict.message).partition("\n")[0]
-            yield Mistake(
-                file.place_of_check(name, result.name),
+            what = (
                 f"graded in the sandbox like a student's solution, the reference of {name} earns {points(verdict.score, verdict.max_score)}. "
-                f"{why}",
-                about=name,
+                f"{why}"
             )
+            yield Mistake(file.place_of_check(name, result.name), what, about=name)
     # The points of single cells have been compared before. Compare the total that the gradebook would compute.
     automatic = [cell for cell in source.notebook.cells if cell.role == "check" and not by_hand(source, cell)]
     worth = math.fsum(cell.points or 0.0 for cell in automatic)
     earned = math.fsum(verdict.score for verdict in verdicts.values())
     full = math.fsum(verdict.max_score for verdict in verdicts.values())
     if not math.isclose(worth, full, abs_tol=1e-6) and math.isclose(earned, full, abs_tol=1e-6):
-        yield Mistake(
-            source.label,
+        what = (
             f"its cells are worth {number(worth)} points together, but the solved notebook earns {number(earned)}: nobody could "
-            "get full marks, or everybody would get more.",
-            about="points",
+            "get full marks, or everybody would get more."
         )
+        yield Mistake(source.label, what, about="points")
 
 
 def _blank_mistakes(

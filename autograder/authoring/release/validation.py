@@ -107,9 +107,8 @@ def validate(
     cached = CachedAudit(course, chapter, (mutants, draws))
     report = cached.load()
     if report is not None:
-        notes.append(
-            f"{chapter}: its checks and everything that they depend on are unchanged, so their last validation still counts."
-        )
+        what = "its checks and everything that they depend on are unchanged, so their last validation still counts."
+        notes.append(f"{chapter}: {what}")
     else:
         [report] = audit(course, [chapter], mutants=mutants, draws=draws)
         cached.save(report)

@@ -7,6 +7,7 @@ import doctest
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import numpy as np
 
@@ -44,10 +45,8 @@ def wrong_examples(
             yield line, f"the docstring's example {text} does not finish within {seconds:g} s."
             continue
         except Exception as error:  # noqa: BLE001 - whatever the reference raises
-            yield (
-                line,
-                f"the docstring's example {text} cannot be checked: the reference raises {type(error).__name__}: {error}.",
-            )
+            why = f"the reference raises {type(error).__name__}: {error}"
+            yield line, f"the docstring's example {text} cannot be checked: {why}."
             continue
         if not _agrees(result, ast.literal_eval(expected), expected):
             yield line, f"the docstring says that {text} is {expected}, but the reference returns {_shown(result)}."
@@ -86,9 +85,7 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
         claim = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
         failures.append((example.lineno + 1, f"{claim}, but the reference returns {_short(got)}."))
 
-    def note_error(
-        _out: object, _test: object, example: doctest.Example, raised: tuple[type[BaseException], BaseException, object]
-    ) -> None:
+    def note_error(_out: object, _test: object, example: doctest.Example, raised: tuple[type, object, object]) -> None:
         why = f"the reference raises {raised[0].__name__}: {raised[1]}"
         failures.append((example.lineno + 1, f"the docstring's example {example.source.strip()} fails: {why}."))
 
@@ -105,16 +102,11 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
 
 def _arguments(text: str) -> list[Value] | None:
     """Return the argument values of a call from the text in its brackets, or None if they are not literals."""
-    try:
+    with suppress(SyntaxError, ValueError, TypeError):
         call = ast.parse(f"f{text}", mode="eval").body
-    except SyntaxError:
-        return None
-    if not isinstance(call, ast.Call) or call.keywords:
-        return None
-    try:
-        return [_argument(node) for node in call.args]
-    except (ValueError, TypeError):
-        return None
+        if isinstance(call, ast.Call) and not call.keywords:
+            return [_argument(node) for node in call.args]
+    return None
 
 
 def _argument(node: ast.expr) -> Value:

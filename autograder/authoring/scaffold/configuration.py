@@ -7,6 +7,7 @@ import builtins
 import keyword
 import math
 import re
+from itertools import accumulate
 from pathlib import Path
 
 from traitlets.config.loader import PyFileConfigLoader
@@ -46,9 +47,7 @@ def _in_the_list(text: str, chapter: str) -> str | None:
         return None
     chapters = assignments[-1].value
     data = text.encode()
-    starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    starts = [0, *accumulate(map(len, data.splitlines(keepends=True)))]
 
     def place(line: int | None, column: int | None) -> int:
         return starts[(line or 1) - 1] + (column or 0)
@@ -92,12 +91,8 @@ class _TextLoader(PyFileConfigLoader):
         self.full_filename = str(Path(self.path, self.filename))
 
     def _read_file_as_dict(self) -> None:
-        names = {
-            "c": self.config,
-            "get_config": lambda: self.config,
-            "load_subconfig": self.load_subconfig,
-            "__file__": self.full_filename,
-        }
+        names = {"c": self.config, "get_config": lambda: self.config, "load_subconfig": self.load_subconfig}
+        names["__file__"] = self.full_filename
         exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one more line
 
 
@@ -186,9 +181,8 @@ def require_exercise_name(text: str) -> str:
 def require_points(points: float) -> float:
     """Return ``points`` if an exercise may have that many. Raises ``CourseError`` otherwise."""
     if not math.isfinite(points) or not 0 < points <= _MOST_POINTS:
-        raise CourseError(
-            f"An exercise cannot be worth {points:g} points. Give a number above 0 and at most {_MOST_POINTS:.0f}."
-        )
+        wanted = f"a number above 0 and at most {_MOST_POINTS:.0f}"
+        raise CourseError(f"An exercise cannot be worth {points:g} points. Give {wanted}.")
     return points
 
 
@@ -214,9 +208,8 @@ def require_parameters(name: str, signature: str) -> str:
             f"parameters with their defaults: --signature '{name}(x, axis=-1)'."
         ) from error
     if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[0], ast.Pass):
-        raise CourseError(
-            f"--signature {_short(signature)} contains more than the parameters. Write '{name}(x, axis=-1)'."
-        )
+        wanted = f"Write '{name}(x, axis=-1)'."
+        raise CourseError(f"--signature {_short(signature)} contains more than the parameters. {wanted}")
     return ast.unparse(function).removeprefix(f"def {name}").rpartition(":")[0].strip()
 
 

@@ -108,9 +108,8 @@ def new_exercise(
     order = sorted(files.after, key=lambda path: path.name == CONFIG_NAME)
     writing.write_all({path: files.after[path] for path in order})
     todo = {path: files.after[path].count(MARK) - (files.before.get(path) or "").count(MARK) for path in order}
-    return ScaffoldResult(
-        tuple(order), {path: count for path, count in todo.items() if count}, new_chapter, from_reference
-    )
+    todo = {path: count for path, count in todo.items() if count}
+    return ScaffoldResult(tuple(order), todo, new_chapter, from_reference)
 
 
 def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
@@ -122,9 +121,8 @@ def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
         except CourseError:
             there = set()
         if name in there or name in [exercise for exercise, _ in CheckFile(course, other).exercises]:
-            raise CourseError(
-                f"{name} is already an exercise of {other}, and an exercise belongs to one chapter. Use another name."
-            )
+            why = "an exercise belongs to one chapter. Use another name"
+            raise CourseError(f"{name} is already an exercise of {other}, and {why}.")
 
 
 def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:
@@ -143,9 +141,8 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
                 )
             return node, (text or "").replace("\r\n", "\n")
         if name in _bound_by(node):
-            raise CourseError(
-                f"{name} in {path}, line {node.lineno}, is neither a function nor a class, so it cannot have a stub."
-            )
+            why = "is neither a function nor a class, so it cannot have a stub"
+            raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
     outline = exercise_texts.reference(name, parameters)
     if text is None:
@@ -261,11 +258,8 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
 
 
 def _cells(name: str, stub: str, points: float) -> list[dict[str, Json]]:
-    return [
-        writing.prose_cell(f"about_{name}", exercise_texts.task(name)),
-        writing.stub_cell(name, stub),
-        writing.check_cell(name, points),
-    ]
+    text = writing.prose_cell(f"about_{name}", exercise_texts.task(name))
+    return [text, writing.stub_cell(name, stub), writing.check_cell(name, points)]
 
 
 def _fitting(document: Mapping[str, Json], cells: list[dict[str, Json]]) -> list[dict[str, Json]]:

@@ -45,9 +45,8 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
         if spec.answers or reference is None:
             continue
         if cell is None or cell.kind != "code":
-            left.append(
-                f"{name} has no stub in {path}: `autograder new-exercise {name} --chapter {chapter}` adds its cells."
-            )
+            command = f"autograder new-exercise {name} --chapter {chapter}"
+            left.append(f"{name} has no stub in {path}: `{command}` adds its cells.")
             continue
         source = _updated(name, cell.source, *reference)
         if source is None:
@@ -92,11 +91,8 @@ def _docstring(node: Definition, source: str) -> str | None:
 def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
     """Return the methods that students write. Private methods of the reference are left out."""
     methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-    return [
-        m
-        for m in methods
-        if not m.name.startswith("_") or m.name == "__init__" or (m.name.startswith("__") and ast.get_docstring(m))
-    ]
+    special = {m.name for m in methods if m.name.startswith("__") and (ast.get_docstring(m) or m.name == "__init__")}
+    return [m for m in methods if not m.name.startswith("_") or m.name in special]
 
 
 def _updated(name: str, source: str, node: Definition, reference: str) -> str | None:
@@ -107,10 +103,8 @@ def _updated(name: str, source: str, node: Definition, reference: str) -> str | 
     if not stubs:
         return None
     stub = stubs[-1]
-    if isinstance(node, ast.FunctionDef):
-        return _with_top(source, stub, node, reference)
     changed = _with_top(source, stub, node, reference)
-    for method in _methods(node):
+    for method in _methods(node) if isinstance(node, ast.ClassDef) else ():
         body = ast.parse(changed).body
         cls = next(n for n in reversed(body) if isinstance(n, ast.ClassDef) and n.name == name)
         own = next((n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == method.name), None)
@@ -123,9 +117,7 @@ def _updated(name: str, source: str, node: Definition, reference: str) -> str | 
     return changed
 
 
-def _with_top(
-    source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, node: Definition, reference: str
-) -> str:
+def _with_top(source: str, stub: Definition | ast.AsyncFunctionDef, node: Definition, reference: str) -> str:
     """Return ``source`` with the header and docstring of ``stub`` replaced by those of ``node`` if they differ."""
     docstring, own = _docstring(node, reference), ast.get_docstring(stub)
     wanted = ast.get_docstring(node) if docstring else None
@@ -133,12 +125,8 @@ def _with_top(
     new_docstring = docstring if wanted not in {None, own} else None
     header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
     new_header = None
-    if (
-        isinstance(node, ast.FunctionDef)
-        and not isinstance(stub, ast.ClassDef)
-        and parameters_of(stub) != parameters_of(node)
-    ):
-        new_header = header_of_it
+    if isinstance(node, ast.FunctionDef) and not isinstance(stub, ast.ClassDef):
+        new_header = header_of_it if parameters_of(stub) != parameters_of(node) else None
     if new_docstring is None and new_header is None:
         return source
     lines = source.split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 
 from autograder.base.errors import CourseError
@@ -112,14 +113,12 @@ def set_source(cell: dict[str, Json], source: str) -> None:
 
 def same_formatting(before: str | None, document: Mapping[str, Json]) -> str:
     """Return ``document`` as text in the JSON formatting of ``before``, so that a diff shows only real changes."""
-    default = _layouts()[0]
-    if before is None:
-        return default(document)
+    default, *_ = layouts = _layouts()
     try:
-        old = json.loads(before.removeprefix("\ufeff"))
-    except ValueError:
+        old = json.loads((before or "").removeprefix("\ufeff"))
+    except ValueError:  # also if there is nothing before
         return default(document)
-    return next((layout for layout in _layouts() if layout(old) == before), default)(document)
+    return next((layout for layout in layouts if layout(old) == before), default)(document)
 
 
 def _layouts() -> list[Callable[[Mapping[str, Json]], str]]:
@@ -128,19 +127,9 @@ def _layouts() -> list[Callable[[Mapping[str, Json]], str]]:
     def dumped(end: str, options: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], str]:
         return lambda document: json.dumps(document, **options) + end
 
-    indents: list[dict[str, Json]] = [
-        {"indent": 1},
-        {"indent": 2},
-        {"indent": 4},
-        {"indent": None},
-        {"separators": (",", ":")},
-    ]
-    layouts = [
-        dumped(end, {**indent, "ensure_ascii": ascii_only})
-        for indent in indents
-        for ascii_only in (False, True)
-        for end in ("\n", "")
-    ]
+    indents: list[dict[str, Json]] = [{"indent": width} for width in (1, 2, 4, None)]
+    forms = product([*indents, {"separators": (",", ":")}], (False, True), ("\n", ""))
+    layouts = [dumped(end, {**indent, "ensure_ascii": ascii_only}) for indent, ascii_only, end in forms]
     return [*layouts, lambda document: document_bytes(document).decode()]
 
 

@@ -268,9 +268,8 @@ class _ChapterWriter:
         if student not in self.submitted:
             return None
         submission, submitted = self.submitted[student]
-        mine = [
-            row for (notebook, _cell), row in [*self.grades.items(), *self.comments.items()] if notebook == submitted.id
-        ]
+        entries = [*self.grades.items(), *self.comments.items()]
+        mine = [row for (notebook, _cell), row in entries if notebook == submitted.id]
         names = ("timestamp", "late_submission_penalty", "auto_score", "needs_manual_grade", "auto_comment")
         rows = [submission, submitted, *mine]
         columns = {id(row): row.__table__.columns.keys() for row in rows}

@@ -13,12 +13,7 @@ from autograder.base.errors import CourseError
 from autograder.base.marks import CellMark, SubmissionMarks
 from autograder.base.spreadsheets import read_sheet
 from autograder.classroom.gradebook.database import gradebook_errors, require_answers, require_version
-from autograder.classroom.gradebook.entries import (
-    UNGRADED,
-    gradebook_url,
-    load_nbgrader,
-    nbgrader_config,
-)
+from autograder.classroom.gradebook.entries import UNGRADED, gradebook_url, load_nbgrader, nbgrader_config
 from autograder.classroom.gradebook.reading import (
     DUE_DATE,
     POINTS,
@@ -210,17 +205,12 @@ def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence
     for student, timestamp, extension, penalty in submissions:
         penalties.setdefault(student, []).append(penalty or 0.0)
         times[student] = timestamp, extension
-    return {
-        student: SubmissionMarks(
-            tuple(cells.get(student, ())),
-            said.get(student, {}),
-            math.fsum(late),
-            parse_utc(times[student][0]),
-            _duration(times[student][1]),
-            reasons.get(student, ""),
-        )
-        for student, late in penalties.items()
-    }
+    marks = {}
+    for student, late in penalties.items():
+        own, remarks, why = tuple(cells.get(student, ())), said.get(student, {}), reasons.get(student, "")
+        when, extension = parse_utc(times[student][0]), _duration(times[student][1])
+        marks[student] = SubmissionMarks(own, remarks, math.fsum(late), when, extension, why)
+    return marks
 
 
 def _duration(value: Any) -> dt.timedelta:
@@ -247,25 +237,23 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
         )
     if twice := sorted({head for head in heads if heads.count(head) > 1 and head}):
         raise CourseError(f"{path} has the column {twice[0]} twice.")
-    people, lines = [], []
+    people: dict[int, Person] = {}  # by line
     for number, row in enumerate(rows[1:], start=2):
         if any(cell.strip() for cell in row):
             fields = dict(zip(heads, (cell.strip() for cell in row), strict=False))
-            people.append(Person(**{name: fields.get(name, "") for name in _COLUMNS}))
-            lines.append(number)
+            people[number] = Person(**{name: fields.get(name, "") for name in _COLUMNS})
     if not people:
         raise CourseError(f"{path} has no students: it has no line below its first.")
-    mistakes = _mistakes(people, lines)
-    if mistakes:
+    if mistakes := _mistakes(people):
         more = [f"and {len(mistakes) - _MAX_TOLD} more"] if len(mistakes) > _MAX_TOLD else []
         told = "; ".join([*mistakes[:_MAX_TOLD], *more])
         raise CourseError(f"{path} was not entered: {told}. Fix the file and run the command again.")
-    return people, tuple(head for head in heads if head and head not in _COLUMNS)
+    return [*people.values()], tuple(head for head in heads if head and head not in _COLUMNS)
 
 
-def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
+def _mistakes(people: Mapping[int, Person]) -> list[str]:
     found, first = [], dict[str, int]()
-    for person, line in zip(people, lines, strict=True):
+    for line, person in people.items():
         if not person.id:
             found.append(f"line {line} has no id")
         elif person.id in first:
@@ -275,11 +263,10 @@ def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
         elif not person.id.isprintable():
             found.append(f"the id {person.id!r} in line {line} contains a line break or another invisible character")
         elif any(sign in person.id for sign in "/\\+\0") or person.id in {".", ".."}:
-            found.append(
-                f"the id {person.id} in line {line} cannot be the name of a folder (/, \\ and + are not allowed)"
-            )
+            bad = f"the id {person.id} in line {line} cannot be the name of a folder (/, \\ and + are not allowed)"
+            found.append(bad)
         first.setdefault(person.id, line)
-    distinct = {person.id: person for person in people if person.id}
+    distinct = {person.id: person for person in people.values() if person.id}
     return found + duplicate_students(distinct.values())
 
 
@@ -297,11 +284,9 @@ def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
     with gradebook_errors(url), Gradebook(url, str(course_id)) as book:
         known = {student.id: student for student in book.db.query(Student).all()}
         for person in people:
-            student = known.get(person.id)
-            if student is None:
-                student = Student(id=person.id)
-                book.db.add(student)
-                new += 1
+            student = known.get(person.id) or Student(id=person.id)
+            book.db.add(student)  # does nothing if it is in the gradebook
+            new += person.id not in known
             before = [getattr(student, name) for name in _COLUMNS[1:]]
             for name in _COLUMNS[1:]:
                 if value := getattr(person, name):

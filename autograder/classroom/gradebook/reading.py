@@ -112,9 +112,8 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
     given: dict[str, list[Any]] = {}
     for student, *entry in chain(marks, remarks):
         given.setdefault(student, []).append(entry)
-    return ChapterInBook(
-        {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows}, points_by_cell(cells)
-    )
+    own = {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows}
+    return ChapterInBook(own, points_by_cell(cells))
 
 
 def student_queries(chapter: str, students: Sequence[str], *queries: str) -> list[Query]:

@@ -40,11 +40,7 @@ class ArgumentTracker:
 
     def changed(self) -> list[str]:
         """Return the positions or keywords of changed arguments. In arrays, rounding of the last digits is no change."""
-        return [
-            label
-            for label, value, originals, tree in self._watched
-            if not (_same_arrays(value, originals) and _same_parts(value, tree))
-        ]
+        return [label for label, *watched in self._watched if not _same(*watched)]
 
 
 _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
@@ -74,20 +70,17 @@ def _tree_of(value: Value) -> Json:
 _key = repr  # of a tree: distinguishes 1, 1.0 and True, and NaN equals itself
 
 
-def _same_arrays(value: Value, before: list[Value]) -> bool:
+def _same(value: Value, before: list[Value], tree: Json) -> bool:
     now = list(_arrays_in(value))
-    return len(now) == len(before) and all(map(_same_array, now, before))
+    return len(now) == len(before) and all(map(_same_array, now, before)) and _same_parts(value, tree)
 
 
 def _arrays_in(value: Value) -> Iterator[Value]:
     if type(value) is _ndarray:
         if value.dtype.kind in "biufcO":  # arrays of strings or dates are compared as a whole
             yield value
-    elif type(value) in (list, tuple):
-        for item in value:
-            yield from _arrays_in(item)
-    elif type(value) is dict:
-        for item in value.values():
+    elif type(value) in (list, tuple, dict):
+        for item in value.values() if type(value) is dict else value:
             yield from _arrays_in(item)
     elif is_pandas(value):
         yield value

@@ -108,33 +108,24 @@ def private_tmp(disk_mb: int) -> None:
 def address_space() -> int:
     """Return the size of this process's address space in bytes."""
     # Without pathlib, whose first use in a child takes a millisecond.
-    statm = os.open("/proc/self/statm", os.O_RDONLY)
-    try:
-        return int(os.read(statm, 100).split()[0]) * resource.getpagesize()
-    finally:
-        os.close(statm)
+    with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123
+        return int(file.read(100).split()[0]) * resource.getpagesize()
 
 
 def threads_of_all() -> int:
     """Return the number of threads on this machine, of all users."""
-    loadavg = os.open("/proc/loadavg", os.O_RDONLY)
-    try:
-        return int(os.read(loadavg, 100).split()[3].partition(b"/")[2])
-    finally:
-        os.close(loadavg)
+    with open("/proc/loadavg", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+        return int(file.read(100).split()[3].partition(b"/")[2])
 
 
 def threads_of(pid: int) -> int:
     """Return the number of threads of the process ``pid``, or 0 if there is no such process."""
     try:
-        stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            # The program chooses the name in parentheses, which may contain spaces and parentheses.
+            return int(file.read(1000).rpartition(b")")[2].split()[17])
     except OSError:
         return 0
-    try:
-        # The program chooses the name in parentheses, which may contain spaces and parentheses.
-        return int(os.read(stat, 1000).rpartition(b")")[2].split()[17])
-    finally:
-        os.close(stat)
 
 
 def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> None:
@@ -143,19 +134,9 @@ def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> Non
     ``threads`` is the limit for this process's user. In a user namespace of its own, only this process's threads count.
     Otherwise those of all the user's processes on the machine count.
     """
-    limits = {
-        resource.RLIMIT_AS: memory,
-        resource.RLIMIT_FSIZE: disk,
-        resource.RLIMIT_CPU: cpu_seconds,
-        resource.RLIMIT_NOFILE: 64,
-        resource.RLIMIT_NPROC: threads,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_STACK: 16 << 20,
-    }
-    for name, value in limits.items():
-        resource.setrlimit(name, (value, value))
+    limits = {"AS": memory, "FSIZE": disk, "CPU": cpu_seconds, "NOFILE": 64, "NPROC": threads, "STACK": 16 << 20}
+    for name, value in {**limits, "CORE": 0, "MEMLOCK": 0, "MSGQUEUE": 0}.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
 def landlock_version() -> int:

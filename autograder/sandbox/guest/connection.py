@@ -11,6 +11,7 @@ from .wire_limits import Json
 __all__ = ["Connection"]
 
 _exit = os._exit  # the only exit that student code cannot catch
+Transfer = Callable[[memoryview], int]
 
 _MAX_UNANNOUNCED = 1 << 14  # bytes sent before the parent is woken, far below the socket's capacity
 _FRAME_OVERHEAD = 256  # approximate bytes that a small frame takes in the socket
@@ -24,9 +25,7 @@ class Connection:
     hundred results would take longer than computing most of them.
     """
 
-    def __init__(
-        self, receive_into: Callable[[memoryview], int], send: Callable[[memoryview], int], wake: Callable[[], None]
-    ) -> None:
+    def __init__(self, receive_into: Transfer, send: Transfer, wake: Callable[[], None]) -> None:
         self._receive_into, self._send, self._wake = receive_into, send, wake
         self._unannounced = 0
 

@@ -79,16 +79,14 @@ class MovingPicture:
 
     def __post_init__(self) -> None:
         if not self.controls or not all(len(values) for values in self.controls.values()):
-            raise ValueError(
-                "there are no controls: each control needs a name and its values, as in {'T': [0.1, 1, 10]}"
-            )
+            needed = "each control needs a name and its values, as in {'T': [0.1, 1, 10]}"
+            raise ValueError(f"there are no controls: {needed}")
         for name, value in self.start.items():
             if value not in self.controls.get(name, ()):
                 raise ValueError(f"start[{name!r}] is {value!r}, which is not a value of a control of that name")
         if (count := prod(len(values) for values in self.controls.values())) > MOST_PICTURES:
-            raise ValueError(
-                f"{count} pictures are too many: use at most {MOST_PICTURES}, so that the notebook stays small and fast"
-            )
+            why = "so that the notebook stays small and fast"
+            raise ValueError(f"{count} pictures are too many: use at most {MOST_PICTURES}, {why}")
 
     def starting(self) -> tuple[Value, ...]:
         """Return the initial value of each control."""
@@ -115,10 +113,8 @@ class MovingPicture:
 
     def state(self, values: tuple[Value, ...]) -> str:
         """Return the values as text, such as ``"temperature: 1, scaled: yes"``."""
-        return ", ".join(
-            f"{name}: {'yes' if value else 'no'}" if isinstance(value, bool) else f"{name}: {value}"
-            for name, value in zip(self.controls, values, strict=True)
-        )
+        shown = ({True: "yes", False: "no"}[value] if isinstance(value, bool) else value for value in values)
+        return ", ".join(f"{name}: {text}" for name, text in zip(self.controls, shown, strict=True))
 
     def draw(self, shown: Shown, state: str) -> Any:
         """Return a figure with ``state`` in its title. One row of numbers is drawn as bars, several as a table."""

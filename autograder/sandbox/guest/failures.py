@@ -86,11 +86,8 @@ class Clock:
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
     """Return the types, message and location of an exception as JSON. ``cells`` maps file names to (cell name, source lines)."""
-    described: dict[str, Any] = {
-        "type": _public_name(type(error)),
-        "message": _text_of(error),
-        "bases": bases_of(error),
-    }
+    described: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
+    described["bases"] = bases_of(error)
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
         name, lines = cells[error.filename]
@@ -145,8 +142,7 @@ def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
         if code.co_filename.startswith(CELL) and code.co_filename in cells:
             name, lines = cells[code.co_filename]
             where, number = "" if code.co_name == "<module>" else code.co_name, trace.tb_lineno
-            line = _line(lines, number)
-            frames.append({"where": where, "lineno": number, "cell": name, "line": line})
+            frames.append({"where": where, "lineno": number, "cell": name, "line": _line(lines, number)})
             frame = trace.tb_frame
             if len(frames) > 2 * MAX_FRAMES:  # keep both ends of an endless recursion
                 del frames[MAX_FRAMES]
@@ -249,10 +245,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     for _ in range(_MAX_ERRORS):
         if not isinstance(one, BaseException):
             return
-        wrapped = getattr(one, "reason", None)
-        if not isinstance(wrapped, OSError):
+        if isinstance(wrapped := getattr(one, "reason", None), OSError):
+            one = wrapped
+        else:
             yield one
-        one = wrapped if isinstance(wrapped, OSError) else one.__cause__
+            one = one.__cause__
 
 
 def _came_from_numpy(error: OSError) -> bool:

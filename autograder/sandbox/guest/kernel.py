@@ -88,9 +88,8 @@ class Kernel:
             outcome["error"] = self.describe(error, seconds)
         with contextlib.suppress(BaseException):  # skip figures that cannot be drawn
             self.clock.run(max(2.0, seconds / 4), self._collect_figures)
-        outcome["outputs"] = [
-            ["stream", item[1], "".join(item[2])] if item[0] == "stream" else item for item in self.capture.stop()
-        ]
+        outputs = self.capture.stop()
+        outcome["outputs"] = [["stream", one[1], "".join(one[2])] if one[0] == "stream" else one for one in outputs]
         return outcome
 
     def describe(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:

@@ -47,11 +47,9 @@ def _remove_line_magic(lines: list[str], number: int) -> bool:
     """Replace a magic, a shell escape or a help request with Python that does nothing. Return False if the line is none of these."""
     line = lines[number]
     if match := _LINE_MAGIC.fullmatch(line):
-        rest = _OPTIONS.sub("", match["rest"], count=1) if match["name"] in _RUN_REST else ""
+        rest = _OPTIONS.sub("", match["rest"], count=1).strip() if match["name"] in _RUN_REST else ""
         target = f"{match['target']} " if match["target"] else ""
-        lines[number] = match["indent"] + (
-            target + rest.strip() if rest.strip() else target + "None" if target else "pass"
-        )
+        lines[number] = match["indent"] + target + (rest or ("None" if target else "pass"))
     elif match := _ESCAPE.fullmatch(line):
         lines[number] = match["indent"] + (f"{match['target']} []" if match["target"] else "pass")
     elif match := _HELP.fullmatch(line):

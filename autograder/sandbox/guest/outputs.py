@@ -15,14 +15,10 @@ MAX_PICTURE = 1 << 20
 MAX_PICTURES = 24
 ALWAYS = 1000  # characters of a cell's result that are always kept, because nbgrader reads a score there
 DPI = 72
-_REPRS = (
-    ("_repr_html_", "text/html"),
-    ("_repr_markdown_", "text/markdown"),
-    ("_repr_svg_", "image/svg+xml"),
-    ("_repr_png_", "image/png"),
-    ("_repr_jpeg_", "image/jpeg"),
-    ("_repr_latex_", "text/latex"),
-)
+_REPRS = {
+    "html": "text/html", "markdown": "text/markdown", "svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg",
+    "latex": "text/latex",
+}  # fmt: skip
 
 
 class OutputCapture:
@@ -109,8 +105,8 @@ class Stream(io.TextIOBase):
 def bundle_of(value: Value) -> dict[str, str]:
     """Return how ``value`` is displayed, by MIME type, with binary data as base64."""
     bundle: dict[str, str] = {}
-    for method, mime in _REPRS:
-        formatter = getattr(type(value), method, None)
+    for name, mime in _REPRS.items():
+        formatter = getattr(type(value), f"_repr_{name}_", None)
         if formatter is None:
             continue
         try:

@@ -102,9 +102,8 @@ def _picture(drawn: list[Axes], name: str) -> dict[str, Any]:
     size = sum(_size(part) for one in axes for part in one.values())
     if size > MOST:
         raise NotAsAsked(f"{name} draws {size:,} numbers, but at most {MOST:,} can be checked.")
-    for one in axes:
-        if not TEXTS:
-            one["legend"] = bool(one["legend"])
+    for one in [] if TEXTS else axes:
+        one["legend"] = bool(one["legend"])
     return {"axes": axes, "title": _text(title)}
 
 
@@ -182,9 +181,8 @@ def _bars(axes: Axes) -> tuple[list[dict[str, Any]], bool]:
     for patch in axes.patches:
         if isinstance(patch, shapes.StepPatch):
             values, edges, _base = patch.get_data()
-            bars.setdefault(_label(patch), []).extend(
-                zip(map(float, edges[:-1]), map(float, np.diff(edges)), map(float, values), strict=True)
-            )
+            columns = (np.asarray(column, dtype=float).tolist() for column in (edges[:-1], np.diff(edges), values))
+            bars.setdefault(_label(patch), []).extend(zip(*columns, strict=True))
         elif type(patch) is shapes.Polygon and (steps := _outline(patch.get_xy())):
             bars.setdefault(_label(patch), []).extend(steps)
     ticks = _ticks(axes.yaxis if flat else axes.xaxis)

@@ -43,13 +43,9 @@ class Runner:
     def loop(self) -> None:
         """Serve requests forever. ``receive`` ends the process."""
         actions = {
-            "calls": self._calls,
-            "probe": self._probe,
-            "value": self._value,
-            "substitute": self._substitute,
-            "define": self._define,
-            "run_variants": self._run_variants,
-        }
+            "calls": self._calls, "probe": self._probe, "value": self._value, "substitute": self._substitute,
+            "define": self._define, "run_variants": self._run_variants,
+        }  # fmt: skip
         while True:
             head, blob = self._connection.receive()
             actions[head["do"]](head, blob)
@@ -204,11 +200,8 @@ class Runner:
 
 
 _TICK = pack({"tick": True})
-_KNOWN_ERRORS: dict[str, type[Exception]] = {
-    kind.__name__: kind
-    for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
-}
-
+_KINDS = (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
+_KNOWN_ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in _KINDS}
 
 _TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "This cell's output is too large to be kept."}
 

@@ -76,10 +76,8 @@ class Encoder:
 
     def __init__(self, special: Callable[[Value], list[Json]], max_bytes: int, *, layouts: bool = False) -> None:
         self.blobs: list[bytes] = []
-        self._special = special
-        self._layouts = layouts
-        self._bytes_left = max_bytes
-        self._parts_left = MAX_NODES
+        self._special, self._layouts = special, layouts
+        self._bytes_left, self._parts_left = max_bytes, MAX_NODES
 
     def __call__(self, value: Value, depth: int = 0) -> Json:
         """Return the tree of ``value``."""
@@ -162,9 +160,7 @@ class Decoder:
     def __init__(
         self, blob: bytes | bytearray, special: Callable[[str, list[Json]], Value], *, copy: bool = False
     ) -> None:
-        self._blob = blob
-        self._special = special
-        self._copy = copy
+        self._blob, self._special, self._copy = blob, special, copy
         self._offset = 0
         self.originals: list[Value] = []
 
@@ -207,13 +203,10 @@ class Decoder:
         raise WireError("a part of the value has an unknown tag")
 
     def _decode_dict(self, items: list[Json], depth: int) -> dict[Value, Value]:
-        result = {}
-        for pair in items:
-            if type(pair) is not list or len(pair) != 2:
-                raise WireError("a part of a dict is not a pair")
-        for key, (_, tree) in zip(decode_keys(self, [pair[0] for pair in items]), items):  # noqa: B905 - same length
-            result[key] = self(tree, depth + 1)
-        return result
+        if any(type(pair) is not list or len(pair) != 2 for pair in items):
+            raise WireError("a part of a dict is not a pair")
+        keys = decode_keys(self, [pair[0] for pair in items])
+        return {key: self(tree, depth + 1) for key, (_, tree) in zip(keys, items)}  # noqa: B905 - same length
 
     def _decode_table(self, tree: Json, depth: int) -> Value:
         known = len(self.originals)

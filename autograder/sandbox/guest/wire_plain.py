@@ -22,6 +22,7 @@ import binascii
 import datetime as dt
 import itertools
 import math
+import operator
 import re
 import sys
 from collections import Counter, deque
@@ -41,7 +42,7 @@ __all__ = [
 # Saved here because student code may replace the attributes of these modules.
 _date, _datetime, _time, _timedelta = dt.date, dt.datetime, dt.time, dt.timedelta
 _timezone, _ndarray = dt.timezone, np.ndarray
-_islice, _deque, _sorted, _repr = itertools.islice, deque, sorted, repr
+_islice, _deque, _sorted, _repr, _is = itertools.islice, deque, sorted, repr, operator.is_
 _VIEWS = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
 _BUILTIN = {
     kind.__name__: kind
@@ -142,10 +143,6 @@ def materialize_iterators(value: Value, depth: int = 0) -> Value:
         items = [materialize_iterators(item, depth + 1) for item in value.values()]
         return value if all(map(_is, items, value.values())) else dict(zip(value, items))  # noqa: B905 - same length
     return value if issubclass(kind, _ndarray) else _items_of(value) or value
-
-
-def _is(one: Value, other: Value) -> bool:
-    return one is other
 
 
 def _items_of(value: Value) -> Iterated | None:
@@ -453,19 +450,11 @@ def _times(_decode: Decode, items: list[Json], _depth: int) -> Any:
 _READERS: dict[str, Callable[[Decode, list[Json], int], Value]] = {
     "set": lambda decode, items, _depth: set(decode_keys(decode, items)),
     "frozenset": lambda decode, items, _depth: frozenset(decode_keys(decode, items)),
-    "bytes": _bytes,
     "bytearray": lambda decode, items, depth: bytearray(_bytes(decode, items, depth)),
-    "int": _int,
-    "decimal": _decimal,
-    "fraction": _fraction,
-    "range": _range,
     "date": lambda _decode, items, _depth: _date(*_exactly(3, _whole(*items))),
     "timedelta": lambda _decode, items, _depth: _timedelta(*_exactly(3, _whole(*items))),
     "offset": lambda _decode, items, _depth: zone_of(["offset", *items]),
     "zone": lambda _decode, items, _depth: zone_of(["zone", *items]),
-    "time": _time_of_day,
-    "datetime": _timestamp,
-    "gives": _gives,
-    "texts": _texts,
-    "times": _times,
-}
+    "bytes": _bytes, "int": _int, "decimal": _decimal, "fraction": _fraction, "range": _range, "time": _time_of_day,
+    "datetime": _timestamp, "gives": _gives, "texts": _texts, "times": _times,
+}  # fmt: skip

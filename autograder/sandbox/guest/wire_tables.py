@@ -165,9 +165,8 @@ def _index(pandas: ModuleType, index: Value) -> tuple[Any, ...]:
         return "range", index.name, index.start, index.stop, index.step
     if isinstance(index, pandas.MultiIndex):
         if len(index) > MAX_LOOKED_UP:
-            raise TooLarge(
-                f"its index has several levels and {len(index):,} rows, but at most {MAX_LOOKED_UP:,} can be checked"
-            )
+            rows = f"{len(index):,} rows, but at most {MAX_LOOKED_UP:,} can be checked"
+            raise TooLarge(f"its index has several levels and {rows}")
         levels = [_column(pandas, index.get_level_values(n).array) for n in range(index.nlevels)]
         return "levels", list(index.names), levels
     labels = _column(pandas, index.array)
@@ -238,11 +237,8 @@ def plain_copy(value: Value) -> Any:
     kind = kind_of_table(value)
     if not kind or type(value) is not getattr(sys.modules["pandas"], kind, None):
         return None
-    dtypes = list(value.dtypes) if kind == "DataFrame" else [value.dtype]
-    if kind != "Index":
-        dtypes.append(value.index.dtype)
-    if kind == "DataFrame":
-        dtypes.append(value.columns.dtype)
+    dtypes = [*value.dtypes, value.columns.dtype] if kind == "DataFrame" else [value.dtype]
+    dtypes += [value.index.dtype] if kind != "Index" else []
     return None if any(dtype.kind == "O" and str(dtype) not in ("str", "string") for dtype in dtypes) else value.copy()
 
 
@@ -427,22 +423,10 @@ def _require(fine: bool) -> None:  # noqa: FBT001 - reads like an assert stateme
 
 
 _COLUMNS: dict[str, Any] = {
-    "objects": _objects,
-    "texts": _texts,
-    "moments": _timestamps,
-    "spans": _spans,
-    "masked": _masked,
-    "category": _category,
-    "intervals": _intervals,
-    "periods": _periods,
-}
+    "objects": _objects, "texts": _texts, "moments": _timestamps, "spans": _spans, "masked": _masked,
+    "category": _category, "intervals": _intervals, "periods": _periods,
+}  # fmt: skip
 _BUILDERS: dict[str, Any] = {
-    "frame": _frame,
-    "series": _series,
-    "index": _index_of,
-    "moment": _timestamp,
-    "span": _span,
-    "interval": _interval,
-    "period": _period,
-    "missing": _missing,
-}
+    "frame": _frame, "series": _series, "index": _index_of, "moment": _timestamp, "span": _span, "interval": _interval,
+    "period": _period, "missing": _missing,
+}  # fmt: skip

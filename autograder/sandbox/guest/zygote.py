@@ -178,9 +178,8 @@ class Zygote:
         if self._nested:
             os.chdir("/tmp")  # noqa: S108 - the private one mounted above
             confine.allow_writing(ruleset, "/tmp")  # noqa: S108
-        confine.set_limits(
-            memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
-        )
+        disk, cpu_seconds = order["disk_mb"] << 20, order["cpu_seconds"]
+        confine.set_limits(memory=memory, disk=disk, cpu_seconds=cpu_seconds, threads=threads)
         confine.drop_privileges(ruleset, self._program(os.getpid()), keep=self._keep)
         from .failures import JailLimits  # noqa: PLC0415 - already imported by the warm-up
         from .runner import serve  # noqa: PLC0415

@@ -6,16 +6,13 @@ import base64
 import hashlib
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autograder.base.foreign import Json
 from autograder.sandbox.protocol import ExpectedError
 from autograder.sandbox.script import PLAY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = [
     "EXAMPLES_NAME", "FORMAT", "AssertStep", "CallStep", "CheckExample", "Examples",
@@ -314,13 +311,8 @@ def _check(data: dict[str, Json]) -> CheckExample:
             # Reject references to a later step or an assertion here. Otherwise replay would crash far from the cause.
             if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
                 raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
-    return CheckExample(
-        name=str(data["name"]),
-        title=str(data["title"]),
-        points=float(data.get("points", 0)),
-        after=tuple(str(name) for name in data.get("after") or ()),
-        steps=steps,
-    )
+    after = tuple(str(name) for name in data.get("after") or ())
+    return CheckExample(str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps)
 
 
 def _step(data: dict[str, Json]) -> Step:

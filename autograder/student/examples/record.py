@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import contains_objects
 from autograder.course.course import Audience, Solutions
-from autograder.course.notebook import NotebookError, read_notebook
+from autograder.course.notebook import Notebook, NotebookError, read_notebook
 from autograder.judging.candidates import ANSWER_SECONDS
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
@@ -36,14 +35,12 @@ from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
 from autograder.values import encode_value, family_of
 
-if TYPE_CHECKING:
-    from autograder.course.notebook import Notebook
-
 __all__ = ["recorded", "solution_source"]
 
 
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 _MINUTES = re.compile(r"(\d{1,3})\s*min")
+Calls = Sequence[Call | str]  # a text is the name of a variable
 
 
 def _first_heading(notebook: Notebook) -> str:
@@ -119,27 +116,17 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
         stars, minutes = _effort(read, name) if read else (0, 0)
         entry |= {"stars": stars, "minutes": minutes}
         if solutions != "never":
-            sources = [
-                (a.note, solution_source(a.function, name))
-                for a in alternatives
-                if a.exercise == name and a.worth_reading
-            ]
+            others = [a for a in alternatives if a.exercise == name and a.worth_reading]
+            sources = [(a.note, solution_source(a.function, name)) for a in others]
             sealed: dict[str, Json] = {"other_ways": [(note, source) for note, source in sources if source]}
             if audience == "self-learners":
                 sealed["solution"] = _solution(checks, spec)
             entry["sealed"] = obfuscate(sealed, name)
         exercises[name] = entry
-    return {
-        "format": FORMAT,
-        "course": course.title or course.course_id,
-        "chapter": chapter,
-        "title": _first_heading(read) if read else "",
-        "chapters": course.finished_chapters(),
-        "audience": audience,
-        "solutions": solutions,
-        "call_seconds": course.check_seconds,
-        "exercises": exercises,
-    }
+    title = _first_heading(read) if read else ""
+    about = {"format": FORMAT, "course": course.title or course.course_id, "chapter": chapter, "title": title}
+    released = {"chapters": course.finished_chapters(), "audience": audience, "solutions": solutions}
+    return {**about, **released, "call_seconds": course.check_seconds, "exercises": exercises}
 
 
 def _solution(checks: ChapterChecks, spec: ExerciseSpec) -> str:
@@ -380,12 +367,7 @@ class _Tuple(tuple[Value, ...]):  # noqa: SLOT001 - it has one more attribute
 
 
 def _answers(
-    checks: ChapterChecks,
-    exercise: str,
-    function: Callable[..., Value] | None,
-    calls: Sequence[Call | str],
-    *,
-    limited: bool = False,
+    checks: ChapterChecks, exercise: str, function: Callable[..., Value] | None, calls: Calls, *, limited: bool = False
 ) -> list[Answer | None]:
     """Return the results of ``function`` (by default the reference) for each call.
 
@@ -393,19 +375,13 @@ def _answers(
     """
     namespace = checks.references if function is None else {**checks.references, exercise: function}
     session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
-    answered = [
-        c if isinstance(c, Call) and not c.measured and (limited or c.memory_mb is None) else None for c in calls
-    ]
-    answers = iter(session.batch([call for call in answered if call is not None]))
-    return [None if call is None else next(answers) for call in answered]
+    asked = [c for c in calls if isinstance(c, Call) and not c.measured and (limited or c.memory_mb is None)]
+    answers = {id(call): answer for call, answer in zip(asked, session.batch(asked), strict=True)}
+    return [answers.get(id(call)) for call in calls]
 
 
 def _known(
-    checks: ChapterChecks,
-    exercise: str,
-    mistake: Callable[..., Value],
-    calls: Sequence[Call | str],
-    right: Sequence[Answer | None],
+    checks: ChapterChecks, exercise: str, mistake: Callable[..., Value], calls: Calls, right: Sequence[Answer | None]
 ) -> dict[str, Json]:
     answers = _answers(checks, exercise, mistake, calls)
     rows = enumerate(zip(answers, right, calls, strict=True))

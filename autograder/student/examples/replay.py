@@ -126,9 +126,8 @@ class RecordedChecks:
             if not differs:
                 too_large.append(Candidate(m.name, m.message, known(m.outcomes, limited), ()))
         plain_calls, limited_calls = ([calls[i] for i in positions] for positions in (plain, limited))
-        return Diagnosis(
-            plain_calls, known(examples.right, plain), candidates, limited=limited_calls, too_large=lambda: too_large
-        )
+        right = known(examples.right, plain)
+        return Diagnosis(plain_calls, right, candidates, limited=limited_calls, too_large=lambda: too_large)
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
         """Return the known wrong choices among the answers. Empty in a class, where explanations come with the marks."""
@@ -158,9 +157,7 @@ class RecordedChecks:
             return verdict
         if exercise.kind == "answers":
             return _unanswered(exercise, answers) if all(map(_is_unanswered, answers)) else verdict
-        is_class = exercise.kind == "class"
-        blank = all(_is_blank(answer, exercise.name, is_method=is_class) for answer in answers)
-        return stub_verdict(exercise) if blank else verdict
+        return stub_verdict(exercise) if all(_is_blank(answer, exercise) for answer in answers) else verdict
 
 
 def stub_verdict(exercise: ExerciseExamples) -> ExerciseVerdict:
@@ -191,10 +188,11 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
     return ExerciseVerdict(exercise.name, 0.0, worth, "not_attempted", message=message, checks=results)
 
 
-def _is_blank(answer: Answer, exercise: str, *, is_method: bool = False) -> bool:
+def _is_blank(answer: Answer, exercise: ExerciseExamples) -> bool:
     """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, not of another stub that it calls."""
-    error = answer.error
-    return error is not None and error.type == "NotImplementedError" and (is_method or error.where in {"", exercise})
+    if answer.error is None or answer.error.type != "NotImplementedError":
+        return False
+    return exercise.kind == "class" or answer.error.where in {"", exercise.name}
 
 
 def _is_unanswered(answer: Answer) -> bool:

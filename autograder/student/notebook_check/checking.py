@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,9 +39,7 @@ from autograder.student.notebook_check.front_end import CheckProblem, limit_outp
 from autograder.student.notebook_check.lookup import cell_that_defines, find_chapter, find_exercise, folders_of
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
-__all__ = [
-    "card_of", "check_exercise", "is_empty", "line_width", "load_map", "show_map", "with_unique_names",
-]  # fmt: skip
+__all__ = ["card_of", "check_exercise", "is_empty", "line_width", "load_map", "show_map", "with_unique_names"]
 
 
 PREFIX = "case_"
@@ -85,11 +84,8 @@ def load_map(folder: Path, here: Examples | None = None) -> CourseMap:
     named = max((examples.chapters for examples in chapters.values()), key=len, default=())
     order = [*named, *sorted(chapter for chapter in chapters if chapter not in named)]
     course = next((examples.course for examples in chapters.values() if examples.course), "")
-    return CourseMap(
-        course,
-        tuple(_chapter(chapter, chapters.get(chapter), progress) for chapter in order),
-        here.chapter if here else "",
-    )
+    mapped = tuple(_chapter(chapter, chapters.get(chapter), progress) for chapter in order)
+    return CourseMap(course, mapped, here.chapter if here else "")
 
 
 def _examples_in(folder: Path) -> list[Examples]:
@@ -98,20 +94,16 @@ def _examples_in(folder: Path) -> list[Examples]:
     paths = [folder / EXAMPLES_NAME, *folder.glob(f"*/{EXAMPLES_NAME}"), *generated.glob("*.json")]
     loaded = []
     for path in sorted(set(paths)):
-        try:
+        with suppress(ExamplesError):  # reported by a check in that chapter
             loaded.append(load_examples(path))
-        except ExamplesError:  # reported by a check in that chapter
-            continue
     return loaded
 
 
 def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> MappedChapter:
     if examples is None:
         return MappedChapter(chapter)
-    exercises = tuple(
-        MappedExercise(e.name, e.kind, e.stars, e.minutes, progress.of(chapter, e.name).status)
-        for e in examples.exercises.values()
-    )
+    of_each = ((e, progress.of(chapter, e.name).status) for e in examples.exercises.values())
+    exercises = tuple(MappedExercise(e.name, e.kind, e.stars, e.minutes, status) for e, status in of_each)
     return MappedChapter(chapter, examples.title, exercises)
 
 
@@ -125,7 +117,7 @@ def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | No
     examples, folder = find_chapter(names)
     target = find_exercise(exercise, names, examples, "check")
     given = {target.name: exercise} if callable(exercise) else {}
-    verdict = _judge(examples, target, names, given, _seconds(examples, seconds))
+    verdict = _judge(examples, target, names, given, _limit(examples, seconds))
     function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
     if target.kind != "answers" and verdict.status != "passed" and not begun:
@@ -182,14 +174,12 @@ def is_empty(function: Value) -> bool:
     return attempt.last_definition_is_blank(getattr(function, "__name__", ""), [source])
 
 
-def _seconds(examples: Examples, seconds: float | None) -> float:
-    if seconds is None:
+def _limit(examples: Examples, given: float | None) -> float:
+    if given is None:
         return examples.call_seconds
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 86_400:
-        raise CheckProblem(
-            f"seconds is {seconds!r:.40}. It must be a number above 0, as in check(softmax, seconds=60)."
-        )
-    return float(seconds)
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 86_400:
+        raise CheckProblem(f"seconds is {given!r:.40}. It must be a number above 0, as in check(softmax, seconds=60).")
+    return float(given)
 
 
 def _judge(
@@ -198,9 +188,8 @@ def _judge(
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
         subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)
-        [verdict] = replay(
-            examples.exercises, subject, only=frozenset({exercise.name}), limits=Limits(call_seconds=seconds)
-        )
+        only, limits = frozenset({exercise.name}), Limits(call_seconds=seconds)
+        [verdict] = replay(examples.exercises, subject, only=only, limits=limits)
     return verdict
 
 

@@ -39,11 +39,7 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
         which = "next" if progress.hints else "first"
         more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
         card = HintCard(target.name, 0, total, first + more)
-    elif not total:
-        own = _personal_hint(target, exercise, names)
-        none = f"There are no hints for `{target.name}`. Read the text above its cell again."
-        card = HintCard(target.name, 0, 0, own.text if own else none)
-    elif wanted > total:
+    elif wanted > total:  # all hints were read, or there are none
         own = _personal_hint(target, exercise, names)
         card = HintCard(target.name, 0, total, own.text if own else _no_more(target, examples))
     else:
@@ -133,6 +129,8 @@ def _solution_note(exercise: ExerciseExamples, examples: Examples) -> str:
 
 def _no_more(exercise: ExerciseExamples, examples: Examples) -> str:
     total = len(exercise.hints)
+    if not total:
+        return f"There are no hints for `{exercise.name}`. Read the text above its cell again."
     again = f'hint("{exercise.name}", 1)'
     return (
         f"You have seen all {total} hints for `{exercise.name}`. `{again}` shows the first again. Now work through "

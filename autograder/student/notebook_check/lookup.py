@@ -14,9 +14,7 @@ from autograder.base.foreign import Value
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
 from autograder.student.notebook_check.front_end import CheckProblem
 
-__all__ = [
-    "Target", "asks_for", "cell_that_defines", "find_chapter", "find_exercise", "folders_of", "usage",
-]  # fmt: skip
+__all__ = ["Target", "asks_for", "cell_that_defines", "find_chapter", "find_exercise", "folders_of", "usage"]
 
 
 _MAX_BYTES = 64 * 2**20
@@ -196,13 +194,9 @@ def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples
     if owner is not None:
         kind = "a class" if isinstance(value, type) else f"a value of type {type(value).__name__}"
         return f"`{owner}` is now {kind}, not a function. Run the cell with `def {owner}(…)` again."
-    if value is None:
-        return (
-            f"{verb} got None, which a function without `return` returns. Name the function itself, "
-            f"without calling it{example}."
-        )
     kind = f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
-    return f"{verb} got {kind}, not a function. Name the function itself, without calling it{example}."
+    got = "None, which a function without `return` returns" if value is None else f"{kind}, not a function"
+    return f"{verb} got {got}. Name the function itself, without calling it{example}."
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:

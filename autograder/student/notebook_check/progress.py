@@ -160,13 +160,9 @@ def _read(folder: Path) -> Progress:
     chapters = data.get("chapters")
     if not isinstance(chapters, dict):
         raise ValueError("not a progress file")  # noqa: TRY004 - as above
-    return Progress(
-        {
-            chapter: {exercise: _parse_entry(entry) for exercise, entry in exercises.items() if isinstance(entry, dict)}
-            for chapter, exercises in chapters.items()
-            if isinstance(exercises, dict)
-        }
-    )
+    named = {chapter: exercises for chapter, exercises in chapters.items() if isinstance(exercises, dict)}
+    parsed = {c: {e: _parse_entry(d) for e, d in own.items() if isinstance(d, dict)} for c, own in named.items()}
+    return Progress(parsed)
 
 
 def _parse_entry(entry: Mapping[str, Json]) -> ExerciseProgress:
@@ -207,17 +203,12 @@ def _locked(folder: Path) -> Iterator[None]:
         return
     try:
         until = time.monotonic() + _MAX_WAIT
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > until:
+        with suppress(OSError):  # a file system without locks
+            while time.monotonic() < until:
+                with suppress(BlockingIOError):
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 time.sleep(0.01)
-            except OSError:  # a file system without locks
-                break
-            else:
-                break
         yield
     finally:
         os.close(handle)

@@ -18,14 +18,7 @@ from autograder.base.errors import CourseError
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
 from autograder.course.notebook import NotebookError, read_notebook
 from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import (
-    CodeCell,
-    Limits,
-    SandboxStartError,
-    SandboxUnavailable,
-    Session,
-    TimeBudget,
-)
+from autograder.sandbox.protocol import CodeCell, Limits, SandboxStartError, SandboxUnavailable, Session, TimeBudget
 from autograder.sandbox.worker import Worker, open_worker
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
 from autograder.student.terminal.layout import course_folder
@@ -54,14 +47,9 @@ def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
     except SandboxStartError:  # the sandbox works here, and a notebook broke it
         raise
     except SandboxUnavailable as error:
-        if in_course_folder(notebooks):
+        if any(course_folder(folder) for folder in (Path.cwd(), *(path.parent for path in notebooks))):
             raise
         raise SandboxUnavailable(f"{error} {_ASK}") from error
-
-
-def in_course_folder(notebooks: Iterable[Path]) -> bool:
-    """Return whether this folder or one of ``notebooks`` is in a course folder."""
-    return any(course_folder(folder) for folder in (Path.cwd(), *(path.parent for path in notebooks)))
 
 
 def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
@@ -226,14 +214,12 @@ class Checker:
 
     def result(self) -> CheckRun | None:
         """Return the result when it is ready, and None otherwise."""
-        while True:
-            try:
-                number, run = self._results.get_nowait()
-            except queue.Empty:
-                return None
+        while not self._results.empty():
+            number, run = self._results.get_nowait()
             if number == self._number:
                 self.busy = False  # the worker stays for the next check
                 return run
+        return None
 
     def stop(self) -> None:
         """Stop the check in progress, even in an endless loop, and end the worker."""
@@ -260,8 +246,7 @@ def _limits(notebook: Path) -> Limits:
 
 
 def _run(notebook: Path, worker: Worker, limits: Limits) -> CheckRun:
-    examples = examples_for(notebook)
-    read = read_notebook(notebook)
+    examples, read = examples_for(notebook), read_notebook(notebook)
     # Skip cells that only draw. Nobody sees them here, and importing matplotlib takes longer than all checks.
     cells = [cell for cell in read.code_cells() if not cell.optional]
     verdict = check_cells(notebook, cells, examples, worker.open, limits=limits)

@@ -14,7 +14,7 @@ from autograder.base.foreign import Json
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
-    "COURSE_NAME", "MAP_NAME", "StartResult", "can_reset", "chapters_of", "course_data", "course_folder", "material",
+    "COURSE_NAME", "MAP_NAME", "StartResult", "chapters_of", "course_data", "course_folder", "material",
     "released_copy", "reset", "set_up_course",
 ]  # fmt: skip
 
@@ -100,12 +100,13 @@ def released_copy(notebook: Path) -> Path | None:
 
 def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str, str], result: StartResult) -> None:
     """Copy the files of one chapter, or with ``""`` those outside of any chapter."""
-    names = sorted(path.relative_to(source).as_posix() for path in _files(source / chapter, deep=bool(chapter)))
+    inside = (source / chapter).rglob("*") if chapter else source.iterdir()
+    files = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
+    names = sorted(path.relative_to(source).as_posix() for path in files)
     touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, digests.get(name))}
     held = any(name.endswith(".ipynb") and chapter for name in touched)
     for name in names:
-        path, data = folder / name, (source / name).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()
+        path, data, digest = folder / name, (source / name).read_bytes(), _digest(source / name)
         if not path.exists():
             write_atomically(path, data)
             result.added.append(name)
@@ -123,11 +124,6 @@ def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str,
             write_atomically(folder / _RELEASED / name, data)
 
 
-def _files(folder: Path, *, deep: bool) -> list[Path]:
-    inside = folder.rglob("*") if deep else folder.iterdir()
-    return [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
-
-
 def _is_ours(path: Path, digest: str | None) -> bool:
     """Return whether a file is unchanged since ``set_up_course`` wrote it."""
     return digest is not None and path.is_file() and _digest(path) == digest
@@ -143,11 +139,6 @@ def _record(folder: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}  # then all files count as the student's own
     return digests if isinstance(digests, dict) else {}
-
-
-def can_reset(notebook: Path) -> bool:
-    """Return whether the released version of ``notebook`` is known."""
-    return released_copy(notebook) is not None
 
 
 def reset(notebook: Path, exercise: str | None) -> Path:
@@ -178,9 +169,8 @@ def _with_stub(now: bytes, before: bytes, notebook: Path, exercise: str) -> byte
     stubs = [c for i, c in enumerate(released["cells"]) if _is_stub(i, c, exercise)]
     cells = [c for i, c in enumerate(document["cells"]) if _is_stub(i, c, exercise)]
     if not stubs or not cells:
-        raise CourseError(
-            f"{notebook.name} no longer has the cell of {exercise}. Reset the whole notebook to get it back."
-        )
+        lost = f"{notebook.name} no longer has the cell of {exercise}."
+        raise CourseError(f"{lost} Reset the whole notebook to get it back.")
     for cell in cells:
         cell["source"] = stubs[0].get("source", "")
         cell["outputs"], cell["execution_count"] = [], None
@@ -195,7 +185,5 @@ def _is_stub(index: int, cell: object, exercise: str) -> bool:
 def _backup_path(notebook: Path) -> Path:
     """Return an unused path for a backup. It does not end in .ipynb, or the next ``watch`` would find two notebooks."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    names = (
-        f"{notebook.stem}.before-reset-{stamp}{again}.ipynb.bak" for again in ("", *map("-{}".format, range(2, 100)))
-    )
+    names = (f"{notebook.stem}.before-reset-{stamp}{f'-{n}' if n > 1 else ''}.ipynb.bak" for n in range(1, 100))
     return next(path for name in names if not (path := notebook.with_name(name)).exists())

@@ -58,11 +58,8 @@ def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
     """Return the card of one exercise as in a notebook, but without hints, which have their own key."""
     outcome = card.verdict
     if outcome.status == "not_attempted":
-        todo = (
-            "give its variables a value"
-            if kind == "answers"
-            else "put your code where the stub raises NotImplementedError"
-        )
+        code = "put your code where the stub raises NotImplementedError"
+        todo = "give its variables a value" if kind == "answers" else code
         outcome = replace(outcome, message=f"`{outcome.name}` is not written yet: {todo}, and save.")
     text = card_text(replace(card, verdict=outcome, hints=(), hints_left=0), width_for(columns))
     lines = [ScreenLine(line, _STYLES.get(line.strip()[:1], "")) for line in text.splitlines()]
@@ -77,9 +74,8 @@ def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[Sc
         return text_lines(f"There are no hints for {exercise.name}. Read the text above its cell again.", columns)
     text = exercise.hints[number - 1]
     if number == total and exercise.kind != "answers":
-        text += (
-            f"\n\nThat was the last hint. Next, run hint({exercise.name}) in the notebook: it looks at your own code."
-        )
+        following = f"run hint({exercise.name}) in the notebook: it looks at your own code."
+        text += f"\n\nThat was the last hint. Next, {following}"
     lines = hint_text(HintCard(exercise.name, number, total, text), width_for(columns)).splitlines()
     return [ScreenLine(lines[0], "bold yellow"), *map(ScreenLine, lines[1:])]
 
@@ -159,8 +155,7 @@ def _posix(seconds: float) -> str:
     import select  # noqa: PLC0415
 
     handle = sys.stdin.fileno()
-    ready, _, _ = select.select([handle], [], [], seconds)
-    if not ready:
+    if not select.select([handle], [], [], seconds)[0]:
         return ""
     data = os.read(handle, 64)
     if not data:  # the terminal is gone, and select would return immediately forever

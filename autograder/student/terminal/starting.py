@@ -16,17 +16,8 @@ from autograder.base.files import write_atomically
 from autograder.base.formatting import pluralize
 from autograder.student.examples import EXAMPLES_NAME, ExamplesError, load_examples
 from autograder.student.notebook_check import progress
+from autograder.student.terminal import layout
 from autograder.student.terminal.checking import own_notebook_warning
-from autograder.student.terminal.layout import (
-    COURSE_NAME,
-    MAP_NAME,
-    StartResult,
-    chapters_of,
-    course_data,
-    course_folder,
-    material,
-    set_up_course,
-)
 
 __all__ = ["HandOut", "find_notebook", "next_chapter", "open_lab", "start"]
 
@@ -39,11 +30,7 @@ _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
 
 
 def start(
-    folder: Path | None,
-    *,
-    lab: Sequence[str] | None,
-    say: Callable[[str], None],
-    hand_out: HandOut | None = None,
+    folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str], None], hand_out: HandOut | None = None
 ) -> int:
     """Set up the course in ``folder`` and open its map. Return the exit status.
 
@@ -55,12 +42,12 @@ def start(
 
     Raises ``CourseError`` if there is no course or ``folder`` cannot be used.
     """
-    author_folder = course_folder(Path.cwd()) if hand_out is not None else None
-    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and author_folder is None:
+    author_folder = layout.course_folder(Path.cwd()) if hand_out is not None else None
+    if folder is None and (Path.cwd() / layout.COURSE_NAME).is_file() and author_folder is None:
         folder = Path.cwd()  # update the course that is set up here
     source = hand_out(author_folder, say) if hand_out is not None and author_folder is not None else _included_course()
-    data = course_data(source)
-    result = set_up_course(source, folder if folder is not None else (author_folder or Path.cwd()) / data["id"])
+    data = layout.course_data(source)
+    result = layout.set_up_course(source, folder if folder is not None else (author_folder or Path.cwd()) / data["id"])
     _report(result, data["title"], say)
     if warning := own_notebook_warning(result.folder):
         say(warning)
@@ -71,7 +58,7 @@ def start(
 
 
 def _included_course() -> Path:
-    included = material()
+    included = layout.material()
     if included is None:
         raise CourseError(
             "This installation contains no course. Run this inside a course folder (with a course_config.py), "
@@ -80,9 +67,9 @@ def _included_course() -> Path:
     return included
 
 
-def _report(result: StartResult, title: str, say: Callable[[str], None]) -> None:
+def _report(result: layout.StartResult, title: str, say: Callable[[str], None]) -> None:
     notebooks = [name for name in result.added if name.endswith(".ipynb") and "/" in name]
-    total = len(chapters_of(result.folder))
+    total = len(layout.chapters_of(result.folder))
     if len(notebooks) == total:
         say(f"{title}: {pluralize(total, 'chapter')} set up in {result.folder}")
     else:
@@ -90,11 +77,10 @@ def _report(result: StartResult, title: str, say: Callable[[str], None]) -> None
         for words, names in (
             ("added, because they were missing", result.added),
             ("updated, because you have not begun them", result.renewed),
+            ("unchanged, with your work", result.kept),
         ):
             if names:
                 say(f"  {words}: {', '.join(names)}")
-        if result.kept:
-            say(f"  unchanged, with your work: {', '.join(result.kept)}")
         if not (result.added or result.renewed or result.kept):
             say("  Nothing was missing or changed.")
 
@@ -105,7 +91,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
         say(
             "JupyterLab is not installed here. You can do one of these:\n"
             '  pip install "nbautograder[lab]"     then run the same command again\n'
-            f"  open {folder / MAP_NAME} in an editor that supports notebooks\n"
+            f"  open {folder / layout.MAP_NAME} in an editor that supports notebooks\n"
             f"  autograder watch {folder}     checks in this terminal each time you save"
         )
         return 0
@@ -116,7 +102,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     inherited = os.environ.get("JUPYTER_CONFIG_PATH", "")
     paths = os.pathsep.join([str(settings), *([inherited] if inherited else [])])
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
-    command += [f"--LabApp.default_url=/lab/tree/{MAP_NAME}", *options]
+    command += [f"--LabApp.default_url=/lab/tree/{layout.MAP_NAME}", *options]
     say("Opening it in JupyterLab. Press Ctrl-C here to stop. Your work is saved in the folder.")
     process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
     try:
@@ -141,7 +127,7 @@ def find_notebook(path: Path | None) -> Path:
     if not place.is_dir():
         near = f" Did you mean {place}.ipynb?" if place.with_name(f"{place.name}.ipynb").is_file() else ""
         raise CourseError(f"There is no {place}.{near} Name a notebook or its folder.")
-    if (place / COURSE_NAME).is_file():
+    if (place / layout.COURSE_NAME).is_file():
         return _first_unfinished(place)
     here = sorted(path for path in place.glob("*.ipynb") if not path.name.startswith("."))
     if len(here) == 1:
@@ -150,17 +136,16 @@ def find_notebook(path: Path | None) -> Path:
         raise CourseError(
             f"There is no notebook in {place.resolve()}. Name one, go to the folder of a chapter, or set up the course: autograder start"
         )
-    raise CourseError(
-        f"There are {len(here)} notebooks in {place.resolve()}. Name one: autograder watch {here[0].name}"
-    )
+    found = f"There are {len(here)} notebooks in {place.resolve()}."
+    raise CourseError(f"{found} Name one: autograder watch {here[0].name}")
 
 
 def next_chapter(notebook: Path) -> Path | None:
     """Return the notebook of the next chapter, or None at the end of the course or outside of one."""
     folder = notebook.resolve().parent
-    if not (folder.parent / COURSE_NAME).is_file():
+    if not (folder.parent / layout.COURSE_NAME).is_file():
         return None
-    chapters = chapters_of(folder.parent)
+    chapters = layout.chapters_of(folder.parent)
     names = [path.parent.name for path in chapters]
     following = names.index(folder.name) + 1 if folder.name in names else len(names)
     return chapters[following] if following < len(names) else None
@@ -168,7 +153,7 @@ def next_chapter(notebook: Path) -> Path | None:
 
 def _first_unfinished(folder: Path) -> Path:
     """Return the first chapter with an unfinished exercise, or the last chapter if all are finished."""
-    chapters = chapters_of(folder)
+    chapters = layout.chapters_of(folder)
     if not chapters:
         raise CourseError(f"{folder.resolve()} no longer contains a chapter. Set up the course again: autograder start")
     done = progress.read(Path(progress.folder_of(chapters[0].parent, chapters[0].parent.name)))

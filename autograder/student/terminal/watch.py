@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +19,7 @@ from autograder.student.notebook_check import progress
 from autograder.student.notebook_check.checking import card_of
 from autograder.student.terminal import screen
 from autograder.student.terminal.checking import Checker, CheckRun, own_notebook_warning
-from autograder.student.terminal.layout import can_reset, reset
+from autograder.student.terminal.layout import released_copy, reset
 from autograder.student.terminal.screen import ScreenLine, keys
 from autograder.student.terminal.starting import next_chapter
 
@@ -63,7 +64,7 @@ class Watch:
         self._checker = Checker(confinement)
         self._stamp: Stamp | None = None
         self._began = 0.0
-        self._below: list[ScreenLine] = []  # the text below the card, such as the reply to a key
+        self._below = ""  # the text below the card, such as the reply to a key
         self._panel = ""  # the panel that is open: "", "hint", "list" or "ask"
         self._recorded: dict[str, str] = {}  # exercise → its code when its failure was last recorded
         self._shown = ""  # the text on the screen
@@ -112,9 +113,7 @@ class Watch:
         before, self.result = self.result.code, result
         edited = [name for name, code in result.code.items() if before and code != before.get(name)]
         if self.focus not in result.exercises or (edited and self.focus not in edited):
-            below = self._panel, self._below
-            self._focus(next(iter(edited), "") or self._after("") or next(iter(result.exercises), ""))
-            self._panel, self._below = below
+            self.focus, self._hint = next(iter(edited), "") or self._after("") or next(iter(result.exercises), ""), 0
         if edited and not self._keep_below:
             self._show("")
         self._keep_below = False
@@ -184,15 +183,13 @@ class Watch:
             self._show("", "You have solved every exercise of this chapter, and it is the last chapter here.")
 
     def _ask(self) -> None:
-        if not can_reset(self.notebook):
+        if released_copy(self.notebook) is None:
             reason = "was not created by `autograder start`, so its original is unknown. Download it again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
         this = f"y the cell of {self.focus}, " if self.focus else ""
-        self._show(
-            "ask",
-            f"Restore the original? {this}a the whole notebook, any other key to cancel. A copy of your work is kept.",
-        )
+        choices = f"{this}a the whole notebook, any other key to cancel"
+        self._show("ask", f"Restore the original? {choices}. A copy of your work is kept.")
 
     def _answer(self, key: str) -> None:
         if key not in {"y", "a"} or (key == "y" and not self.focus):
@@ -207,10 +204,8 @@ class Watch:
         else:
             self._keep_below = True
             what = self.focus if key == "y" else "The notebook"
-            self._show(
-                "",
-                f"{what} is restored to its original. Your work is in {backup.name}. If an editor has the notebook open, reload it from disk.",
-            )
+            done = f"{what} is restored to its original. Your work is in {backup.name}."
+            self._show("", f"{done} If an editor has the notebook open, reload it from disk.")
 
     def _exercise(self) -> ExerciseExamples | None:
         return self.result.examples.exercises.get(self.focus) if self.result.examples is not None else None
@@ -226,8 +221,7 @@ class Watch:
         self._show("")
 
     def _show(self, panel: str, text: str = "") -> None:
-        self._panel = panel
-        self._below = [ScreenLine(text)] if text else []
+        self._panel, self._below = panel, text
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -263,8 +257,8 @@ class Watch:
             lines += screen.card_lines(card, exercise.kind, columns)
             if self._panel == "hint":
                 lines += [ScreenLine(""), *screen.hint_lines(exercise, self._hint, columns)]
-        for line in self._below:
-            lines += [ScreenLine(""), *screen.text_lines(line.text, columns, "yellow")]
+        if self._below:
+            lines += [ScreenLine(""), *screen.text_lines(self._below, columns, "yellow")]
         interactive = sys.stdin is not None and sys.stdin.isatty()
         return [*lines, *(screen.key_lines(KEYS, columns) if interactive else [])]
 
@@ -277,11 +271,10 @@ class Watch:
 
 def _stamp(path: Path) -> Stamp | None:
     """Return values that change when a file is saved, in place or by replacing it. None if the file is missing."""
-    try:
+    with suppress(OSError):
         status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
+    return None
 
 
 def _is_whole(path: Path) -> bool:

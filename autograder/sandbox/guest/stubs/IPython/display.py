@@ -16,32 +16,13 @@ class _Shown:
         return f"<{type(self).__name__}>"
 
 
-def _data(shown: _Shown) -> Any:
-    return shown.data
+def _shown_as(kind: str, name: str) -> Any:
+    """Return a class called ``name`` whose objects show their data as ``kind``."""
+    return type(name, (_Shown,), {f"_repr_{kind}_": lambda shown: shown.data})
 
 
-class HTML(_Shown):
-    """HTML to display."""
-
-    _repr_html_ = _data
-
-
-class Markdown(_Shown):
-    """Markdown to display."""
-
-    _repr_markdown_ = _data
-
-
-class SVG(_Shown):
-    """An SVG picture."""
-
-    _repr_svg_ = _data
-
-
-class Latex(_Shown):
-    """A formula in LaTeX."""
-
-    _repr_latex_ = _data
+HTML, Markdown = _shown_as("html", "HTML"), _shown_as("markdown", "Markdown")
+SVG, Latex = _shown_as("svg", "SVG"), _shown_as("latex", "Latex")
 
 
 class Math(_Shown):
