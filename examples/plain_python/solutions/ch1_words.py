@@ -8,7 +8,7 @@ SIGNS = ".,;:!?\"'()-"
 def words(text):
     """The words of `text` in order, in small letters, without the SIGNS around them.
 
-    Words stand apart by white space. What consists of signs alone is no word.
+    Words are separated by whitespace. A piece that consists only of SIGNS is not a word.
     Example: words("No, no - never!") is ["no", "no", "never"].
     """
     pieces = [piece.strip(SIGNS) for piece in text.lower().split()]
