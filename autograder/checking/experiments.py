@@ -110,7 +110,7 @@ class Average:
     def number(self) -> int:
         """The number of results. Raises ``ValueError`` if the effect is not larger than the bias."""
         if self.effect <= self.bias:
-            raise ValueError(f"An effect of {self.effect:g} cannot be told from a bias of {self.bias:g}.")
+            raise ValueError(f"An effect of {self.effect:g} cannot be distinguished from a bias of {self.bias:g}.")
         number = 1
         for _ in range(3):  # the skewness of an average falls with the number of results
             needed = self._quantile(self.false_alarms / 2, number) + self._quantile(1 - self.power, number)

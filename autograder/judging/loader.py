@@ -70,8 +70,8 @@ def cases_of(cls: type, name: str) -> list[Case]:
     unknown = [p for p in wanted if p not in FIXTURES | given]
     if unknown:
         raise CourseError(
-            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may ask for "
-            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it. Create anything else in the check itself."
+            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may use "
+            f"{', '.join(sorted(FIXTURES))} and the parameters of pytest.mark.parametrize. Create anything else in the check itself."
         )
     for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
         if hasattr(cls, setup):

@@ -242,8 +242,8 @@ def _take(
     object_state.events.append(event)
     if len(object_state.events) > MAX_STEPS:
         raise ValueError(
-            f"this check takes more than {MAX_STEPS} steps with one object, and each begins at the first again: let a probe "
-            'take them (`student.probe(source, "Name")`), or take fewer'
+            f"this check takes more than {MAX_STEPS} steps with one object, and each step repeats all earlier ones: take the steps "
+            'in a probe (`student.probe(source, "Name")`), or take fewer'
         )
     labels = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
     object_state.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]

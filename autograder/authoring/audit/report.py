@@ -168,8 +168,8 @@ class ExerciseAudit(_Shares):
             for kind in self.kinds.missing
         ]
         messages += [
-            f"no check that is worth points passes a function of this kind: {gap.partition(': ')[2]}. A solution that is wrong for it "
-            "alone keeps full marks. Let a check pass one, or rule it out in the contract with exclude={…}."
+            f"no check with points has a function of this kind as an argument: {gap.partition(': ')[2]}. A solution that is wrong only "
+            "for it keeps full marks. Let a check use such a function, or rule it out in the contract with exclude={…}."
             for gap in self.fault_coverage.gaps
             if gap.startswith("functions: ")
         ]

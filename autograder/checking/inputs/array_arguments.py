@@ -484,7 +484,7 @@ class WholeNumbersArgument(ShapedArgument):
         if low <= 0:
             yield Style("0, 1, 2 and so on", f"{name} that count from 0",
                         lambda a: _several(a) and (a == np.arange(a.size)).all(), lambda drawn, _rng: np.arange(drawn.size))
-        yield Style("in a row from elsewhere", f"{name} that count from another number than 0",
+        yield Style("in a row from elsewhere", f"{name} that start at a number other than 0",
                     lambda a: _several(a) and (np.diff(a) == 1).all() and a[0] != 0, self._in_a_row)
         yield Style("in no order", f"{name} in no order", lambda a: (np.diff(a) > 0).any() and (np.diff(a) < 0).any(), self._unordered)
         yield Style("some equal", f"equal {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)

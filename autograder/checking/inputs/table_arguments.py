@@ -49,7 +49,7 @@ class TableArgument(Argument):
         if high > 1:
             yield Style("equal rows", f"a table `{name}` in which a row comes twice", lambda t: t[own].duplicated().any(), self._equal_rows)
         if self.labels:
-            yield Style("labels of its own", f"a table `{name}` whose rows are not labelled 0, 1, 2 and so on",
+            yield Style("labels of its own", f"a table `{name}` whose rows are not labeled 0, 1, 2 and so on",
                         lambda t: len(t) > 0 and t.index.dtype.kind not in "iu", self._with_text_labels)
             yield Style("labels in no order", f"a table `{name}` whose row labels are whole numbers in no order",
                         lambda t: len(t) > 1 and t.index.dtype.kind in "iu" and not t.index.is_monotonic_increasing, self._with_unordered_labels)

@@ -124,7 +124,7 @@ def write_entries(
         raise CourseError(
             f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), the first of them {unsafe[0]}. "
             "Such marks do not go into the gradebook: a student's code could have changed them. "
-            "`autograder doctor` tells how to get a sandbox."
+            "`autograder doctor` says how to get a sandbox."
         )
     load_nbgrader()
     from nbgrader.api import Gradebook  # noqa: PLC0415

@@ -43,7 +43,7 @@ def replace_site(made: Path, output: Path) -> None:
     for name in files:
         if name not in before and (output / name).exists():
             raise SiteError(
-                f"{output / name} was not made by `autograder site`, but the site needs its place. Move it elsewhere."
+                f"{output / name} was not made by `autograder site`, but the site needs this path. Move it elsewhere."
             )
     manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
     # Written first, so that an interrupted site is still recognized.

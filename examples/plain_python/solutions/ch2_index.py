@@ -4,7 +4,7 @@
 class Index:
     """Remembers in which texts each word stands.
 
-    Words are what `split()` gives, in small letters: "A b a" has the words "a" and "b".
+    Words are what `split()` returns, in lowercase letters: "A b a" has the words "a" and "b".
     """
 
     def __init__(self):

@@ -8,7 +8,7 @@ from autograder.checking import choice, number, quiz
 
 
 def summary(pupils, column):
-    """Describe one column of numbers by a Series labelled "there", "missing", "mean" and "median", in this order.
+    """Describe one column of numbers by a Series labeled "there", "missing", "mean" and "median", in this order.
 
     "there" is how many values are there, "missing" how many are not. The mean and the median are those of the values that are
     there, and missing themselves where none is. Columns are "height" (0 to 250) and "minutes" (0 to 300).

@@ -75,7 +75,7 @@ def test_a_biased_right_answer_passes_and_a_wrong_one_is_detected():
 
 def test_impossible_experiments_are_refused():
     """An effect that is no larger than the bias, or that needs too many draws, is an error with a message."""
-    with pytest.raises(ValueError, match=r"An effect of 0\.1 cannot be told from a bias of 0\.2\."):
+    with pytest.raises(ValueError, match=r"An effect of 0\.1 cannot be distinguished from a bias of 0\.2\."):
         _ = Average(1.0, 1.0, effect=0.1, bias=0.2).number
     fair = np.array([0.5, 0.5])
     with pytest.raises(ValueError, match=r"More than a million draws are needed to detect: a loaded coin\."):

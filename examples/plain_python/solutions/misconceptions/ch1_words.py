@@ -133,7 +133,7 @@ def its_place(words):
 
 @wrong
 def only_neighbours(words):
-    """You compare each word only with the word before it. A word may come again after many others: which words do you
+    """You compare each word only with the word before it. A word may appear again after many others: which words do you
     have to remember?"""
     for before, word in zip(words, words[1:], strict=False):
         if before == word:
