@@ -539,8 +539,10 @@ class TestPlotAttention:
         """more queries than keys, in given Axes"""
         look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
         words = [f"word {i}" for i in range(20)]
-        look(student, reference, softened(rng, 20, 2)[::-1], words, words[:2])
-        look(student, reference, softened(rng, 2, 20), words[:2], words)
+        # A color map has 256 colors. Weights that are closer than this may have the same color in a right picture.
+        shares = (rng.permutation(20)[:, None] + 1) / 45
+        look(student, reference, np.hstack([shares, 1 - shares])[::-1], words, words[:2])
+        look(student, reference, np.array([rng.permutation(20), rng.permutation(20)]) / 190, words[:2], words)
         look(student, reference, np.asfortranarray(softened(rng, 8, 9)), words[:8], words[:9])
 
     @check(points=0.25, after="test_small_example")

@@ -747,7 +747,9 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
             raise CheckFailed(f"{call} wrote a token that does not exist. There are the tokens 0 to {n_vocab - 1}.")
         beginnings, which = np.unique(found[:, :place].astype(int), axis=0, return_inverse=True)
         shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
-        for last in np.unique(found[:, place - 1]):  # together, too much after one token may hide too little after another
+        for last in np.unique(
+            found[:, place - 1]
+        ):  # together, too much after one token may hide too little after another
             after = found[:, place - 1] == last
             assert_tokens_drawn(found[after, place], shares[which.ravel()][after], f"{call}[{place}]")
 

@@ -222,7 +222,7 @@ def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
 
 @pytest.mark.slow
 def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
-    """With the reference solutions in its stubs, every cell runs, and every check cell is content."""
+    """With the reference solutions in its stubs, every cell runs, and every check cell passes."""
     for cell in run(solved(chapter), chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         assert not errors, f"{cell.id}: {errors}"

@@ -262,7 +262,7 @@ def probe(function):
     try:
         exec(TEST, names)
     except AssertionError as error:
-        raise NotAsAsked(" ".join(str(error).split()) or "a condition of its test does not hold")
+        raise NotAsAsked(" ".join(str(error).split()) or "a condition of its test is false")
     finally:
         for name in list(names):
             if name not in before:

@@ -216,7 +216,7 @@ def _line(node: ast.stmt, student: StudentNameRewriter, *, plain: bool, hidden: 
     ):
         return _plain_assertion(node, student, hidden=hidden, message=message)
     if isinstance(node, ast.Raise):
-        return [f"raise CheckFailed({message or 'It is not what is asked for.'!r})"]
+        return [f"raise CheckFailed({message or 'The result is not what the task asks for.'!r})"]
     return ast.unparse(
         _Plainly(student, hidden=hidden, message=message).visit(ast.parse(ast.unparse(node)))
     ).splitlines()
@@ -228,7 +228,7 @@ def _plain_assertion(node: ast.stmt, student: StudentNameRewriter, *, hidden: bo
     else:
         assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)  # noqa: S101, PT018 - as it was asked above
         test, said = truth_of(node.value) or node.value, None
-    text = "It is not what a hidden test expects." if hidden else f"`{ast.unparse(test)}` is false."
+    text = "The result is not what a hidden test expects." if hidden else f"`{ast.unparse(test)}` is false."
     words = ast.unparse(student.changed(said)) if said is not None else repr(message or text)
     return [f"if not ({ast.unparse(student.changed(test))}):", f"    raise CheckFailed({words})"]
 

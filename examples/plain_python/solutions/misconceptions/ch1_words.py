@@ -17,7 +17,7 @@ def capitals_stay(text):
 
 @wrong
 def only_blanks_part_words(text):
-    """You split words only at single blanks. So at the end of a line or at a tab, two words stay together. What does
+    """You split words only at single spaces. So at the end of a line or at a tab, two words stay together. What does
     `split` do without an argument?"""
     pieces = [piece.strip(SIGNS) for piece in text.lower().split(" ")]
     return [piece for piece in pieces if piece]
@@ -42,7 +42,7 @@ def signs_inside_vanish(text):
 
 @wrong
 def empty_words_stay(text):
-    """A piece that consists only of signs, such as a dash between blanks, becomes an empty word in your list. Leave it
+    """A piece that consists only of signs, such as a dash between spaces, becomes an empty word in your list. Leave it
     out."""
     return [piece.strip(SIGNS) for piece in text.lower().split()]
 

@@ -11,10 +11,10 @@ class TestWords:
     """There are three steps: make the letters small, split the text, and remove the signs. There is a string method for
     each of them.
 
-    `split()` without an argument splits at any white space, however long.
+    `split()` without an argument splits at any whitespace, however long.
 
     `strip(SIGNS)` removes all of these signs from both ends of a piece and keeps the inside. What is left of a dash
-    between blanks?
+    between spaces?
     """
 
     @check(points=0.5, visible=True)
@@ -35,7 +35,7 @@ class TestWords:
 
     @check(points=0.5, visible=True)
     def test_lines(self, agrees):
-        """lines, tabs and several blanks separate words too"""
+        """lines, tabs and several spaces separate words too"""
         agrees.words("the first line\nthe second\t line  ends")
 
     @check(points=1)

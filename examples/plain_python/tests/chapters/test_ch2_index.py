@@ -35,7 +35,7 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_capitals(self, agrees):
-        """Capitals make no difference, and neither does extra white space between words"""
+        """Capitals make no difference, and neither does extra whitespace between words"""
         index = agrees.Index()
         index.add("Rain", "The Rain  and\nthe stones")
         index.find("the")
