@@ -555,13 +555,8 @@ _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cast to float32": _narrow(np.float32),
     "cast to float16": _narrow(np.float16),
     **{f"clipped to {size:g}": _clipped(size) for size in (1, 10, 30, 100, 500, 709, 5000, 1e5)},
-<<<<<<< HEAD
-    **{f"with 0 for what is below {size:g}": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
-    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4)},  # six decimals are accepted
-=======
     **{f"with numbers nearer to 0 than {size:g} set to 0": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
-    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4, 6)},
->>>>>>> editor
+    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4)},  # six decimals are accepted
     "without its sign": np.abs,
     "with negative numbers set to 0": lambda a: np.maximum(a, 0).astype(a.dtype),
     "read in memory order": lambda a: a.ravel("K").reshape(a.shape),
