@@ -103,7 +103,7 @@ def linear_attention(
     products 4 and 7, so the weights are 4/11 and 7/11. The values [11] and [22] give [18]
 
     You may assume that n_q and n_k are at most 2700, and that the dot products of one query's features
-    with those of all keys add up to at least 0.01.
+    with those of all keys add up to at least 0.2.
     """
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
