@@ -108,6 +108,8 @@ def head_contributions(O: np.ndarray, W_O: np.ndarray) -> np.ndarray:
     Example: head 0 brings the row [1], head 1 the row [10], and W_O has the rows [1, 2, 3] and
     [4, 5, 6]. The output is the row [41, 52, 63]. Head 0 adds [1, 2, 3] to it, head 1 adds
     [40, 50, 60]
+
+    You may assume that no number is beyond 1000 in size.
     """
     h, _, d_v = O.shape
     return O @ W_O.reshape(h, d_v, -1)

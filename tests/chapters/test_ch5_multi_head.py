@@ -336,7 +336,9 @@ class TestMultiHeadAttention:
     "head_contributions",
     points=3,
     depends_on=("split_heads", "merge_heads"),
-    takes=Contract({"O": array("h n_q d_v"), "W_O": array("h*d_v d_model")}),
+    takes=Contract(
+        {"O": array("h n_q d_v", low=-1000, high=1000), "W_O": array("h*d_v d_model", low=-1000, high=1000)}
+    ),
 )
 class TestHeadContributions:
     """A merged row is [head 0's numbers, head 1's numbers, …]. To multiply it by W_O, multiply each number by the row
@@ -369,7 +371,7 @@ class TestHeadContributions:
             agrees.head_contributions(heads, W_O)
         # Large products that nearly cancel within each head.
         heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)), rng.uniform(-1, 1, size=(8, 5))
-        cancelling = np.stack([9e4 * heads[..., 0], heads[..., 1] - 9e4 * heads[..., 0]], axis=-1)
+        cancelling = np.stack([900 * heads[..., 0], heads[..., 1] - 900 * heads[..., 0]], axis=-1)
         agrees.head_contributions(cancelling, np.repeat(W_O[::2], 2, axis=0))
 
     @check(points=0.25, after="test_small_example")

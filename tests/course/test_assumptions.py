@@ -40,6 +40,7 @@ LIMITS = {
     "masked_softmax": {"scores": 1000},
     "masked_attention": {"scores": 1000},
     "multi_head_attention": {"scores": 1000},
+    "head_contributions": {"O": 1000, "W_O": 1000},
     "is_causal": {"X": 2},
     "decoder_attention": {"target": 1000, "memory": 1000, "scores": 1000, "weights": 100},
     "layer_norm": {"X": 10_000, "gain": 10, "bias": 10},
