@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-__all__ = ["probe", "probe_again", "probe_with_axes", "read"]
+__all__ = ["probe", "probe_with_axes", "read"]
 
 _NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # text that matplotlib itself writes at ticks
 _NEAR = 0.15  # of the distance between two labels: a label must be well inside its place, not on a border
@@ -23,20 +23,6 @@ def probe(function, weights, rows, columns):
     with _closing_figures():
         found = function(weights, rows, columns)
         return {"returned": "Axes" if isinstance(found, Axes) else type(found).__name__, **read(found, weights)}
-
-
-def probe_again(function, weights, rows, columns):
-    """Do the same, with other Axes that are pyplot's current ones. ``"returned"`` is "the current Axes" if those are returned."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-    from matplotlib.axes import Axes  # noqa: PLC0415
-
-    with _closing_figures():
-        current = plt.figure().add_subplot()
-        found = function(weights, rows, columns)
-        kind = (
-            "the current Axes" if found is current else "new Axes" if isinstance(found, Axes) else type(found).__name__
-        )
-        return {"returned": kind, **read(found, weights)}
 
 
 def probe_with_axes(function, weights, rows, columns):
