@@ -90,8 +90,8 @@ def multi_head_attention(
     Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
     [0.9526, 0.5] and [0.5, 0.5]; times W_O that is about [1.9526, 0.5] and [1.5, 0.5]
 
-    You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
-    one is at most 5 above the largest allowed one of its query.
+    You may assume that no scaled score is beyond 10 000 in size. If there is a mask, you may assume that
+    none is beyond 1000, and that a forbidden one is at most 5 above the largest allowed one of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
@@ -108,6 +108,8 @@ def head_contributions(O: np.ndarray, W_O: np.ndarray) -> np.ndarray:
     Example: head 0 brings the row [1], head 1 the row [10], and W_O has the rows [1, 2, 3] and
     [4, 5, 6]. The output is the row [41, 52, 63]. Head 0 adds [1, 2, 3] to it, head 1 adds
     [40, 50, 60]
+
+    You may assume that no number is beyond 1000 in size.
     """
     h, _, d_v = O.shape
     return O @ W_O.reshape(h, d_v, -1)

@@ -25,7 +25,7 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
     added to a sum: the dot product of two vectors of 4 entries takes 4 of them.
 
     n_q, n_k, d_k, d_v: whole numbers, at least 1
-    returns: a dictionary with two counts,
+    returns: a dictionary with two counts, as numbers of any type,
              "multiply_adds": those of both matrix products together
              "stored_scores": how many numbers the table of scores holds
 
@@ -47,7 +47,7 @@ def layer_flops(n: int, d_model: int) -> int:
 
     n:       the number of positions, at least 1
     d_model: the width of the layer, at least 1
-    returns: one number. The number of heads makes no difference to it
+    returns: one number, of any type. The number of heads makes no difference to it
 
     Example: layer_flops(2, 3) is 192. The projections take 144 of these, the attention 48
 
@@ -103,7 +103,7 @@ def linear_attention(
     products 4 and 7, so the weights are 4/11 and 7/11. The values [11] and [22] give [18]
 
     You may assume that n_q and n_k are at most 2700, and that the dot products of one query's features
-    with those of all keys add up to at least 0.01.
+    with those of all keys add up to at least 0.2.
     """
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
@@ -129,7 +129,8 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
 
-    You may assume that n_q and n_k are at most 2700, and block_size at most 400.
+    You may assume that n_q and n_k are at most 2700, block_size at most 400, and the scaled scores at most
+    10 000 in size.
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -161,6 +162,8 @@ def decode_step(
     Example: the caches hold the key [1, 0, 0, 0] and the value [10]; q = [2, 0, 0, 0],
     k = [0, 1, 0, 0] and v = [20] arrive. The scaled scores are 1 and 0, the output is about
     [12.689], and the new caches have two rows each: [1, 0, 0, 0], [0, 1, 0, 0] and [10], [20]
+
+    You may assume that no scaled score is beyond 10 000 in size.
     """
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     weights = softmax(K @ q / np.sqrt(len(q)))

@@ -297,6 +297,15 @@ def no_residual_around_the_mlp(X, weights, h):
 
 
 @wrong
+def mlp_added_to_the_first_rows(X, weights, h):
+    """You add the result of the mlp to the X that came in, so the result of the attention is lost. Add it to Y, which is
+    X plus the result of the attention."""
+    return (
+        X + block(X, weights, h) - block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
+    )
+
+
+@wrong
 def no_residual_at_all(X, weights, h):
     """You do not add the input at either step, neither at the attention nor at the mlp. Each of the two results should
     be added to the rows as they are."""
@@ -742,6 +751,20 @@ def order_for_token(logits, temperature, rng):
 def the_logit_for_its_place(logits, temperature, rng):
     """You return the largest logit. Return the token that it belongs to: its place in the array."""
     return float(np.max(logits))
+
+
+@wrong
+def the_logit_when_cold(logits, temperature, rng):
+    """At temperature 0 you return the largest logit itself. Return the token that it belongs to, which is its place in
+    the array: `argmax` instead of `max`."""
+    return float(np.max(logits)) if temperature == 0 else right.sample_next(logits, temperature, rng)
+
+
+@wrong
+def the_rounded_logit_when_cold(logits, temperature, rng):
+    """At temperature 0 you return the largest logit itself. Return the token that it belongs to, which is its place in
+    the array: `argmax` instead of `max`."""
+    return int(np.max(logits)) if temperature == 0 else right.sample_next(logits, temperature, rng)
 
 
 wrong = misconceptions_of("generate")

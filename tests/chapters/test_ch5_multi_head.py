@@ -308,7 +308,7 @@ class TestMultiHeadAttention:
         """one mask for everything, for each head, for each sequence or for each key"""
         for n_q, n_k, h, batch in ((4, 4, 3, ()), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
             inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
-            for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
+            for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (n_k,), (h, 1, n_k)):
                 agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
             if batch:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
@@ -335,7 +335,9 @@ class TestMultiHeadAttention:
     "head_contributions",
     points=3,
     depends_on=("split_heads", "merge_heads"),
-    takes=Contract({"O": array("h n_q d_v"), "W_O": array("h*d_v d_model")}),
+    takes=Contract(
+        {"O": array("h n_q d_v", low=-1000, high=1000), "W_O": array("h*d_v d_model", low=-1000, high=1000)}
+    ),
 )
 class TestHeadContributions:
     """A merged row is [head 0's numbers, head 1's numbers, …]. To multiply it by W_O, multiply each number by the row
@@ -366,6 +368,10 @@ class TestHeadContributions:
         for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
+        # Large products that nearly cancel within each head.
+        heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)), rng.uniform(-1, 1, size=(8, 5))
+        cancelling = np.stack([900 * heads[..., 0], heads[..., 1] - 900 * heads[..., 0]], axis=-1)
+        agrees.head_contributions(cancelling, np.repeat(W_O[::2], 2, axis=0))
 
     @check(points=0.25, after="test_small_example")
     def test_the_sum(self, student, reference, rng):
@@ -543,7 +549,7 @@ class TestPlotAttention:
         shares = (rng.permutation(20)[:, None] + 1) / 45
         look(student, reference, np.hstack([shares, 1 - shares])[::-1], words, words[:2])
         look(student, reference, np.array([rng.permutation(20), rng.permutation(20)]) / 190, words[:2], words)
-        look(student, reference, np.asfortranarray(softened(rng, 8, 9)), words[:8], words[:9])
+        look(student, reference, np.asfortranarray(softened(rng, 9, 9)), words[:9], words[9:18])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
@@ -565,6 +571,8 @@ NEIGHBOURS = attend("Y = X.copy()", "Y[1:] -= 2 * X[:-1]", "return Y")
 ONE_NUMBER_A_ROW = attend("return np.cumsum(X[:, :1], axis=0) * np.array([[1.0, -3.0]])")
 CAUSAL = attend("e = np.tril(np.exp(X @ X.T / X.shape[1]))", "return e / e.sum(axis=1, keepdims=True) @ X")
 ONE_FEATURE = attend("Y = 2 * X", "Y[:, -1] = np.cumsum(Y[:, -1])", "return Y")
+TWICE_AS_WIDE = attend("return np.cumsum(np.hstack([X, 9 * X]), axis=0)")
+FAINT = attend("return X + 1e-5 * np.arange(len(X))[:, None]")
 SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)")
 
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
@@ -638,7 +646,7 @@ class TestEquivarianceGap:
         care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
-        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR):
+        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR, TWICE_AS_WIDE, FAINT):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
     test_every_kind = all_categories(points=0.5, after="test_something_to_find")

@@ -97,6 +97,8 @@ class TestLayerNorm:
         """any rows, gain, bias and eps"""
         rng = np.random.default_rng(seed)
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
+        if X.shape[-1] > 1:  # the same rows, far from zero for how close together they are
+            agrees.layer_norm(9000 + 1e-3 * X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-8)
 
     test_every_kind = all_categories(points=0.5, after="test_several_rows")
 
@@ -173,8 +175,9 @@ class TestRotatePositions:
         examples=10,
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
-        """any number of rows and pairs, starting at any position"""
-        X = numbers(np.random.default_rng(seed), n, 2 * m)
+        """any number of rows and pairs, with and without a batch, starting at any position"""
+        batch = (n,) * (seed % 3)  # as long as the axis of the positions
+        X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
@@ -369,11 +372,11 @@ def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
 
 
 N_VOCAB = 5
-MODELS = {
+MODELS = {  # most matrices could be cut into other numbers of heads, too
     "one block": some_model(801, N_VOCAB, 4, 1, 2, 1, 2, 3),
-    "two blocks": some_model(802, N_VOCAB, 6, 2, 3, 2, 1, 4),
-    "three blocks": some_model(803, N_VOCAB, 3, 3, 1, 1, 4, 5),
-    "as many columns as tokens": some_model(804, N_VOCAB, N_VOCAB, 2, 2, 1, 3, 4),
+    "two blocks": some_model(802, N_VOCAB, 6, 2, 3, 2, 2, 4),
+    "three blocks": some_model(803, N_VOCAB, 3, 3, 1, 4, 4, 5),
+    "as many columns as tokens": some_model(804, N_VOCAB, N_VOCAB, 2, 2, 3, 3, 4),
     "no block": some_model(805, N_VOCAB, 4, 0, 1, 1, 1, 1),
 }
 
@@ -459,6 +462,8 @@ class TestNextTokenLogits:
         """any text, with models of any size"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
+        many = some_model(806, 330, 2, 1, 1, 1, 1, 1)
+        agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([127, 329, 128, 256, 0, 255]), many)
 
     @check(points=0.5, after="test_two_blocks")
     def test_recorded_logits(self, student):
@@ -643,9 +648,10 @@ class TestSampleNext:
     @check(points=0.5, visible=True)
     def test_cold(self, agrees):
         """at temperature 0, the token with the largest logit, whatever the generator"""
-        agrees.sample_next(np.array([0.0, 2.0, -1.0, 1.9]), 0, Rng(1))
+        agrees.sample_next(np.array([0.0, 2.0, 1.9, -1.0]), 0, Rng(1))
         agrees.sample_next(np.array([-3.0, -2.0, -700.0]), 0, Rng(3))
-        share_of(agrees.student, [0.0, 2.0, -1.0, 1.9], 0, 1, 1.0, 1.0, 20)
+        share_of(agrees.student, [0.0, 2.0, 1.9, -1.0], 0, 1, 1.0, 1.0, 20)
+        share_of(agrees.student, [0.0, 1.0, 0.9, -1.0], 0, 1, 1.0, 1.0, 20)  # the largest logit is its own place
 
     @check(points=0.5, visible=True, after="test_cold")
     def test_the_example(self, student):
@@ -679,8 +685,14 @@ class TestSampleNext:
         """any logits at several temperatures: each token comes as often as it should"""
         for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
             draws_of(student, numbers(rng, n_vocab), temperature, rng, 100)
-        for temperature in (0.01, 0.2, 40.0, 700.0):  # logits as far apart as the temperature is high
-            draws_of(student, temperature * numbers(rng, 5), temperature, rng, 100)
+        for temperature in (
+            0.001,
+            float(10 ** rng.uniform(-2.5, -1)),
+            40.0,
+            1000.0,
+        ):  # logits as far apart as it is high
+            draws_of(student, one_likely(300, int(rng.integers(300)), temperature), temperature, rng, 100)
+        draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
         # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
         temperature = float(rng.uniform(0.5, 3))
@@ -721,6 +733,12 @@ def probe(generate, tokens, n_new, model, temperature, rng, count):
         != list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
         for seed in seeds
     ))
+"""
+EACH_IN_TURN = """
+import numpy as np
+
+def probe(generate, texts, n_new, models, rng):
+    return np.array([[float(t) for t in generate(tokens, n_new, model, 0.0, rng)] for tokens in texts for model in models])
 """
 SHARE_OF_TEXTS = (
     WORDS
@@ -807,6 +825,17 @@ def asked_for(agrees, _name, values):
 
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
+# A single head averages the signs of all tokens so far. Their sum is the next token, so every single one counts.
+SIGNS = np.array([[-1.0, 1.0], [1.0, -1.0]])
+NO_MLP = {"W_1": np.zeros((2, 1)), "b_1": np.zeros(1), "W_2": np.zeros((1, 2)), "b_2": np.zeros(2)}
+PLAIN_NORM = {"gain": np.ones(2), "bias": np.zeros(2)}
+AVERAGE = {"W_Q": np.zeros((2, 2)), "W_K": np.zeros((2, 2)), "W_V": np.eye(2), "W_O": 100 * np.eye(2)}
+MAJORITY = {
+    "embedding": SIGNS,
+    "blocks": [{"norm_1": PLAIN_NORM, "norm_2": PLAIN_NORM, "attention": AVERAGE, "mlp": NO_MLP}],
+    "norm": PLAIN_NORM,
+    "h": 1,
+}
 LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
 
 
@@ -830,6 +859,13 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
                 "a temperature of 0",
                 lambda v: v["temperature"] == 0,
                 lambda v, _rng: {**v, "temperature": 0, "n_new": 9},
+            ),
+            InputCategory.custom(
+                "model: the majority",
+                "a long text and a model that counts all of its tokens",
+                lambda v: len(v["tokens"]) == 69 and v["model"]["embedding"].shape == SIGNS.shape,
+                lambda v, _rng: {**v, "tokens": np.repeat([1, 0], [35, 34]), "model": MAJORITY, "temperature": 0},
+                sizes={"n": 69},
             ),
             InputCategory.custom(
                 "temperature: about 1",
@@ -919,10 +955,25 @@ class TestGenerate:
         if told_apart(values, None) is not None:
             agrees(call="generate(tokens, 7, model, 0, rng)").generate(*values.values(), Rng(seed))
 
+    @staticmethod
+    def in_turn(student):
+        """Check texts of the same length and with the same last token, each continued by two models in one process."""
+        texts, models = (
+            [np.array([i, 4 - i, 2 * i, 1]) for i in range(3)],
+            [WRITERS["one block"], WRITERS["two blocks"]],
+        )
+        found = student.measure(EACH_IN_TURN, "generate", texts, 7, models, Rng(7))
+        right = np.array(
+            [[*tokens, *greedy(tokens, 7, model)[4:]] for tokens in texts for model in models], dtype=float
+        )
+        call = "[generate(tokens, 7, model, 0.0, rng) for tokens in texts for model in models]"
+        assert_matches(found, right, call=call, texts=texts)
+
     @check(points=0.5, after=("test_a_text", "test_temperature"))
     def test_drawn_texts(self, student, rng):
         """each token of a drawn text comes as often as it should after the text before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
+        self.in_turn(student)
         # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
         temperature = float(rng.uniform(1.5, 3))
         likely = one_likely(330, int(rng.integers(330)), temperature)

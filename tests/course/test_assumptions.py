@@ -40,6 +40,7 @@ LIMITS = {
     "masked_softmax": {"scores": 1000},
     "masked_attention": {"scores": 1000},
     "multi_head_attention": {"scores": 1000},
+    "head_contributions": {"O": 1000, "W_O": 1000},
     "is_causal": {"X": 2},
     "decoder_attention": {"target": 1000, "memory": 1000, "scores": 1000, "weights": 100},
     "layer_norm": {"X": 10_000, "gain": 10, "bias": 10},
@@ -51,6 +52,27 @@ RANGES = {
     ("soft_lookup", "temperature"): (0.001, 1_000_000_000),
     ("numerical_gradient", "eps"): (0.00001, 2),
     ("generate", "n_new"): (1, 16),
+}
+
+LARGEST_SCORE = 10_000  # without a mask, in the exercises that SCORES names
+
+
+def head_scores(given):
+    """Return the scaled scores of every head of multi-head attention."""
+    Q, K = (
+        (given[X] @ given[W]).reshape(*given[X].shape[:-1], given["h"], -1)
+        for X, W in (("X_q", "W_Q"), ("X_kv", "W_K"))
+    )
+    return np.einsum("...ihd,...jhd->...hij", Q, K) / np.sqrt(Q.shape[-1])
+
+
+SCORES = {
+    "multi_head_attention": head_scores,
+    "chunked_attention": lambda v: [  # the largest of a few queries at a time, because memory is limited
+        np.abs(v["Q"][..., i : i + 50, :] @ np.swapaxes(v["K"], -1, -2)).max() / np.sqrt(v["Q"].shape[-1])
+        for i in range(0, v["Q"].shape[-2], 50)
+    ],
+    "decode_step": lambda v: np.vstack([v["cache_K"], v["k"]]) @ v["q"] / np.sqrt(len(v["q"])),
 }
 
 
@@ -76,6 +98,8 @@ def faults_of(exercise, contract, given):
         low, high = contract.limits_of(letter)
         if not low <= size <= high:
             found.append(f"{letter} = {size} is not from {low} to {high}")
+    if exercise in SCORES and given.get("mask") is None and np.abs(SCORES[exercise](given)).max() > LARGEST_SCORE:
+        found.append(f"a score is beyond {LARGEST_SCORE}")
     return found
 
 
@@ -211,6 +235,7 @@ def test_limits_of_one_exercise_are_in_the_last_line_of_its_docstring(chapter):
         assert inspect.getdoc(function).count("You may assume") == bool(said), name
         limits = {limit for limit in LIMITS.get(name, {}).values() if limit < math.inf}
         limits |= {end for (exercise, _), ends in RANGES.items() if exercise == name for end in ends if end != 1}
+        limits |= {LARGEST_SCORE} if name in SCORES else set()
         limits |= {high for _, high in spec.takes.sizes.values() if high > LONGEST}
         for limit in limits:
             assert re.search(rf"(?<![\d.]){re.escape(spelled(limit))}(?!\d| \d)", said), (
