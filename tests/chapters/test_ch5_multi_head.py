@@ -366,6 +366,9 @@ class TestHeadContributions:
         for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
+        # Products that nearly cancel, which float32 cannot hold.
+        O, W_O = arrays_of([[[900000.3, 800000.7]], [[1, 2]]], [[0.8], [-0.90000041], [3], [4]])
+        agrees.head_contributions(O, W_O)
 
     @check(points=0.25, after="test_small_example")
     def test_the_sum(self, student, reference, rng):
@@ -542,6 +545,7 @@ class TestPlotAttention:
         look(student, reference, softened(rng, 20, 2)[::-1], words, words[:2])
         look(student, reference, softened(rng, 2, 20), words[:2], words)
         look(student, reference, np.asfortranarray(softened(rng, 8, 9)), words[:8], words[:9])
+        look(student, reference, softened(rng, 3, 3), words[:3], words[3:6])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
@@ -568,6 +572,8 @@ SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR = attend("return np.cumsum(X**2, axis=0)")
 SIGNS_SO_FAR = attend("return np.cumsum(np.sign(X), axis=0)")
+FAINT = attend("return X + 1e-4 * np.cumsum(X, axis=0)")
+WIDER_THAN_X = attend("return np.concatenate([X, np.cumsum(X, axis=0)], axis=1)")
 
 FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5, 2.0, 0.0], [0.5, -0.5, 4.0]])
 ROUND = np.array([2, 0, 3, 4, 1])  # no two rows just swap places, so the inverse is a different shuffle
@@ -636,7 +642,7 @@ class TestEquivarianceGap:
         care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
-        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR):
+        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR, FAINT, WIDER_THAN_X):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
     test_every_kind = all_categories(points=0.5, after="test_something_to_find")

@@ -497,6 +497,8 @@ class TestChunkedAttention:
             K[best] = 1500 * Q[2]  # a score of 2598, so exp of its distance from the others or from the mean is inf
             for block_size in (3, 4):
                 agrees.chunked_attention(Q, K, V, block_size)
+        Q, K = arrays_of([[2000, 1], [-2000, 2]], [[-2000, 1], [-2000, 0], [-2000, -1]])  # scores near -3 million
+        agrees.chunked_attention(Q, K, np.array([[1, 2], [3, 5], [-4, 6]], dtype=float), 2)
 
     test_every_kind = all_categories(points=0.25, after="test_several_queries")
 
@@ -630,6 +632,9 @@ class TestDecodeStep:
         for k, cache_K in (([36.0, 1.0], small), ([0.5, 1.0], large * [[0.0], [1.0], [0.0]]), ([36.0, 1.0], large)):
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
+        # A key that is in the cache already.
+        inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
+        agrees.decode_step(*{**inputs, "k": inputs["cache_K"][1]}.values())
 
     test_every_kind = all_categories(points=0.25, after="test_longer_cache")
 

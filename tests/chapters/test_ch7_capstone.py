@@ -455,7 +455,7 @@ class TestPreviousTokenHead:
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
         """any number of positions and tokens, with and without a mask"""
-        for n, d_model in ((2, 3), (4, 6), (5, 10), (7, 9), (4, 13)):
+        for n, d_model in ((2, 3), (4, 6), (5, 10), (7, 9), (4, 13), (3, 40)):
             for _ in range(2):
                 tokens = rng.integers(0, d_model - n, size=n)
                 tokens[:2] = rng.permutation(d_model - n)[:2]

@@ -97,6 +97,8 @@ class TestLayerNorm:
         """any rows, gain, bias and eps"""
         rng = np.random.default_rng(seed)
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
+        far = 9000 + 0.02 * rng.permutation(X.shape[-1] + 1)  # numbers that differ in their last digits only
+        agrees.layer_norm(far, numbers(rng, len(far)), numbers(rng, len(far)))
 
     test_every_kind = all_categories(points=0.5, after="test_several_rows")
 
@@ -459,6 +461,9 @@ class TestNextTokenLogits:
         """any text, with models of any size"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
+        # More tokens than int8 has, and two heads where four would fit.
+        model = some_model(806, 200, 8, 1, 2, 2, 4, 3)
+        agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(128, 200, size=4), model)
 
     @check(points=0.5, after="test_two_blocks")
     def test_recorded_logits(self, student):
@@ -679,6 +684,9 @@ class TestSampleNext:
         """any logits at several temperatures: each token comes as often as it should"""
         for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
             draws_of(student, numbers(rng, n_vocab), temperature, rng, 100)
+        for temperature in (0.001, 0.02):  # and a floor of the temperature far above
+            draws_of(student, one_likely(330, int(rng.integers(330)), temperature), temperature, rng, 60)
+        share_of(student, [0.0, 1e-4, 3e-4, 2e-4], 0.0, 2, 1.0, 1.0, 20)
         for temperature in (0.01, 0.2, 40.0, 700.0):  # logits as far apart as the temperature is high
             draws_of(student, temperature * numbers(rng, 5), temperature, rng, 100)
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
