@@ -367,8 +367,8 @@ class TestHeadContributions:
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
         # Products that nearly cancel, which float32 cannot hold.
-        O, W_O = arrays_of([[[900000.3, 800000.7]], [[1, 2]]], [[0.8], [-0.90000041], [3], [4]])
-        agrees.head_contributions(O, W_O)
+        heads, W_O = arrays_of([[[900000.3, 800000.7]], [[1, 2]]], [[0.8], [-0.90000041], [3], [4]])
+        agrees.head_contributions(heads, W_O)
 
     @check(points=0.25, after="test_small_example")
     def test_the_sum(self, student, reference, rng):
