@@ -1021,6 +1021,33 @@ def only_the_last_token(attend, X):
 
 
 @wrong
+def compares_exactly(attend, X):
+    """You compare outputs exactly. A causal function may round differently if a later row changes, for example because
+    it adds up the same numbers in another order, and rounding is no change. Which comparison allows a tiny difference?"""
+    rng = np.random.default_rng(1)
+    Y = np.array(attend(X.copy()))
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t:] = rng.normal(size=X[t:].shape)
+        if not np.array_equal(np.array(attend(changed))[:t], Y[:t]):
+            return False
+    return True
+
+
+@wrong
+def adds_the_same_to_every_feature(attend, X):
+    """You add the same number to every feature of the later rows. That misses a leak that depends only on the difference
+    of two features, which stays as it was. Change the features by different amounts, for example by random numbers."""
+    Y = np.array(attend(X.copy()))
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t:] += 1.0
+        if not np.allclose(np.array(attend(changed))[:t], Y[:t]):
+            return False
+    return True
+
+
+@wrong
 def looks_one_row_back_only(attend, X):
     """You change one row of X and compare only the row just before it. A leak may reach further: position 1 may look at
     position 3 without any change in position 2. All the rows of the output before the change must stay the same."""

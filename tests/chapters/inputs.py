@@ -18,6 +18,27 @@ def arrays_of(*numbers):
     return [np.array(these, dtype=np.float64) for these in numbers]
 
 
+def products_that_cancel(one, other):
+    """Return the input category of rows of large numbers whose dot products are only a few units, for these two arguments."""
+
+    def make(values, rng):
+        X, Y = np.zeros_like(values[one]), values[other].copy()
+        if X.shape[-1] < 2:
+            return None
+        first, second = rng.uniform(2000, 5000, size=2)
+        X[..., 0], X[..., 1] = first, second
+        Y[..., 0] = rng.uniform(0.5, 1.5, size=Y.shape[:-1])
+        Y[..., 1] = (rng.uniform(-3, 3, size=Y.shape[:-1]) - first * Y[..., 0]) / second
+        return {one: X * rng.uniform(0.5, 1, size=(*X.shape[:-1], 1)), other: Y}
+
+    def cancel(values):
+        X, Y = values[one], np.swapaxes(values[other], -1, -2)
+        return 0 < np.abs(X @ Y).max() < 10 and (np.abs(X) @ np.abs(Y)).min() > 500
+
+    words = "products that nearly cancel", "dot products in which large products nearly cancel"
+    return InputCategory.custom(*words, cancel, make)
+
+
 def never_empty(mask):
     """Return the mask, with the first key allowed in each row that would otherwise have none."""
     mask = mask.copy()
@@ -105,7 +126,27 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
             return None
         return {**values, query: values[query] * (rng.uniform(100, 900) / max(np.abs(found).max(), 1e-3))}
 
+    def rest_of_first_row(values):
+        """Return how much weight the first row of scores leaves to all keys but the best."""
+        first = scores(values).reshape(-1, scores(values).shape[-1])[0]
+        e = np.exp(first - first.max(initial=-np.inf))
+        return 1 - 1 / e.sum() if e.size > 1 else 0.0
+
+    def almost_all_on_one(values, _rng):
+        few, many = 0.0, 100.0
+        for _ in range(40):
+            factor = (few + many) / 2
+            rest = rest_of_first_row({**values, query: values[query] * factor})
+            few, many = (factor, many) if rest > 0.0008 else (few, factor)
+        return {**values, query: values[query] * few}
+
     found = [
+        kind(
+            "almost all weight on one key",
+            "a weight of 0.999 and little left for the others",
+            lambda v: 0.0007 < rest_of_first_row(v) < 0.0009,
+            almost_all_on_one,
+        ),
         kind(
             "one far ahead",
             "a score far ahead of the others",
@@ -175,9 +216,11 @@ def settled(scores, limit=1e4, names=("Q", "K")):
         if top == 0 or 0.3 <= top <= limit:
             return values
         sizes = {name: np.abs(values[name]).max() for name in names}
-        name = (min if top > limit else max)(sizes, key=sizes.get)
-        found = values[name] * min((8.0 if top > limit else 3.0) / top, 9.9e5 / sizes[name])
-        return {**values, name: found.astype(values[name].dtype)}
+        factor = (8.0 if top > limit else 3.0) / top
+        for name in sorted(names, key=sizes.get, reverse=bool(top <= limit)):
+            used = min(factor, max(1.0, 9.9e5 / sizes[name]))
+            values, factor = {**values, name: values[name] * used}, factor / used
+        return values
 
     return constrain
 
@@ -199,13 +242,14 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
     return sharpen
 
 
-def room_above(mask):
+def room_above(mask, most=100):
     """Return how far a drawn forbidden score may be above the largest allowed score of its row.
 
     It may be 5 above. With hundreds of forbidden scores it is less, because the allowed scores have to keep a share of the
-    row's exps that a 1e-9 in a denominator does not change.
+    row's exps that a 1e-9 in a denominator does not change: the forbidden exps add up to at most ``most`` times the largest
+    allowed one.
     """
-    return np.clip(np.log(100 / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))), 0.05, 4.5)
+    return np.clip(np.log(most / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))), 0.05, 4.5 if most == 100 else 5.0)
 
 
 def settled_with_a_mask(scores, names=("Q", "K")):

@@ -1,7 +1,7 @@
 """The checks of chapter 0: shapes, axes, and how the checks work."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of
+from inputs import Contract, array, arrays_of, products_that_cancel
 
 from autograder.checking import (
     InputCategory,
@@ -103,36 +103,12 @@ def of_like_size(values, _rng):
     return values
 
 
-def products_that_cancel(values, rng):
-    """Return rows of large numbers whose dot products are only a few units."""
-    X, Y = np.zeros_like(values["X"]), values["Y"].copy()
-    if X.shape[1] < 2:
-        return None
-    X[:, 0], X[:, 1] = rng.uniform(2000, 5000, size=2)
-    Y[:, 0] = rng.uniform(0.5, 1.5, size=len(Y))
-    Y[:, 1] = (rng.uniform(-3, 3, size=len(Y)) - X[0, 0] * Y[:, 0]) / X[0, 1]
-    return {"X": X * rng.uniform(0.5, 1, size=(len(X), 1)), "Y": Y}
-
-
-def cancel(values):
-    """Return whether the dot products are far smaller than the products that they are sums of."""
-    X, Y = values["X"], values["Y"]
-    return 0 < np.abs(X @ Y.T).max() < 10 and (np.abs(X) @ np.abs(Y).T).min() > 500
-
-
 @exercise(
     "pairwise_dot",
     points=2,
     takes=Contract(
         {"X": array("n_q d"), "Y": array("n_k d")},
-        categories=[
-            InputCategory.custom(
-                "products that nearly cancel",
-                "dot products in which large products nearly cancel",
-                cancel,
-                products_that_cancel,
-            )
-        ],
+        categories=[products_that_cancel("X", "Y")],
         constrain=of_like_size,
     ),
 )

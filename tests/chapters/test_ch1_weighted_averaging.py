@@ -37,7 +37,33 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
             return q, K, V
 
 
-@exercise("weighted_average", points=2, takes=Contract({"weights": weights("n"), "X": array("n d")}))
+def rows_that_cancel(values, rng):
+    """Return weights that are ordinary numbers, and rows near a million whose average is only a few units."""
+    n, d = values["X"].shape
+    if n < 2:
+        return None
+    weights = some_weights(rng, n)
+    X = rng.choice([-1.0, 1.0], size=(n, d)) * rng.uniform(5e5, 7e5, size=(n, d))
+    last = weights[-1]
+    X[-1] = (rng.uniform(-3, 3, size=d) - weights[:-1] @ X[:-1]) / last
+    return {"weights": weights, "X": X} if np.abs(X[-1]).max() < 1e6 else None
+
+
+@exercise(
+    "weighted_average",
+    points=2,
+    takes=Contract(
+        {"weights": weights("n"), "X": array("n d")},
+        categories=[
+            InputCategory.custom(
+                "X: rows that nearly cancel",
+                "an average of large rows that is small",
+                lambda v: np.abs(v["weights"] @ v["X"]).max() < 10 and (v["weights"] @ np.abs(v["X"])).min() > 1e5,
+                rows_that_cancel,
+            )
+        ],
+    ),
+)
 class TestWeightedAverage:
     """Do the example on paper first. Multiply every row by its weight, then add up all the rows. Which shape is there
     after the first of these two steps?
@@ -85,8 +111,24 @@ def no_ties(values, rng):
     if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
         return values
     found = np.sort(scores(values))
-    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding errors
-    return values if len(found) == 1 or found[-1] - found[-2] > margin * max(1.0, np.abs(found).max()) else None
+    margin = 1e-10 * max(1.0, (np.abs(values["K"]) @ np.abs(values["q"])).max())  # far more than rounding errors
+    return values if len(found) == 1 or found[-1] - found[-2] > margin else None
+
+
+def a_hair_ahead(values, rng):
+    """Return keys of which the best leads by a share of 2e-9, which is far less than float32 can show."""
+    scores_wanted = np.full(len(values["K"]), 5000.0)
+    scores_wanted[rng.integers(1, len(scores_wanted))] += 1e-5  # not the first, which argmax takes if all are equal
+    q, K = values["q"].copy(), values["K"].copy()
+    q[-1], K[:, -1] = 2.0, 0.0
+    K[:, -1] = (scores_wanted - K @ q) / 2.0
+    return {**values, "q": q, "K": K}
+
+
+def is_a_hair_ahead(values):
+    """Return whether the best of several scores leads by less than a share of 1e-8."""
+    found = np.sort(scores(values))
+    return len(found) > 1 and 0 < found[-1] - found[-2] < 1e-8 * abs(found[-1])
 
 
 def best_key_last(values, _rng):
@@ -112,7 +154,14 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
                 lambda v: len(v["K"]) > 300 and scores(v).argmax() >= 300,
                 best_key_last,
                 sizes={"n": 305},
-            )
+            ),
+            InputCategory.custom(
+                "scores: more digits than float32 has",
+                "a best score that float32 cannot tell from the others",
+                is_a_hair_ahead,
+                a_hair_ahead,
+                sizes={"n": 5},
+            ),
         ],
         constrain=no_ties,
         draws=2,  # with few keys, a wrong rule may find the best one by chance
@@ -262,7 +311,7 @@ def temperature(values, _query):
     points=4,
     depends_on=("weighted_average", "softmax"),
     takes=Contract(
-        {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
+        {**LOOKED_UP, "temperature": real(1e-3, 1e9, default=True)},
         **rules_of_one_query(temperature),
     ),
 )

@@ -1,7 +1,7 @@
 """The checks of chapter 2: where the weights come from."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of, attention_contract
+from inputs import Contract, array, arrays_of, attention_contract, products_that_cancel
 
 from autograder.checking import (
     all_categories,
@@ -96,7 +96,11 @@ class TestProjectQKV:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("attention_scores", points=2, takes=Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k")}))
+@exercise(
+    "attention_scores",
+    points=2,
+    takes=Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k")}, categories=[products_that_cancel("Q", "K")]),
+)
 class TestAttentionScores:
     """For plain matrices this is `pairwise_dot` from chapter 0 with other names. Solve the example first, then think of
     the batch.

@@ -6,6 +6,7 @@ from inputs import Contract, array, arrays_of, attention_contract, function, rul
 from autograder.checking import (
     Average,
     CheckFailed,
+    InputCategory,
     Rng,
     all_categories,
     among,
@@ -487,6 +488,24 @@ def within_a_hundred(values, rng):
 RULES = rules_of_one_query()
 
 
+def large_numbers(values, rng):
+    """Return keys, values and g near a hundred, and a query so small that several keys share the weight."""
+    q = rng.uniform(0.5, 1, size=values["q"].shape)
+    drawn = {
+        n: rng.choice([-1.0, 1.0], size=values[n].shape) * rng.uniform(50, 100, size=values[n].shape) for n in "KVg"
+    }
+    spread = np.ptp(drawn["K"] @ q) / np.sqrt(len(q))
+    return {"q": q / max(spread, 1.0), **drawn}
+
+
+LARGE_NUMBERS = InputCategory.custom(
+    "K, V, g: near a hundred",
+    "keys, values and g with numbers near 100",
+    lambda v: min(np.abs(v[n]).min() for n in "KVg") >= 50 and len(v["K"]) > 1,
+    large_numbers,
+)
+
+
 def in_proportion(agrees, _name, values):
     """Compare at a tolerance that grows with the largest number on the way, of which right forms differ by about 1e-9."""
     largest = np.abs(values["K"]).max() * np.abs(values["V"] @ values["g"]).max()
@@ -502,7 +521,7 @@ def in_proportion(agrees, _name, values):
             name: array(shape, low=-limit, high=limit, tiny=1e-3)
             for (name, shape), limit in zip(ONE_QUERY.items(), (30, 30, 10, 10), strict=True)
         },
-        **{**RULES, "constrain": within_a_hundred},
+        **{**RULES, "categories": [*RULES["categories"], LARGE_NUMBERS], "constrain": within_a_hundred},
     ),
     equivalent={
         "gradient_with_a_guarded_softmax: `1e-09` → `2e-09`": "as right as 1e-9: rounding in proportion",

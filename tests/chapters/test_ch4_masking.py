@@ -39,8 +39,8 @@ def attention(keys, mixed):
     return attend("Y = np.zeros_like(X)", "for i in range(len(X)):", scores, mix, "return Y")
 
 
-# Each causal function computes row i from the rows up to i alone. So even a later NaN, an exact comparison or a shorter
-# sequence finds nothing. Each leak reacts smoothly to any change of the rows that it looks at.
+# Each causal function computes row i from the rows up to i alone. So even a later NaN or a shorter sequence finds nothing.
+# (In one of them, a later row decides the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
@@ -103,6 +103,16 @@ SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
 SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
 LARGE_SO_FAR, LARGE_TO_COME = running_sum_of("1e4 * X")
 SMALL_SO_FAR, SMALL_TO_COME = running_sum_of("1e-3 * X")
+
+ROUNDED_BY_THE_LAST = attend(
+    "back = X[-1:, 0].sum() > 0",
+    "Y = np.zeros_like(X)",
+    "for i in range(len(X)):",
+    "    for row in X[i::-1] if back else X[: i + 1]:",
+    "        Y[i] += row / 3",
+    "return Y",
+)
+FROM_A_DIFFERENCE = running_sum_and("Y[:-1] += 0.5 * (X[1:, :1] - X[1:, 1:2])")
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v", "keep": "n_q n_k"}
 SIX_ROWS = np.array([[0.5, -1, 2], [1.5, 0.5, -0.5], [-1, 1.5, 1], [2, -0.5, 0.5], [-1.5, -2, 1.5], [1, 2, -1.5]])
@@ -216,11 +226,17 @@ class TestPaddingMask:
     test_care = pure(points=0.25, after="test_small_example")
 
 
+def many_forbidden(values, rng):
+    """Return rows with one allowed score and 61 forbidden ones, all of them 5 above."""
+    allowed = rng.integers(62, size=(3, 1)) == np.arange(62)
+    return {**values, "scores": rng.uniform(-2, 2, size=(3, 1)) + np.where(allowed, 0.0, 5.0), "mask": allowed}
+
+
 def little_above(values, _rng):
     """Return the same inputs, with no forbidden score far above the allowed ones of its row."""
     scores = values["scores"]
     allowed = np.broadcast_to(values["mask"], scores.shape)
-    level = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True) + room_above(allowed)
+    level = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True) + room_above(allowed, 9000)
     above = (scores > level) & ~allowed & np.isfinite(level)
     if above.any():
         scores = scores.copy(order="K")
@@ -255,6 +271,14 @@ def drawn_with_mask(scores, mask):
                 "a mask with an axis fewer than the scores",
                 lambda v: v["scores"].ndim > v["mask"].ndim > 1,
                 drawn_with_mask((2, 3), (3,)),
+            ),
+            InputCategory.custom(
+                "rows: many forbidden and high",
+                "many forbidden scores, all far above the allowed one",
+                lambda v: (
+                    60 < v["mask"].shape[-1] < 70 and (v["mask"].sum(-1) == 1).all() and np.ptp(v["scores"]) > 4.9
+                ),
+                many_forbidden,
             ),
         ],
         constrain=little_above,
@@ -563,11 +587,12 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_what_is_allowed")
     def test_unusual_functions(self, student, rng):
-        """functions that return X itself, that do not see its signs or its size, and whose numbers are large or small"""
+        """functions that return X, that do not see signs, sizes or sums, and that round differently"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
+        judge_all(student, X, (ROUNDED_BY_THE_LAST, True), (FROM_A_DIFFERENCE, False))
 
     test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)
 

@@ -281,8 +281,8 @@ class WeightsArgument(ArrayArgument):
                     partial(self.ordinary, change=_tiny_and_large))
         yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
-        yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1) & (a > 0.99)).any(),
-                    partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 1e-4)))
+        yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1 - 3e-5) & (a > 0.99)).any(),
+                    partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 3e-4)), exclusive=True)
         yield Style("all equal", f"all numbers in a row of {name} equal", lambda a: a.shape[-1] > 1 and (a.max(-1) - a.min(-1) < 1e-12).any(),
                     partial(self.ordinary, change=lambda parts, _rng: np.ones_like(parts)), exclusive=True)
         yield Style("some equal", f"equal numbers in {name}", lambda a: np.unique(a).size < a.size,
@@ -366,6 +366,8 @@ class MaskArgument(ShapedArgument):
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))
+                if own > 1:
+                    yield Style("one axis", f"a {name} with a single axis", lambda m: m.ndim == 1, lambda shape, rng: self.ordinary(shape[-1:], rng), optional=True)
                 yield Style("batch axes of its own", f"a {name} for each entry of the batch", lambda m: m.ndim > own, self.ordinary)
         # fmt: on
 

@@ -80,6 +80,8 @@ class NumberArgument(ItemArgument):
     def _large(self, rng: np.random.Generator) -> int | float:
         if self.whole:
             return int(rng.integers(math.ceil(max(self._middle, 0.5 * self.high)), int(self.high) + 1))
+        if self.low > 0 and self.high > 1e9 * self.low:
+            return float(10 ** rng.uniform(np.log10(self._middle), np.log10(self.high)))
         return float(rng.uniform(0.5, 1) * self.high)
 
     def ordinary(self, rng: np.random.Generator) -> int | float:

@@ -193,6 +193,26 @@ def _batches(contract: Contract) -> Iterator[InputCategory]:
         lambda request, _rng: setattr(request, "batch", (1,)),
         slot="batch",
     )
+    for path, argument in contract.leaves().items():
+        if isinstance(argument, ShapedArgument):
+            own = [axis for axis in argument.shape if axis != "..."]
+            may_be_mistaken = not argument.fixes_sizes or ("..." not in argument.shape and len(own) == 1)
+            if may_be_mistaken and own and own[0] in contract.letters():
+                yield _as_long_as_the_batch(path, own)
+
+
+def _as_long_as_the_batch(path: Path, own: list[str]) -> InputCategory:
+    """Return the category of arrays that have no batch axes, but as many rows as the batch has entries."""
+
+    def matches(call: BoundCall) -> bool:
+        shape = np.shape(call.values.get(path))
+        return len(shape) == len(own) and shape[0] > 1 and call.batch == shape[:1]
+
+    def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
+        request.batch, request.sizes[own[0]], request.styles[path] = (3,), 3, "fewer axes"
+
+    words = f"{'.'.join(path)}: as long as the batch", f"as many rows of {path[-1]} as entries in the batch"
+    return InputCategory(*words, matches, configure, slot="sizes", exclusive=True, optional=True)
 
 
 def _batch(count: int, phrase: str) -> InputCategory:
