@@ -76,7 +76,7 @@ def _class_mistakes(
         line = tree.body[0].lineno if tree.body else None
         yield Mistake(
             source.place(cell, line),
-            f"{what}, but its checks use the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
+            f"{what}, but its checks use the class {name}, as in {where}: write class {name}.",
             about=name,
         )
         return
@@ -206,9 +206,8 @@ def _function(
         if not attempt.defines(name, cell.source):
             defined = [node.name for node in functions]
             what = f"it defines {', '.join(defined)}" if defined else "it defines no function"
-            near = did_you_mean(name, defined)
             line = functions[0].lineno if functions else None
-            what = f"{what}, but its checks use {name}.{near} The function must have the name of the cell's grade_id."
+            what = f"{what}, but its checks use {name}. The function must have the same name as the cell's grade_id."
             yield Mistake(source.place(cell, line), what, about=name)
         return
     own, _ = definition_of(reference) or (None, "")

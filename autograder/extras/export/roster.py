@@ -93,10 +93,11 @@ def _require_columns(roster: Roster, head: Sequence[str], keys: Sequence[str], t
     if not missing and keys:
         return
     what = "gradebook downloaded from Canvas" if to == "canvas" else "worksheet or grades file downloaded from Moodle"
-    lacks = " and ".join(f"“{name}”" for name in missing) or f"any of {', '.join(KEYS[to])}"
+    named = " or ".join(f"“{name}”" for name in missing)
+    lacks = f"no column {named}" if missing else f"none of the columns {', '.join(KEYS[to])}"
     shown_head = ", ".join(escape_formula(name) for name in head[:8]) + (", …" if len(head) > 8 else "")
     raise CourseError(
-        f"{roster.path} is not a {what}: it has no column {lacks}, but {shown_head}. Nothing was written."
+        f"{roster.path} is not a {what}: it has {lacks}. Its columns are: {shown_head}. Nothing was written."
     )
 
 

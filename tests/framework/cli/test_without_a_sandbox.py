@@ -137,14 +137,14 @@ def test_watch_runs_nothing_without_being_asked(machine, places):
         assert "bubblewrap" in done.stderr
         assert (ADVICE in done.stderr) is advised
         assert not ran.exists()
-    assert "3 of 3 exercises hold" in watched(mine, "--unsafe-local", **machine)
+    assert "3 of 3 exercises solved" in watched(mine, "--unsafe-local", **machine)
     assert ran.read_text() == "as you"
 
 
 def test_watch_runs_the_code_in_a_sandbox_if_one_works(places):
     """The same notebook cannot write next to its folder, and is checked all the same."""
     _inside, mine, ran = places
-    assert "3 of 3 exercises hold" in watched(mine)
+    assert "3 of 3 exercises solved" in watched(mine)
     assert not ran.exists()
 
 
@@ -158,7 +158,7 @@ def watched(notebook, *options, **env):
     seen = ""
     for line in process.stdout:
         seen += line
-        if "exercises hold" in line:
+        if "exercises solved" in line:
             break
     process.terminate()
     process.wait(20)

@@ -112,7 +112,7 @@ CASES = {
     "checks that do not add up": (text(CHECKS, '"to_kelvin", points=2', '"to_kelvin", points=3'), rf"{CHECKS}, line \d+: TestToKelvin: the checks' points add up to 2, but the exercise 'to_kelvin' has 3"),
     "negative points": (text(CHECKS, "points=1, after=", "points=-1, after="), r"points add up to 0"),
     "unlisted package": (source(7, "readings =", "import scipy.special\nreadings ="), r"code cell 6, line 1: it imports scipy, but a student's code may import only numpy, matplotlib and the standard library"),
-    "package in several cells": (both(source(7, "readings =", "import scipy.special\nreadings ="), book(lambda _, document: document["cells"].append({"cell_type": "code", "metadata": {}, "source": "from scipy import special", "outputs": [], "execution_count": None}))), r"code cell 6, line 1: it imports scipy, as 1 cell below it does, and a student's code may import only numpy"),
+    "package in several cells": (both(source(7, "readings =", "import scipy.special\nreadings ="), book(lambda _, document: document["cells"].append({"cell_type": "code", "metadata": {}, "source": "from scipy import special", "outputs": [], "execution_count": None}))), r"code cell 6, line 1: it imports scipy, as 1 cell below it does, but a student's code may import only numpy"),
     "package that is not installed": (setting('c.Course.packages = ["numpy", "no_such_zzz"]'), r"'no_such_zzz', which is not installed here"),
     "stub without checks": (mark("to_kelvin", grade_id="to_celsius"), r"cell to_celsius: to_celsius is a stub, but no class of the checks has @exercise\('to_celsius'"),
     "checks without a stub": (without("to_kelvin"), rf"{NOTEBOOK}: to_kelvin is checked, but its stub is not there"),
@@ -126,14 +126,14 @@ CASES = {
     "not locked": (mark("check_to_kelvin", locked=False), r"cell check_to_kelvin: it is not locked"),
     "check above its stub": (book(lambda c, d: (d["cells"].remove(c["check_to_kelvin"]), d["cells"].insert(2, c["check_to_kelvin"]))), r"cell check_to_kelvin: it is above its stub"),
     "check not imported": (source(1, "from autograder import check, hint", ""), r"cell check_to_kelvin, line 1: no cell above it imports check\. Put “from autograder import check, hint”"),
-    "misspelt def": (source("to_kelvin", "def to_kelvin", "def to_kelvim"), r"cell to_kelvin, line 1: it defines to_kelvim, but its checks use to_kelvin. Is to_kelvin or to_kelvim misspelt\?"),
+    "misspelt def": (source("to_kelvin", "def to_kelvin", "def to_kelvim"), r"cell to_kelvin, line 1: it defines to_kelvim, but its checks use to_kelvin\. The function must have the same name as the cell's grade_id\."),
     "another def": (source("to_kelvin", "def to_kelvin", "def warm"), r"cell to_kelvin, line 1: it defines warm, but its checks use to_kelvin"),
     "no def": (book(lambda c, _d: c["to_kelvin"].update(source="# write it here")), r"cell to_kelvin: it defines no function, but its checks use to_kelvin"),
     "syntax error in a stub": (source("to_kelvin", "(celsius):", "(celsius:"), r"cell to_kelvin, line 1: Python cannot read it: '\(' was never closed"),
     "syntax error in a cell": (source(7, "readings =", "readings = ="), r"code cell 6, line 1: Python cannot read it: invalid syntax"),
     "marked by hand besides": (mark("to_kelvin", grade=True, points=1), r"cell to_kelvin: it is also marked for manual grading"),
     "stub of text": (book(lambda c, _d: c["to_kelvin"].update(cell_type="markdown")), r"cell to_kelvin: it is a text cell, but its exercise is checked as code"),
-    "no grade_id": (mark("to_kelvin", grade_id=None), r"code cell 2: it is marked as a stub and has no grade_id"),
+    "no grade_id": (mark("to_kelvin", grade_id=None), r"code cell 2: it is marked as a stub but has no grade_id"),
     "odd grade_id": (mark("check_to_kelvin", grade_id="check to_kelvin"), r"nbgrader allows only letters, digits, _ and - in a grade_id"),
     "same grade_id twice": (book(lambda c, d: d["cells"].append(c["to_kelvin"])), r"cell to_kelvin: the grade_id to_kelvin occurs 2 times \(cells 3 and 12 of all\)"),
     "not blank": (source("to_kelvin", "raise NotImplementedError", "return 0 * celsius"), r"cell to_kelvin, line 3: to_kelvin is not blank"),
@@ -152,7 +152,7 @@ CASES = {
     "wrong session": (source("to_kelvin", KELVIN, '"""Add.\n\n    >>> to_kelvin(0.0)\n    27.3\n    """'), r"cell to_kelvin, line 4: the docstring says that to_kelvin\(0\.0\) gives 27\.3, but the reference returns 273\.15"),
     "example that raises": (source("to_kelvin", "to_kelvin(0.0) is", "to_kelvin(None) is"), r"cell to_kelvin, line 2: the docstring's example to_kelvin\(None\) cannot be checked: the reference raises TypeError"),
     "hints that are one text": (text(CHECKS, '"quiz_ch1_units", points=1,', '"quiz_ch1_units", points=1, hints="Think.",'), rf"{CHECKS}, line \d+: TestQuiz has hints='Think\.', a single string, whose letters would count one by one"),
-    "depends_on that is one text": (text(CHECKS, 'depends_on=("to_kelvin",)', 'depends_on="to_kelvin"'), r"TestMeanKelvin has depends_on='to_kelvin', one text"),
+    "depends_on that is one text": (text(CHECKS, 'depends_on=("to_kelvin",)', 'depends_on="to_kelvin"'), r"TestMeanKelvin has depends_on='to_kelvin', a single string, whose letters would count one by one"),
     "unseeded generator": (text(CHECKS, "x = np.array([0.0])", "x = np.random.default_rng().normal(size=3)"), rf"{CHECKS}, line \d+: np\.random\.default_rng\(\) has no seed"),
     "unseeded draw": (text(CHECKS, "x = np.array([0.0])", "x = np.random.rand(3)"), rf"{CHECKS}, line \d+: np\.random\.rand\(…\) has no seed"),
     "unseeded at the top": (text(CHECKS, '@exercise("to_kelvin"', 'SOME = np.random.normal(size=3)\n\n\n@exercise("to_kelvin"'), rf"{CHECKS}, line \d+: np\.random\.normal\(…\) has no seed"),
@@ -164,9 +164,9 @@ CASES = {
     "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: the reference cannot be tried by it\. .*no 'mean_kelvim'"),
     "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"asks for the fixture 'studnet', which grading does not provide"),
     "reference that does not come back": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not come back: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), as the exercise to_kelvin was tried by {CHECKS}, line \d+, TestToKelvin\.test_freezing"),
-    "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing tries it"),
+    "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing runs it"),
     "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
-    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function of that name"),
+    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class of that name"),
     "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, but the release will not contain it: there is no such file in source/{CHAPTER}"),
     "data file outside the chapter": (both(source(7, "readings =", 'weather = open("../weather.txt").read()\nreadings ='), lambda root: (root / "source" / "weather.txt").write_text("1")), rf"code cell 6, line 1: it reads \.\./weather\.txt, which is outside source/{CHAPTER}\. The release contains only the files next to the notebook\. Put the file there, and read 'weather\.txt'"),
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a path on your machine that students do not have"),
@@ -176,10 +176,10 @@ CASES = {
     "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units occurs twice in c\.Course\.chapters"),
     "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
     "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
-    "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm holds no check"),
+    "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm has no checks"),
     "two classes of one exercise": (end(CHECKS, '\n\n@exercise("to_kelvin", points=1)\nclass TestAgain:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"a second class has checks of to_kelvin. The checks of the class in line \d+"),
-    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing. It replaces the check of line \d+, which it replaces"),
-    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin. It replaces the class of line \d+, which it replaces"),
+    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing. It replaces the check of line \d+\."),
+    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin. It replaces the class of line \d+\."),
     "class without @exercise": (end(CHECKS, '\n\nclass TestMore:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"TestMore has checks but is not marked with @exercise"),
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it is not in a class, so grading does not run it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
@@ -187,7 +187,7 @@ CASES = {
     "a second notebook with graded cells": (second_notebook, rf"source/{CHAPTER}/more\.ipynb: it has graded cells \(check_to_kelvin, .*\), but in a chapter only {CHAPTER}\.ipynb is graded\. Move them there"),
     "a second notebook to read": (beside("notes.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": "x"}]}'), ""),
     "a second notebook that is broken": (beside("notes.ipynb", "{"), r"notes\.ipynb: it is next to the chapter's notebook but cannot be read: "),
-    "data files too large": (too_large, r"the files next to the notebook take 65 MiB\. The limit is 64 MiB, .*  The largest is all\.npz with 65 MiB"),
+    "data files too large": (too_large, r"the files next to the notebook take 65 MiB\. The limit is 64 MiB, .*\. The largest is all\.npz with 65 MiB"),
     "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is not a function"),
     "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is not an exercise of this chapter\. Did you mean mean_kelvin\?"),
     "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not a valid notebook \(JSON error in line \d+"),
@@ -256,7 +256,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         CASES[case][0](course.root)
     done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
-    assert f"{CHAPTER} is not released. There are 4 mistakes:\n  - " in done.stderr
+    assert f"{CHAPTER} is not released. There are 4 problems:\n  - " in done.stderr
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         assert re.search(CASES[case][1], done.stderr)
     assert "Traceback" not in done.stderr

@@ -137,8 +137,8 @@ def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
 @pytest.mark.parametrize(
     ("to", "text", "told"),
     [
-        ("canvas", "Name,Mark\nAda,1\n", r"is not a gradebook downloaded from Canvas: it has no column “Student” and “ID”, but Name, Mark"),
-        ("moodle", "Name,Mark\nAda,1\n", r"is not a worksheet or grades file downloaded from Moodle: it has no column any of Identifier"),
+        ("canvas", "Name,Mark\nAda,1\n", r"is not a gradebook downloaded from Canvas: it has no column “Student” or “ID”\. Its columns are: Name, Mark\."),
+        ("moodle", "Name,Mark\nAda,1\n", r"is not a worksheet or grades file downloaded from Moodle: it has none of the columns Identifier, .*\. Its columns are: Name, Mark\."),
         ("canvas", "Student,ID\nAda,101\nEve,101\n", r"Rows 2 and 3 of .* have the same ID, '101'"),
         ("canvas", "", "is empty"),
         ("canvas", b"\xff\xfeS\x00t\x00", "is not UTF-8 text"),
