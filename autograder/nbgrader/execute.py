@@ -94,6 +94,7 @@ class ExecuteConfined(Execute):
         seconds = self.timeout if self.timeout and self.timeout > 0 else self.notebook_seconds
         return Limits(
             cell_seconds=min(float(seconds), self.notebook_seconds),
+            waiting=1.0,  # as in nbgrader, a cell that sleeps is stopped after `timeout` seconds
             submission_seconds=self.notebook_seconds,
             memory_mb=self.memory_mb,
             disk_mb=self.files_mb,

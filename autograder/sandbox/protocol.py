@@ -36,13 +36,14 @@ class SandboxStartError(SandboxUnavailable):
 class Limits:
     """The limits of one submission.
 
-    The seconds of calls and cells are processor time, so that other work on the machine does not count. ``submission_seconds``
-    are wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is the address space in MiB that a submission may
+    The seconds of calls and cells are processor time, so that other work on the machine does not count. By the clock, they may
+    take ``waiting`` times as long. ``submission_seconds`` are wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is the address space in MiB that a submission may
     use in addition to its packages.
     """
 
     call_seconds: float = 5.0
     cell_seconds: float = 10.0
+    waiting: float = 4.0
     submission_seconds: float = 60.0
     memory_mb: int = 2048
     disk_mb: int = 16

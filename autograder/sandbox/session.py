@@ -19,7 +19,6 @@ import numpy as np
 
 from autograder.base.foreign import Json, Value
 from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
-from autograder.sandbox.guest.failures import WAITING
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, pack, parse_head, rng_state, set_rng_state
 from autograder.sandbox.guest.wire_limits import TooBig, WireError
@@ -336,7 +335,7 @@ class ChildSession:
 
     def _wait_until(self, seconds: float) -> float:
         """Return when the parent stops waiting, a little later than the child's own limit of ``seconds`` of processor time."""
-        return min(time.monotonic() + WAITING * seconds + max(0.5, seconds / 4), self._deadline)
+        return min(time.monotonic() + self._limits.waiting * seconds + max(0.5, seconds / 4), self._deadline)
 
     def _ended(self) -> Answer:
         return Answer(stopped=self._stopped or "crash")

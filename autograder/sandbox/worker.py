@@ -113,7 +113,12 @@ class Worker(AbstractContextManager["Worker"]):
         killed: dict[int, CellOutcome] = {}
         timed_out = set(slow)
         done: dict[int, CellOutcome] = {}
-        order: dict[str, Any] = {"environment": dict(environment or {}), "seed": seed, "draw": draw}
+        order: dict[str, Any] = {
+            "environment": dict(environment or {}),
+            "seed": seed,
+            "draw": draw,
+            "waiting": limits.waiting,
+        }
         order |= {"output_chars": limits.output_kb << 10, "max_bytes": limits.result_mb << 20}
         order["call_seconds"] = limits.call_seconds
         with _provided(files or {}, on_disk=self.sandbox == "landlock") as provided:

@@ -221,7 +221,7 @@ def test_a_list_is_no_array():
     subject = FunctionSubject("lists", {"softmax_jacobian": softmax_jacobian})
     [verdict] = Judge(checks).judge(subject, only=frozenset({"softmax_jacobian"}), visible_only=True)
     assert (verdict.status, verdict.score) == ("failed", 0)
-    assert "softmax_jacobian(p) is a list of 3 items; an array of shape (3, 3) is asked for." in verdict.message
+    assert "softmax_jacobian(p) is a list of 3 items instead of an array of shape (3, 3)." in verdict.message
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -66,7 +66,7 @@ class CategoryCoverage:
             rows.setdefault(kind.partition(": ")[0], []).append(kind in self.covered)
         counts = ", ".join(f"{what} {sum(seen)}/{len(seen)}" for what, seen in rows.items())
         killed = self.mutants - len(self.survivors)
-        return f"{counts}; wrong on one kind only: {killed}/{self.mutants} killed" if self.mutants else counts
+        return f"{counts}, wrong for only one kind: {killed}/{self.mutants} killed" if self.mutants else counts
 
     def to_json(self) -> dict[str, Any]:
         """Return the coverage as JSON data."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from .wire_limits import Value
 
-__all__ = ["WAITING", "CallTimeout", "Clock", "JailLimits", "bases_of", "describe", "explain_jail_error", "shapes_of"]
+__all__ = ["CallTimeout", "Clock", "JailLimits", "bases_of", "describe", "explain_jail_error", "shapes_of"]
 
 
 try:
@@ -30,7 +30,6 @@ MAX_SHAPES = 6
 MAX_BASES = 50
 _NAME = re.compile(r"\b[A-Za-z_]\w{0,39}\b")
 CELL = "<cell "
-WAITING = 4  # how many times its limit on processor time a call may take by the clock
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock, which takes longer than the other one
 Result = TypeVar("Result")
 
@@ -42,10 +41,12 @@ class CallTimeout(BaseException):
 class Clock:
     """A soft limit of processor time: an alarm that raises ``CallTimeout`` in the running code, repeatedly.
 
-    Other work on a busy machine does not count, unless the code takes ``WAITING`` times as long by the clock. The alarm cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
+    Other work on a busy machine does not count, unless the code takes ``waiting`` times as long by the clock. The alarm
+    cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: float) -> None:
+        self._waiting = waiting
         self._armed = False
         self._signal, self._set = signal.signal, getattr(signal, "setitimer", None)
         self._now, self._processor_time = time.monotonic, time.process_time  # student code may replace them
@@ -71,7 +72,7 @@ class Clock:
         now = self._now()
         if now > self._read_at + _READ_EVERY:
             self._read_at, self._worked = now, self._processor_time()
-        self._most, self._latest = self._worked + seconds, now + WAITING * seconds
+        self._most, self._latest = self._worked + seconds, now + self._waiting * seconds
         try:
             # Installed every time, because student code may have replaced the handler.
             self._signal(signal.SIGALRM, self._ring)

@@ -35,14 +35,14 @@ _exec, _eval = exec, eval
 class Kernel:
     """The namespace of a notebook (its ``__main__``), its captured outputs and its clock."""
 
-    def __init__(self, *, seed: int, output_chars: int, draw: bool, jail: JailLimits | None = None) -> None:
-        self.clock = Clock()
+    def __init__(self, order: dict[str, Any], jail: JailLimits | None = None) -> None:
+        self.clock = Clock(order["waiting"])
         self._jail = jail
         self.capture = OutputCapture()
-        self.capture.draw = draw
+        self.capture.draw = order["draw"]
         self.sources: dict[str, tuple[str, list[str]]] = {}
         self.last_error: BaseException | None = None
-        self._output_chars = output_chars
+        self._output_chars = order["output_chars"]
         self._compile = _compiler()  # keeps the ``from __future__`` imports of earlier cells
         self._loop: NotebookLoop | None = None
         self._module = types.ModuleType("__main__")
@@ -52,8 +52,8 @@ class Kernel:
         sys.modules["__main__"] = self._module
         sys.stdout, sys.stderr = Stream("stdout", self.capture), Stream("stderr", self.capture)
         self._add_builtins()
-        np.random.seed(seed % 2**32)  # noqa: NPY002 - student code may use the global state
-        random.seed(seed)
+        np.random.seed(order["seed"] % 2**32)  # noqa: NPY002 - student code may use the global state
+        random.seed(order["seed"])
 
     def _add_builtins(self) -> None:
         # In ``builtins``, as in IPython, so that the namespace contains only the student's names.

@@ -236,7 +236,7 @@ def serve(
         connection.send(pack({"confined": True}))
         if jail is not None and order.get("files"):
             jail = replace(jail, alone=False)
-        kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"], jail=jail)
+        kernel = Kernel(order, jail)
         kernel.clock.handle_interrupts()
         late = False
         for index, name, source, optional, seconds in order["cells"]:

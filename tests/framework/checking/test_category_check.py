@@ -6,12 +6,8 @@ import pytest
 from autograder.authoring.audit import audit
 from autograder.authoring.audit.fault_model import CategoryCoverage, category_mutants
 from autograder.base.errors import CourseError
-from autograder.checking import (
-    Contract,
-    all_categories,
-    array,
-    exercise,
-)
+from autograder.checking import Contract, all_categories, array, exercise
+from autograder.course.secret import VARIABLE
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
@@ -33,8 +29,9 @@ DECLARED = 'takes=Contract({"celsius": array("... n")})'
 
 
 @pytest.fixture
-def declared(course):
-    """Return the mini course with a contract and a check of all categories in its first exercise."""
+def declared(course, monkeypatch):
+    """Return the mini course with a contract and a check of all categories in its first exercise, and a fixed secret."""
+    monkeypatch.setenv(VARIABLE, "a secret for the input categories")  # which category is found depends on the inputs
     checks = course.checks("ch1_units")
     change(checks, "import arrays_nd,", "import Contract, all_categories, array, arrays_nd,")
     change(checks, '@exercise("to_kelvin", points=2)', f'@exercise("to_kelvin", points=2, {DECLARED})')

@@ -358,7 +358,7 @@ def test_too_many_steps_are_told_to_the_author():
     reference = ReferenceProxy(REFERENCE)
     with track_answers():
         stack = reference.Stack()
-        with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*let a probe"):
+        with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*take the steps in a probe"):
             [stack.push(number) for number in range(MAX_STEPS + 1)]
 
 

@@ -193,7 +193,7 @@ def test_a_list_stands_for_an_array_unless_lists_are_refused():
     )
     assert matches((1.0, 2.0), right, lists=False).kind == "type"
     pair = matches(([1.0, 2.0], 3.0), (right, 3.0), lists=False)
-    assert pair.reason == "The first part is a list of 2 items; an array of shape (2,) is asked for."
+    assert pair.reason == "The first part is a list of 2 items instead of an array of shape (2,)."
     assert matches((right, 3), (right, 3.0), lists=False) is None
     assert matches([[1, "a"], right], [[1, "a"], right], lists=False) is None
 

@@ -105,8 +105,8 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
     standing = progress.read(laid_out.parents[1]).of(CHAPTER, "to_kelvin")
     assert (standing.status, standing.failed, standing.hints) == ("done", 1, 1)
     save(laid_out, **RIGHT)
-    watched.until("3 of 3 exercises hold")
-    watched.until("ch2_more.ipynb 0 of 3 exercises hold", key="n")
+    watched.until("3 of 3 exercises solved")
+    watched.until("ch2_more.ipynb 0 of 3 exercises solved", key="n")
     assert not watched.watch.step("q")
 
 
@@ -125,7 +125,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
         watched.watch.step("")
     save(laid_out, **RIGHT)
     began = time.monotonic()
-    watched.until("3 of 3 exercises hold")
+    watched.until("3 of 3 exercises solved")
     assert time.monotonic() - began < 9  # the cell would have had ten seconds
     assert not watched.watch._checker.busy
 
@@ -158,7 +158,7 @@ def test_a_file_that_is_being_saved_or_is_gone_is_waited_for(watched, laid_out):
     laid_out.unlink()
     watched.watch.step("")
     laid_out.write_bytes(whole)
-    watched.until("3 of 3 exercises hold")
+    watched.until("3 of 3 exercises solved")
 
 
 def test_no_examples_is_one_sentence(laid_out, monkeypatch):
