@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
@@ -18,162 +19,13 @@ from autograder.checking.findings import Finding
 __all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "rounded_limits", "stays_within"]
 
 # Runs in the student's process. It stops the function at twenty times the limit that it is given.
-COUNT = """
-import signal as _signal
-import sys as _sys
-from itertools import islice as _islice
-from time import process_time as _process_time
-
-class _Enough(BaseException):
-    pass
-
-def probe(function, limits, args, kwargs):
-    own_names = globals()
-    names, most = limits["calls"], limits["steps"]
-    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False}
-    seconds = limits.get("seconds", 0)
-
-    def step(number=1):
-        found["steps"] += number
-        if most and found["steps"] > 20 * most:
-            found["stopped"], found["steps"] = True, 20 * most
-            raise _Enough
-
-    def counting(kind, *methods):
-        def counted(name):
-            own = getattr(kind, name)
-            def method(self, *others):
-                step()
-                return own(self, *others)
-            return method
-        return type(kind.__name__, (kind,), {name: counted(name) for name in methods})
-
-    compare = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
-    items = {kind: counting(kind, *compare) for kind in (str, int, float, bytes)} if most else {}
-
-    def item(value, inner=False):
-        kind = type(value)
-        if kind in (list, tuple):
-            return kind([item(part, True) for part in value])
-        if kind is dict:
-            return {item(key, True): item(part, True) for key, part in value.items()}
-        if inner and kind in items:
-            return items[kind](value)
-        if callable(value) and getattr(value, "__name__", "") in found["calls"]:
-            return tallied(value, value.__name__)
-        return value
-
-    def tallied(called, name):
-        def call(*a, **k):
-            found["calls"][name] += 1
-            if found["calls"][name] > 20 * names[name]:
-                found["stopped"], found["calls"][name] = True, 20 * names[name]
-                raise _Enough
-            return called(*a, **k)
-        call.__name__ = name
-        return call
-
-    def take(value, depth=0):
-        # What gives its items only when it is asked works then: as much of it is asked here as is looked at later.
-        kind = type(value)
-        if hasattr(kind, "__next__"):
-            value = list(_islice(value, 1001))
-        if depth < 3 and issubclass(kind, dict):
-            value = list(value.values())
-        if depth < 3 and isinstance(value, (list, tuple, set, frozenset)):
-            for part in value:
-                take(part, depth + 1)
-
-    def line(frame, event, arg):
-        if frame.f_globals is own_names or (frame.f_code.co_name == "gc_callback" and "hypothesis" in frame.f_code.co_filename):
-            return None  # what counts is not counted, nor what is called by the garbage collector while checks are tried
-        if event == "line":
-            step()
-        return line
-
-    def ring(number, frame):
-        raise _Enough
-
-    args, kwargs = [item(value) for value in args], {key: item(value) for key, value in kwargs.items()}
-    found["steps"] = 0
-    home = getattr(function, "__globals__", {})
-    own = {name: home[name] for name in found["calls"] if callable(home.get(name))}
-    before, started = _sys.gettrace(), _sys.settrace
-    clock, handler = getattr(_signal, "setitimer", None) if seconds else None, None
-    begun = _process_time()
-    try:
-        if clock is not None:
-            try:
-                handler = _signal.signal(_signal.SIGVTALRM, ring)
-                clock(_signal.ITIMER_VIRTUAL, seconds, 0.05)
-            except ValueError:
-                clock = None  # not in the first thread: it is measured, and not cut short
-        home.update({name: tallied(value, name) for name, value in own.items()})
-        if most:
-            _sys.settrace(line)
-        take(home.get(function.__name__, function)(*args, **kwargs) if function.__name__ in own else function(*args, **kwargs))
-        if most and _sys.gettrace() is not line:
-            found["steps"] = -1
-    except _Enough:
-        pass
-    finally:
-        if clock is not None:
-            clock(_signal.ITIMER_VIRTUAL, 0)
-            _signal.signal(_signal.SIGVTALRM, handler)
-        found["seconds"] = _process_time() - begun
-        started(before)
-        home.update(own)
-    return found
-"""
+COUNT = Path(__file__).with_name("count_probe.txt").read_text(encoding="utf-8")
 
 
 _SHORT = 0.001  # seconds of a call that is quick enough, however its time grows
 # Also runs in the student's process, which does not learn how much longer the larger call may take. Only processor time counts, so other work on the machine hardly does. The shortest of
 # several runs is compared, because a cold cache, or a virtual machine whose processor is lent to others, makes a run longer.
-GROWTH = """
-import copy as _copy
-import gc as _gc
-import sys as _sys
-from itertools import islice as _islice
-from time import process_time as _process_time
-
-PATIENCE = 0.5  # seconds of processor time in which the two calls are repeated
-STEADY = 3  # rounds in which neither call was shorter than before, after which more would tell nothing new
-
-def probe(function, args, larger, kwargs):
-    if _sys.platform not in ("linux", "darwin"):
-        return {"small": 0.0, "large": 0.0}  # the clock is too coarse there
-
-    def take(value, depth=0):
-        kind = type(value)
-        if hasattr(kind, "__next__"):
-            value = list(_islice(value, 10000))
-        if depth < 3 and isinstance(value, (list, tuple)) and len(value) <= 50:
-            for part in value:
-                take(part, depth + 1)
-
-    def seconds(given):
-        own, named = _copy.deepcopy((list(given), dict(kwargs)))
-        getattr(function, "cache_clear", int)()
-        begun = _process_time()
-        take(function(*own, **named))
-        return _process_time() - begun
-
-    collects = _gc.isenabled()
-    _gc.disable()
-    try:
-        end = _process_time() + PATIENCE
-        small, large, rounds, steady = seconds(args), seconds(larger), 1, 0
-        while rounds < 5 or (steady < STEADY and _process_time() < end):
-            # One small call that is too long would hide slow code, so there are more of them.
-            now = min(small, *(seconds(args) for _ in range(3))), min(large, seconds(larger))
-            steady = steady + 1 if now[0] > 0.95 * small and now[1] > 0.95 * large else 0
-            (small, large), rounds = now, rounds + 1
-    finally:
-        if collects:
-            _gc.enable()
-    return {"small": small, "large": large}
-"""
+GROWTH = Path(__file__).with_name("growth_probe.txt").read_text(encoding="utf-8")
 
 
 def limits_of(
