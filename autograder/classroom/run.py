@@ -215,6 +215,6 @@ def _rejection(job: Job, chapter: str) -> str:
             names.append(f"and {len(others) - _MAX_NAMES:,} more")
         return (
             f"The submission has no {chapter}.ipynb, but it has {', '.join(names)}. "
-            "If that is the right notebook, rename it and grade again."
+            f"If {'that' if len(others) == 1 else 'one of them'} is the right notebook, rename it and grade again."
         )
     return ""
