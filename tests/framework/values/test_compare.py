@@ -189,8 +189,7 @@ def test_a_list_stands_for_an_array_unless_lists_are_refused():
         assert matches(found, right) is None
         assert matches((found, 3.0), (right, 3.0)) is None
     assert (
-        matches([1.0, 2.0], right, lists=False).reason
-        == "It is a list of 2 items instead of an array of shape (2,)."
+        matches([1.0, 2.0], right, lists=False).reason == "It is a list of 2 items instead of an array of shape (2,)."
     )
     assert matches((1.0, 2.0), right, lists=False).kind == "type"
     pair = matches(([1.0, 2.0], 3.0), (right, 3.0), lists=False)
