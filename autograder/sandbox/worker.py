@@ -113,14 +113,9 @@ class Worker(AbstractContextManager["Worker"]):
         killed: dict[int, CellOutcome] = {}
         timed_out = set(slow)
         done: dict[int, CellOutcome] = {}
-        order: dict[str, Any] = {
-            "environment": dict(environment or {}),
-            "seed": seed,
-            "draw": draw,
-            "waiting": limits.waiting,
-        }
+        order: dict[str, Any] = {"environment": dict(environment or {}), "seed": seed, "draw": draw}
         order |= {"output_chars": limits.output_kb << 10, "max_bytes": limits.result_mb << 20}
-        order["call_seconds"] = limits.call_seconds
+        order |= {"call_seconds": limits.call_seconds, "waiting": limits.waiting}
         with _provided(files or {}, on_disk=self.sandbox == "landlock") as provided:
             order["files"] = provided.sizes
             while True:
