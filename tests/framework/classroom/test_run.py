@@ -173,7 +173,7 @@ def test_names_of_other_files_are_not_all_told(course):
     for number in range(1000):
         file.with_name(f"{number:04}.ipynb").touch()
     [verdict] = regrade(course)
-    assert "0009.ipynb, and 990 more. If that is the one" in verdict.reason
+    assert "0009.ipynb, and 990 more. If that is the right notebook" in verdict.reason
     assert "0010" not in verdict.reason
 
 

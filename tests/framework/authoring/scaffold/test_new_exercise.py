@@ -176,7 +176,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
 @pytest.mark.parametrize(
     ("path", "text", "told"),
     [
-        (SOLUTIONS, "def f(:\n", f"Cannot add to {SOLUTIONS}, because Python cannot read it: line 1"),
+        (SOLUTIONS, "def f(:\n", f"{SOLUTIONS}, because Python cannot read it: line 1"),
         (CHECKS, "\udcff", "is not UTF-8 text (byte 0)"),
         (NOTEBOOK, "{", "ch1_units.ipynb: ch1_units.ipynb is not a valid notebook"),
         (SOLUTIONS, "import numpy as np\nlargest_gap = np.ptp\n", "line 2, is neither a function nor a class"),
@@ -270,7 +270,7 @@ def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
     assert [place for place in places if "still to be written" not in place] == []
     for old, new in (("item):", "item, times=1):"), ("Put `item`", "Lay `item`"), ("    def _secret", '    def peek(self):\n        """The top."""\n        return 0\n\n    def _secret')):  # fmt: skip
         change(course.root / SOLUTIONS, old, new)
-    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: Stack written anew.\n"
+    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: Stack updated.\n"
     expected = STACK_STUB.replace("item):", "item, times=1):").replace("Put `item`", "Lay `item`")
     assert stub() == f'{expected}\n\n    def peek(self):\n        """The top."""\n        raise NotImplementedError'
     assert all("still to be written" in str(m) for m in inspect_chapter(course, CHAPTER).mistakes)

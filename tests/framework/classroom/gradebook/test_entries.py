@@ -248,7 +248,7 @@ def configured(course, line):
 def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
     """It names the setting and what to do, and nothing is entered."""
     configured(course, 'get_config().AssignLatePenalties.plugin_class = "nowhere.TenPercent"')
-    with pytest.raises(CourseError, match=r"plugin_class is 'nowhere.TenPercent', .* PYTHONPATH=\. before it"):
+    with pytest.raises(CourseError, match=r"plugin_class is 'nowhere.TenPercent', .* PYTHONPATH=\. in front"):
         enter(load_course(course.root), verdict("ada"))
     with book_of(course) as book:
         assert not book.students
