@@ -48,14 +48,14 @@ def test_a_course_gets_them_as_if_it_had_spelled_them_out_and_may_have_its_own(c
 
 @pytest.mark.parametrize("left", [None, 'load_subconfig("course_config.py")\n'])
 def test_a_course_without_them_is_told_before_its_stubs_are_wiped(course, left):
-    """Nothing is released by nbgrader's own chain, and doctor says that nbgrader autograde would run code unconfined."""
+    """Nothing is released by nbgrader's own chain, and doctor says that nbgrader autograde would run code without a sandbox."""
     path = course.root / "nbgrader_config.py"
     path.unlink() if left is None else path.write_text(left)
     with pytest.raises(ReleaseError, match=r"There is no \S+/nbgrader_config\.py\.|does not make nbgrader use") as told:
         generate(course.root, "ch1_units")
     [probe] = [one for one in probe_course(course) if one.name == "nbgrader's own commands"]
     assert not probe.holds
-    assert "unconfined" in probe.detail
+    assert "without a sandbox" in probe.detail
     assert all(line in str(told.value) and line in probe.remedy for line in USE)
     path.write_text("\n".join(USE))
     assert records_examples(nbgrader_config(course))
