@@ -100,7 +100,7 @@ def place_of_function(course: Course, function: Callable[..., Value]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a question such as `` Is it x misspelt?`` if ``name`` is similar to one of ``known``, else ""."""
+    """Return a question such as `` Did you mean x?`` if ``name`` is similar to one of ``known``, else ""."""
     near = difflib.get_close_matches(name, sorted(set(known) - {name}), 1, _NEAR)
     return f" Did you mean {near[0]}?" if near else ""
 

@@ -209,7 +209,7 @@ def _function(
         if not attempt.defines(name, cell.source):
             defined = [node.name for node in functions]
             what = f"it defines {', '.join(defined)}" if defined else "it defines no function"
-            near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
+            near = did_you_mean(name, defined).replace("Did you mean", f"Is {name} or").replace("?", " misspelled?")
             line = functions[0].lineno if functions else None
             yield Mistake(
                 source.place(cell, line),
