@@ -28,13 +28,14 @@ $(STAMP): pyproject.toml .ci/venv
 demo: setup  ## a class of simulated students, released to, collected and graded, in a fresh folder
 	@$(BIN)/autograder demo $(ARGS)
 
-test: lint  ## lint, formatting, types and the whole test suite
+test: lint  ## lint, formatting, spelling, types and the whole test suite
 	@$(BIN)/python .ci/browser_files.py >/dev/null
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-lint: setup  ## lint, formatting and types only
+lint: setup  ## lint, formatting, spelling and types only
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/codespell *.md autograder benchmarks docs examples packaging solutions source tests
 	@$(BIN)/mypy
 
 format: setup  ## put the code into its usual form

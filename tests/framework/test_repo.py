@@ -328,3 +328,70 @@ def test_the_version_is_the_same_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     init = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
     assert f'__version__ = "{project["version"]}"' in init
+
+
+# --- its language -------------------------------------------------------------------------------------------------
+
+# Words that often make a sentence hard to read, such as "where" instead of "if". About four in five matches are true.
+_MARKERS = re.compile(
+    r";|\b[Ww]here (?:it|they|there|that|no|none|this|nothing|a|the|one)\b|\b(?:told|stands?|stood|beside|anew)\b"
+    r"|\b(?:one that|[Ww]hoever|those that|that which)\b"
+)
+_CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\)", re.DOTALL)
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of at least four words in prose. Code, formulas, links and tables are left out."""
+    parts = re.split(r"(?<=[.!?:])\s+|\n\s*\n|\n(?=[-*|#\d])", _CODE.sub("X", text))
+    return [" ".join(part.split()) for part in parts if len(part.split()) >= 4 and not part.startswith("|")]
+
+
+def _docstrings(folder: str) -> list[str]:
+    trees = [ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / folder).rglob("*.py"))]
+    nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)]
+    return [text for node in nodes if (text := ast.get_docstring(node))]
+
+
+def _messages() -> list[str]:
+    """Return the strings of the framework that are not docstrings. X replaces each expression in an f-string."""
+    texts = []
+    for path in PACKAGE.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in nodes:
+            if isinstance(node, ast.JoinedStr):
+                texts.append(
+                    "".join(
+                        getattr(part, "value", "X") if isinstance(part, ast.Constant) else "X" for part in node.values
+                    )
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+                texts.append(node.value)
+    return texts
+
+
+def _notebook_prose() -> list[str]:
+    notebooks = [json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "source").rglob("*.ipynb"))]
+    cells = [cell for notebook in notebooks for cell in notebook["cells"]]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(lambda: [page.read_text("utf-8") for page in PAGES if page.name != "changelog.md"], id="pages"),
+        pytest.param(_messages, id="messages"),
+        pytest.param(lambda: _docstrings("autograder"), id="docstrings"),
+        pytest.param(lambda: _docstrings("solutions/misconceptions"), id="misconceptions"),
+        pytest.param(lambda: _docstrings("tests/chapters"), id="hints"),
+        pytest.param(_notebook_prose, id="notebooks"),
+    ],
+)
+def test_sentences_are_plain(texts):
+    """At most 5 % of the sentences in each place contain a marker of hard English."""
+    sentences = [sentence for text in texts() for sentence in _sentences(text)]
+    marked = [sentence for sentence in sentences if _MARKERS.search(sentence)]
+    assert sentences
+    assert len(marked) <= 0.05 * len(sentences), "\n".join([f"{len(marked)} of {len(sentences)} sentences:", *marked])
