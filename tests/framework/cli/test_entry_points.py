@@ -73,7 +73,7 @@ def test_a_registered_command_is_listed_in_its_place_and_runs(installed):
 
 def test_a_registered_command_never_replaces_one_of_the_core(installed):
     """`autograder grade` stays the core's, whatever a distribution registers."""
-    assert "into nbgrader's gradebook" in " ".join(installed("grade", "--help").stdout.split())
+    assert "in nbgrader's gradebook" in " ".join(installed("grade", "--help").stdout.split())
 
 
 def test_a_command_that_cannot_be_loaded_is_reported(installed):
