@@ -205,7 +205,7 @@ def _as_long_as_the_batch(path: Path, own: list[str]) -> InputCategory:
     """Return the category of arrays that have no batch axes, but as many rows as the batch has entries."""
 
     def matches(call: BoundCall) -> bool:
-        shape = np.shape(call.values.get(path))
+        shape = np.shape(np.asarray(call.values.get(path)))
         return len(shape) == len(own) and shape[0] > 1 and call.batch == shape[:1]
 
     def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
