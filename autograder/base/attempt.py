@@ -24,10 +24,11 @@ _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\b
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
 _MAX_LEVELS = 80  # of a tree that is walked with recursion, which takes up to five calls for each level
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-# Each exercise looks at all cells, and each submission at the released ones. So what was found in them is kept, up to so many
+# Each exercise looks at all cells, and each submission at the released ones. So the results are cached, up to this
+# many characters of source.
 # characters of source. A syntax tree takes up to 500 times as much memory.
 _USUAL = 250_000
-_ONE_SUBMISSION = 4_000_000  # more than one submission has: its code is read in three ways
+_ONE_SUBMISSION = 4_000_000  # more than a submission needs, although its code is parsed in three ways
 _EMPTY = 100  # characters that are added for each source
 _UNREAD: Any = object()
 # Combining characters after each other. No language has more, and sorting them takes the square of their number.
@@ -159,7 +160,7 @@ class _CellCache(dict[tuple[Any, str], Any]):
         return result
 
     def trim(self) -> None:
-        """Drop what is too much, but never the last one."""
+        """Drop the oldest entries until the rest fits, but always keep the last one."""
         while self.size > self.room and len(self) > 1:
             oldest = next(iter(self))
             self.pop(oldest, None)

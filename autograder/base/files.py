@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk_error_advice", "write_atomically"]
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-DISK = FULL | {errno.EROFS}  # what ends all further writing there, for every notebook
+DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to that disk
 KEPT = "Graded notebooks are saved. Run the same command to continue."
 NO_ROOM = f"no space is left there. Free some space. {KEPT}"
 

@@ -101,7 +101,7 @@ class SubmissionMarks:
 
     @property
     def has_manual_entries(self) -> bool:
-        """Whether there is anything that the checks did not give."""
+        """Whether the mark has a part that the checks did not compute: a comment, a penalty, or manual or extra points."""
         marks = any(cell.by_hand is not None or cell.extra or cell.needs_manual_grade for cell in self.cells)
         return marks or bool(self.comments or self.penalty)
 

@@ -158,9 +158,13 @@ def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
 
 
 def _filled(actual: Value) -> dict[str, Value]:
-    """Return the parameter that a right result is not empty, if it is not. An empty one has every property of entries."""
+    """Return ``{"filled": True}`` if the right result is not empty, else ``{}``.
+
+    Otherwise an empty result would pass, because every statement about its entries is true.
+    """
     found = as_array(without_proxies(actual))
-    if found is None or not found.size:  # looked up only then, because nearly all results have entries
+    # Look up the right result only if this one is empty, because nearly all results have entries
+    if found is None or not found.size:
         found = as_array(right_of(actual))
     elif _observer.get() is None:
         return {}

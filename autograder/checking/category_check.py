@@ -79,7 +79,8 @@ def _covering(contract: Contract, seed: int) -> Covering:
     """Return the covering set of a contract, drawn once."""
     key = (id(contract), seed)
     if key not in _coverings:
-        _coverings[key] = contract, cover(contract, seed)  # the contract is kept so that no other gets its id
+        # Store the contract too, so that no other object can get its id while the entry exists
+        _coverings[key] = contract, cover(contract, seed)
     return _coverings[key][1]
 
 
@@ -107,7 +108,7 @@ class _CategorySearch:
             if failure := self._failure(ordinary):
                 return failure  # an ordinary input shows the mistake
             self._ordinary = ordinary.values
-        # Of one slot, such as how long an axis is, the gentlest comes first.
+        # If several categories share a slot, such as the length of an axis, try the mildest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
         for _ in range(2):  # each once before any of them again, because there may be more of them than calls

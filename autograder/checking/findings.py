@@ -107,5 +107,5 @@ def named(reason: str, call: str) -> str:
 
 
 def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
-    """Return the finding that ``actual`` is not what is ``asked`` for: a list of items, an array."""
+    """Return the finding that ``actual`` does not have the type called ``asked``, such as "an array"."""
     return _finding(type_difference(actual, asked, what))

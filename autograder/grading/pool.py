@@ -85,8 +85,8 @@ class Pool(AbstractContextManager["Pool"]):
         self._deaths: Counter[Job] = Counter()
         self._processes: dict[int, _Process] = {}  # by index among the workers
         self._ended: threading.Event | None = None  # ends the thread that watches the processes
-        # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets as many: otherwise
-        # one core would have two graders while another has none.
+        # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets
+        # the same number of graders. Otherwise one core would have two graders while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
 

@@ -25,8 +25,8 @@ from autograder.values import Rules, TableOptions, as_array, call_key, equal, fa
 
 __all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
 
-FEW_NUMBERS = 3  # as many wrong numbers are no coincidence
-# A message that praises a part of the code is true only if its mistake is the only one.
+FEW_NUMBERS = 3  # this many equal wrong numbers are not a coincidence
+# A message that praises a part of the code is true only if the code has no second mistake.
 PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 _STRICT = TableOptions(column_order=True)
 MAX_NUMBERS = 500  # numbers of one answer that its signature includes

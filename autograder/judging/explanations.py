@@ -91,7 +91,7 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
 
 
 # A product of two names, each with or without ``.T``. Before it there is an operator that binds less than ``@``, an opening
-# bracket, a comma, an equals sign or a word such as ``return``. After it there is nothing that belongs to the right operand.
+# bracket, a comma, an equals sign or a word such as ``return``. Nothing after the product belongs to its right operand.
 _PRODUCT = re.compile(
     r"(?:^|[=(\[{,:&|^<>]|[\w)\]]\s*[+-]|\b(?:return|yield|in|and|or|not|if|else|assert)\b)\s*"
     r"(?P<left>[A-Za-z_]\w{0,39})(?P<left_T>\.T)?\s{0,9}@\s{0,9}(?P<right>[A-Za-z_]\w{0,39})(?P<right_T>\.T)?(?!\w|\s*[.(\[]|\s*\*\*)"

@@ -28,7 +28,7 @@ __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
 NOT_ATTEMPTED = "Not attempted yet: its cell has no code of yours."
 MAX_SAID = 20_000  # characters of a check's message
-MAX_REPLAYED = 2  # failed checks of an exercise whose call is made again in a new process
+MAX_REPLAYED = 2  # how many failed checks of an exercise are repeated in a new process
 INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
 
 

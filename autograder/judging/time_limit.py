@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 __all__ = ["OutOfTimeError", "time_limit"]
 
-AGAIN = 0.25  # seconds until what was swallowed is raised again
+AGAIN = 0.25  # seconds after which the exception is raised again if the student's code caught it
 PATIENCE = 4  # times that it may be swallowed. Then it is raised at every step, so that no loop can continue
 STUCK = 2.0  # seconds without any reaction until a message explains the wait
 WAITING = 10  # how many times the limit on processor time a call may take by the clock

@@ -127,7 +127,8 @@ class Call:
         return answer if self.expects is None else self.expects.outcome(answer)
 
 
-SCRIPT = "# a script of steps\n"  # starts a probe that is as fast as a call, and can be sent together with others
+# The first line of a call sequence's probe: such a probe is fast, so it may be sent in a batch
+SCRIPT = "# a script of steps\n"
 
 
 class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots

@@ -58,7 +58,7 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
 def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
-    """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
+    """Return the numbers in ``value`` as an array, from any container. None if there are no numbers, or rows of several lengths.
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array. With a ``dtype`` of floats, booleans
     or dates, return an array of it, also of texts. This is the only function that makes an array from a student's list.
@@ -69,7 +69,7 @@ def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
         return None
     if isinstance(value, tuple | list):
         parts = [*_parts(value)]
-        # One text among thousands of parts, and NumPy would make each of them as long as that.
+        # If one of thousands of items is a long string, NumPy would make every item that long.
         if dtype is None and not all(isinstance(part, _NUMBERS) for part in parts):
             return None
         if sum(part.size for part in parts if isinstance(part, np.ndarray)) > MAX_NUMBERS:

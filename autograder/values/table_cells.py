@@ -61,7 +61,7 @@ def _of_items(items: list[Value]) -> Cells:
     if kinds == {"numbers"}:
         numbers = [np.nan if is_missing(item) else item for item in items]
         array = as_array(numbers, np.float64)
-        # Complex numbers, and whole numbers that no float holds, are no array.
+        # Complex numbers, and whole numbers too large for a float, cannot be converted.
         return Cells("other", items) if array is None else Cells("numbers", array)
     if kinds == {"booleans"} and len(there) == len(items):
         return Cells("booleans", as_array(items, np.bool_))

@@ -418,7 +418,7 @@ class MeasuredExercise:
 
     @cached_property
     def _planned(self) -> frozenset[Any]:
-        """The keys of the calls that the checks make of every submission."""
+        """The keys of the calls that the checks make on every submission."""
         return frozenset(call_key(call) for call in self.checks.plan(self.spec.name))
 
     def _answered(self, calls: Sequence[Call]) -> list[Call]:

@@ -36,7 +36,7 @@ from autograder.values import call_key, copy_argument, equal, family_of, fingerp
 __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
 
 _LOOSE_ENTRIES = 5  # entries tried if a check tolerates large differences, because some may hold any number
-_SHARE = 1e-4  # of a number, by which it is wrong
+_SHARE = 1e-4  # the relative error of a wrong number
 _SMALLEST = 2e-5  # the smallest difference, because checks accept rounding to six decimals
 _NARROW = 100  # times as much if an input is float32
 Function = Callable[..., Any]
@@ -97,7 +97,7 @@ class FaultCoverage:
 
 @dataclass(frozen=True)
 class _Fault:
-    """A fault program. It is right in every call that it does not affect."""
+    """A faulty version of the reference. It returns the right result in every call that its fault does not affect."""
 
     group: str
     name: str
@@ -154,7 +154,7 @@ class _Faulty(FunctionSession):
 
 
 class FaultModel:
-    """The checks of one exercise as its fault programs meet them."""
+    """Tests fault programs with the checks of one exercise."""
 
     def __init__(self, checks: ChapterChecks, exercise: str) -> None:
         self.checks, self.exercise = checks, exercise

@@ -53,7 +53,7 @@ def each_chapter(
         for chapter in chapters:
             yield chapter, work(course, chapter)
         return
-    # Start with the longest chapters, so that no process works alone on one at the end.
+    # Start with the longest chapters, so that a long chapter does not run alone at the end.
     longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chapters)), context, _begin) as pool:

@@ -1,6 +1,7 @@
 """Mirror images of misconceptions: the same mistake with queries for keys, the last for the first, columns for rows.
 
-A message that names one of the two is false for a student who made the other. So some call has to separate them.
+If a student made one mistake and reads the message of its mirror image, the message is false. So some call has to
+distinguish the two.
 """
 
 from __future__ import annotations

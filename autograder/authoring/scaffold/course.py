@@ -36,7 +36,10 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:
-    """Return the texts of a course's files by path. Each template ends in .txt, so that no tool takes it for what it becomes."""
+    """Return the texts of a course's files by path.
+
+    The template files end in .txt, so that no tool treats them as Python files or notebooks.
+    """
     templates = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
     names = [path.relative_to(_TEMPLATES).as_posix().removesuffix(".txt") for path in templates]
     config = (

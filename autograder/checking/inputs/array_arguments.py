@@ -119,7 +119,10 @@ class ArrayArgument(ShapedArgument):
         # fmt: on
 
     def categories(self, path: Path) -> Iterator[InputCategory]:
-        """Yield the categories of the styles. Those of rows need several, so a batch if the array has no other axis for them."""
+        """Yield the categories of the styles.
+
+        Styles about rows need several rows. If the array has no other axis for them, request a batch axis.
+        """
         for category in super().categories(path):
 
             def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:

@@ -32,7 +32,7 @@ from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 __all__ = ["categories_of", "is_excluded"]
 
 MANY_LETTERS = 6
-MOST = 1000  # a larger whole number is no size
+MOST = 1000  # a larger whole number is not treated as a size
 SQUARES = 20
 _BANDS = (8, 15), (16, 31), (32, 63)  # with the categories of long axes, sizes are spread over every power of two
 

@@ -214,7 +214,7 @@ def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence
 
 
 def _duration(value: Any) -> dt.timedelta:
-    """Return a duration. A server returns one, SQLite the timestamp that is so long after 1970."""
+    """Return a duration. A database server returns it as such. SQLite returns the timestamp of 1970-01-01 plus the duration."""
     if isinstance(value, dt.timedelta):
         return value
     end = parse_utc(value)

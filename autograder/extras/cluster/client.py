@@ -198,7 +198,7 @@ class _Run:
         try:
             found: list[Graded] | Refused = future.result()
         except KilledWorker:
-            if len(units) > 1:  # sent one by one, they show which one it was
+            if len(units) > 1:  # sent one at a time, they show which notebook killed the worker
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The process that graded this notebook was lost with its worker, several times over."

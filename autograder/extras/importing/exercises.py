@@ -138,7 +138,7 @@ def _chunks(answer: AnswerCell, origin: int) -> list[_Chunk]:
         solution = any(line.is_solution for line in lines)
         while solution and place < len(numbered) and numbered[place][0] is None:
             if _PLACEHOLDER.match(numbered[place][1].shown or ""):
-                break  # it replaces what follows, while a prompt is below what it replaces
+                break  # this placeholder replaces the lines below it, but a prompt replaces the lines above it
             lines.append(numbered[place][1])
             place += 1
         chunks.append(_Chunk(statement, lines, solution))

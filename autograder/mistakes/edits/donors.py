@@ -19,7 +19,7 @@ __all__ = ["Donor", "donor_lines", "donor_operator"]
 
 _MAX_SIZE = 24  # nodes of an expression: a larger one would be the whole solution in one place,
 _SHARE = 0.6  # and so would a larger share of the donor's result
-_STEP = 4  # nodes that a step around a student's own expression may always have
+_STEP = 4  # nodes that an expression may always have if it contains the student's own expression
 _MOST = 90  # expressions of each donor
 _MOST_LINES = 12
 HOLE = "_the_students_own_"

@@ -150,7 +150,7 @@ def _items_of(value: Value) -> Iterated | None:
     kind = type(value)
     name = kind.__name__[:200] if kind.__name__.isprintable() else "iterator"
     if _BUILTIN.get(name, kind) is not kind:
-        name = f"class {name}"  # a student's own, which is no list if it is called one
+        name = f"class {name}"  # a student's class may be called list without being one
     if kind in _VIEWS or kind is _deque:
         return Iterated(value, name)
     if not hasattr(kind, "__next__"):
@@ -231,7 +231,8 @@ def _encode_time(value: Value) -> Json:
         offset = value.utcoffset()
         if offset is None:
             return None
-        zone = _encode_zone(_timezone(offset))  # times are compared by it, so no name of another library is needed
+        # Times are compared by their offset, so the zone's name in another library is not needed
+        zone = _encode_zone(_timezone(offset))
     day = [value.year, value.month, value.day] if kind is _datetime else []
     parts = [value.hour, value.minute, value.second, value.microsecond, value.fold, zone]
     return ["datetime" if day else "time", *day, *parts]

@@ -168,7 +168,8 @@ class Zygote:
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        # scikit-learn reads the loaded libraries there, to limit their threads. A /proc of the child's own is empty, and
+        # scikit-learn reads the loaded libraries there, to limit their threads. If the child has a /proc of
+        # its own, that is empty. Then scikit-learn finds the libraries in another way.
         # then scikit-learn finds them in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])

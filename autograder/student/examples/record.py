@@ -231,7 +231,7 @@ class _Recorder(Outcomes):
         return self._called(Call(function, args, kwargs, source), value)
 
     def outcome(self, call: Call) -> Value:
-        """Record a call or a script. One that is to raise is recorded with what is right."""
+        """Record a call or a script. If the call has to raise an error, record the errors that count as right."""
         return self._called(call, self._checks.reference.answer(call))
 
     def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:

@@ -92,7 +92,7 @@ def check_by_examples(
 def packages_for(notebooks: Iterable[Path]) -> list[str]:
     """Return the usual packages and those that ``notebooks`` import, as far as they are installed.
 
-    No notebook gets what is installed together with this framework.
+    Packages that are installed only because this framework needs them are not included.
     """
     modules: set[str] = set()
     for path in notebooks:
