@@ -380,7 +380,7 @@ def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
 def plot_with_pcolormesh(weights, query_tokens, key_tokens, ax=None):
     """pcolormesh, with ticks in the middle of rows and columns, a flipped axis, and numbers as text."""
     if ax is None:
-        ax = plt.gca()
+        _, ax = plt.subplots()
     ax.pcolormesh(weights, cmap="Greys", edgecolors="white")
     ax.set_xticks(np.arange(weights.shape[1]) + 0.5, labels=key_tokens)
     ax.set_yticks(np.arange(weights.shape[0]) + 0.5, labels=query_tokens)

@@ -562,9 +562,10 @@ class TestIsCausal:
 
     @check(visible=True, after="test_small_examples")
     def test_leaks_that_are_easily_overlooked(self, student):
-        """a faint leak, a leak that keeps each row's sum, and a leak that keeps its length"""
+        """a faint leak, leaks that keep each row's sum or length, and a leak through a difference of features"""
         judge_all(student, SIX_ROWS, (OWN_ROW_AND_PLACE, True), (FAINTLY_THE_LAST, False))
         judge_all(student, SIX_ROWS, (ONE_TAKES_FROM_THE_OTHER, False), (TURNED_BY_WHAT_FOLLOWS, False))
+        judge_all(student, SIX_ROWS, (ROUNDED_BY_THE_LAST, True), (FROM_A_DIFFERENCE, False))
 
     @check(points=1, after="test_one_row_leaks")
     def test_leaks_at_one_place(self, student, rng):

@@ -201,7 +201,7 @@ def test_wrong_usage_is_told(course, tmp_path):
     notebook = str(handed_in(course, CHAPTER)[0].path)
     address = ["--scheduler", "tcp://127.0.0.1:1"]
     for folder, arguments, told in (
-        (course.root, ["grade", CHAPTER, "--workers", "2", *address], "say one of them"),
+        (course.root, ["grade", CHAPTER, "--workers", "2", *address], "Use one of them"),
         (tmp_path, ["check", notebook, *address], "Name one with --course FOLDER"),
     ):
         command = [sys.executable, "-m", "autograder", *arguments]
