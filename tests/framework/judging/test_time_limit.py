@@ -55,12 +55,16 @@ def generating():
     """A generator that ignores everything thrown into it."""
 
     def numbers():
-        while True:
+        while not over:
             with contextlib.suppress(BaseException):
                 yield 1
 
-    for _ in numbers():
-        pass
+    over = False
+    try:
+        for _ in numbers():
+            pass
+    finally:  # so that closing the generator succeeds
+        over = True
 
 
 def asleep():
