@@ -84,9 +84,10 @@ class FunctionSession:
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
         answered: list[tuple[Value, Answer]] = []
-        for call in calls:
-            value, answer = self._run(call)
-            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        with _without_warnings():
+            for call in calls:
+                value, answer = self._run(call)
+                answered.append((value, answer) if hold else (None, _with_value(answer, value)))
         given = [_with_value(a, v) if hold else a for v, a in answered]
         return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
@@ -186,7 +187,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
-            with _without_warnings(), _memory(call.memory_mb), self._time_limit(stuck):
+            with _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
