@@ -196,7 +196,9 @@ class FunctionSession:
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
         finally:
             self._called()
-        return value, Answer(changed=changed_arguments(call, args, kwargs))
+        given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}
+        same = tuple(k for k, argument in given.items() if argument is value and type(value) is np.ndarray)
+        return value, Answer(changed=changed_arguments(call, args, kwargs), same=same)
 
 
 @dataclass
@@ -232,7 +234,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return Answer(normalize_result(value), changed=answer.changed)
+        return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected

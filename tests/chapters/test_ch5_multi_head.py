@@ -533,8 +533,8 @@ class TestPlotAttention:
     @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
         """a sentence with its translation, and many kinds of weights"""
-        queries, keys = [*SENTENCE, "now", "."], [*TRANSLATION, *(f"word {i}" for i in range(9))]
-        rows = softened(rng, 2 * len(queries), len(keys))[::2]  # not contiguous in memory
+        queries, keys = [*SENTENCE, "now", "."], [*TRANSLATION, *(f"word {i}" for i in range(13))]
+        rows = softened(rng, len(queries), len(keys))[::-1]  # with negative strides
         rows[0] = np.eye(len(keys))[3]
         rows[1] = 1 / len(keys)
         rows[2, 1:] *= np.resize([1e-9, 1e-9, 1e-3, 1e-3, 1e-4, 0], len(keys) - 1) / rows[2, 1:].max()
@@ -544,10 +544,11 @@ class TestPlotAttention:
     @check(points=0.25, after="test_given_axes")
     def test_given_axes_with_a_sentence(self, student, reference, rng):
         """more queries than keys, in given Axes"""
-        words = [f"word {i}" for i in range(16)]
+        look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
+        words = [f"word {i}" for i in range(20)]
         # A color map has 256 colors. Weights that are closer than this may have the same color in a right picture.
-        shares = rng.permuted(np.tile(np.arange(8) / 28, (16, 1)), axis=1)
-        look(student, reference, np.asfortranarray(shares), words, words[::2], LOOK_WITH_AXES)
+        shares = rng.permuted(np.tile(np.arange(8) / 28, (20, 1)), axis=1)
+        look(student, reference, np.asfortranarray(shares), words, words[:8])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):

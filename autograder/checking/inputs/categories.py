@@ -60,7 +60,9 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
         low, high = contract.limits_of(letter)
         if low <= 1:
             yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
-        if letter in contract.sizes and 1 < high <= LONGEST:  # the longest first, because an axis longer than 300 is longer than 64
+        if (
+            letter in contract.sizes and 1 < high <= LONGEST
+        ):  # the longest first, because an axis longer than 300 is longer than 64
             yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
         for length in LONG_AXES[::-1]:
             if high > length:
@@ -125,10 +127,6 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
             yield _relation(one, other, sign, compare, numbers)
 
 
-def _with_number(name: str, number: int, values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value]:
-    return {**values, name: number}
-
-
 def _relation(
     one: str, other: str, sign: str, compare: Callable[[int, int], bool], numbers: list[str]
 ) -> InputCategory:
@@ -149,7 +147,7 @@ def _relation(
             if name == "batch":
                 request.batch = (number,)
             elif name in numbers:
-                request.after.append(partial(_with_number, name, number))
+                request.after.append(lambda values, _rng, one=name, size=number: {**values, one: size})
             else:
                 request.sizes[name] = number
 

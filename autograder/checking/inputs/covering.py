@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -155,14 +154,14 @@ def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
 
     The slot "sizes" excludes the sizes of single axes, whose slots are called "size n" and so on.
     """
-    chosen = [categories[0]]
-    slots = {categories[0].slot}
-    for category in categories[1:]:
-        slot, single = category.slot, category.slot.startswith("size ")
-        taken = slot in slots or (single and "sizes" in slots) or (slot == "sizes" and any(s.startswith("size ") for s in slots))
-        if not (taken or chosen[0].exclusive or category.exclusive):
+    chosen: list[InputCategory] = []
+    slots: set[str] = set()
+    for category in categories:
+        slot, group = category.slot, "size" if category.slot.startswith("size ") else category.slot
+        excluded = {slot, {"size": "sizes", "sizes": "size"}.get(group, slot)}
+        if not chosen or not (excluded & slots or chosen[0].exclusive or category.exclusive):
             chosen.append(category)
-            slots.add(slot)
+            slots |= {slot, group}
     return chosen
 
 
@@ -187,13 +186,9 @@ def draw(
                 return None
             values = changed
     for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
-        values = replace_at(values, path, partial(_in_layout, layout))
+        values = replace_at(values, path, lambda v, to=layout: in_layout(v, to) if isinstance(v, np.ndarray) else v)
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
-
-
-def _in_layout(layout: str, value: Value) -> Value:
-    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:
