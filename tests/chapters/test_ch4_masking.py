@@ -273,6 +273,17 @@ def drawn_with_mask(scores, mask):
                 drawn_with_mask((2, 3), (3,)),
             ),
             InputCategory.custom(
+                "mask: a single column",
+                "a mask that allows or forbids whole rows",
+                lambda v: v["mask"].shape[-1] == 1 < v["scores"].shape[-1] and v["mask"].ndim > 1,
+                lambda v, rng: {
+                    **v,
+                    "mask": rng.permuted(np.arange(v["scores"][..., 0].size) % 2 == 0).reshape(
+                        *v["scores"].shape[:-1], 1
+                    ),
+                },
+            ),
+            InputCategory.custom(
                 "rows: many forbidden and high",
                 "many forbidden scores, all far above the allowed one",
                 lambda v: (
