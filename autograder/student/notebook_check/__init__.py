@@ -12,11 +12,12 @@ from autograder.checking.asserts import CheckFailed
 from autograder.student.notebook_check.checking import check_exercise, show_map
 from autograder.student.notebook_check.front_end import CheckInterrupted, CheckProblem, interrupted
 from autograder.student.notebook_check.helping import give_hint, show_solution
-from autograder.student.notebook_check.lookup import Target
+from autograder.student.notebook_check.lookup import Target, follow_cells
 
 __all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "check", "hint", "solution"]
 
 _NOTHING: Value = object()
+follow_cells()
 
 
 def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
