@@ -103,7 +103,7 @@ def _finish_release(course: Course, chapters: Sequence[str]) -> None:
     for chapter in chapters:
         mark_validated(course, chapter)
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
-    write_map(course, course.root / "release", released)
+    write_map(course, course.root / "release", released, course.audience)
 
 
 def generate(root: Path, chapter: str, *settings: str) -> None:
@@ -179,7 +179,7 @@ def hand_out(course: Course, folder: Path) -> None:
             shutil.copy2(path, copy)
         generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
-        write_map(course, whole, chapters)
+        write_map(course, whole, chapters, "self-learners")
         old = Path(temporary) / "old"
         if folder.exists():
             folder.replace(old)

@@ -178,7 +178,7 @@ class TestAfterTheAnswer:
         """The message of a wrong choice is at its own question."""
         text = said(notebook_check.CheckFailed, notebook, "q1, q2 = '(A)', 0.5\ncheck('quiz_ch9')")
         assert "✗ question 1: who asks '(A)' is not the answer. A key is looked at; it does not ask." in text
-        assert notebook("q1 = 'b'\ncheck('quiz_ch9')").startswith("quiz_ch9   2 of 2 points")
+        assert notebook("q1 = 'b'\ncheck('quiz_ch9')").startswith("quiz_ch9   3 of 3 checks passed")
 
     def test_a_damaged_seal_costs_nothing_but_what_is_in_it(self):
         """Hints that cannot be opened are not offered."""
