@@ -39,7 +39,7 @@ class _Cell(NamedTuple):
     saved: float
 
 
-class _Run(NamedTuple):
+class _CellRun(NamedTuple):
     """One run of a cell. ``key`` is the cell's id, or a part of its text that rarely changes."""
 
     key: str
@@ -48,7 +48,7 @@ class _Run(NamedTuple):
     at: float
 
 
-_runs: list[_Run] = []
+_runs: list[_CellRun] = []
 
 
 def asks_for(chapter: str, names: Mapping[str, Value], exercise: str) -> bool:
@@ -102,7 +102,7 @@ def _remember(result: Value) -> None:
     source = result.info.raw_cell.strip()
     if source:
         key = getattr(result.info, "cell_id", None) or _topic(source)
-        _runs.append(_Run(key, source, not result.success, time.time()))
+        _runs.append(_CellRun(key, source, not result.success, time.time()))
 
 
 def _topic(source: str) -> str:
@@ -149,7 +149,7 @@ def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: st
     return ""
 
 
-def _what_happened(name: str, run: _Run) -> str:
+def _what_happened(name: str, run: _CellRun) -> str:
     made = attempt.defined_names(run.source)
     if attempt.parsed(run.source) is None:
         return f"Python could not read the cell of `{name}` (a SyntaxError)"
