@@ -45,7 +45,9 @@ def write_map(course: Course, folder: Path, chapters: Sequence[str], audience: A
     """
     data = described(course, chapters)
     write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
-    write_atomically(folder / MAP_NAME, f"{json.dumps(edition(map_of(data), audience), ensure_ascii=False, indent=1)}\n".encode())
+    write_atomically(
+        folder / MAP_NAME, f"{json.dumps(edition(map_of(data), audience), ensure_ascii=False, indent=1)}\n".encode()
+    )
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:

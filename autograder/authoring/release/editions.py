@@ -44,7 +44,9 @@ def text_for(audience: Audience, text: str, where: str = "") -> str:
         raise CourseError(f"The cell {where} has {left[0][:60]} without its partner. {ends}")
     if alone:
         chosen = _without_points(_HEADING.sub(r"\1", chosen))
-    return chosen if chosen == text else re.sub(r"\n{3,}", "\n\n", re.sub(r" +$", "", chosen, flags=re.MULTILINE)).strip()
+    return (
+        chosen if chosen == text else re.sub(r"\n{3,}", "\n\n", re.sub(r" +$", "", chosen, flags=re.MULTILINE)).strip()
+    )
 
 
 def _without_points(text: str) -> str:

@@ -22,7 +22,8 @@ from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, 
 from autograder.student.notebook_check.front_end import CheckProblem
 
 __all__ = [
-    "Target", "asks_for", "cell_to_run", "find_chapter", "find_exercise", "folders_of", "follow_cells", "outdated", "usage",
+    "Target", "asks_for", "cell_to_run", "find_chapter", "find_exercise", "folders_of", "follow_cells", "outdated",
+    "saved_notebook", "source_folder", "usage",
 ]  # fmt: skip
 
 
@@ -31,8 +32,9 @@ MAX_SHOWN = 60  # characters of a cell's first line
 
 
 class _Cell(NamedTuple):
-    """A code cell as last saved, and when that was."""
+    """A code cell as last saved in ``path``, and when that was."""
 
+    path: Path
     key: str
     grade_id: str
     source: str
@@ -82,7 +84,7 @@ def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
                 text = ("".join(map(str, source)) if isinstance(source, list) else str(source)).strip()
                 nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
                 grade_id = str(nbgrader.get("grade_id", "")) if isinstance(nbgrader, dict) else ""
-                yield _Cell(str(cell.get("id")), grade_id, text, saved)
+                yield _Cell(path.absolute(), str(cell.get("id")), grade_id, text, saved)
         return
 
 
@@ -149,6 +151,21 @@ def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: st
     return ""
 
 
+def saved_notebook(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> Path:
+    """Return the notebook file. Raises ``CheckProblem`` if it is unknown, or if ``exercise`` was changed since it was saved."""
+    name, ran = exercise.name, _cell_of(names.get(exercise.name))
+    cell = next((cell for cell in _cells(chapter, names) if cell.grade_id == name), None)
+    if cell is None or (ran and not attempt.same_code(cell.source, ran)):
+        found = "is different" if cell is not None else "is missing"
+        raise CheckProblem(f"Save the notebook, then check again: the cell of `{name}` {found} in the saved file.")
+    return cell.path
+
+
+def source_folder(folder: Path) -> Path | None:
+    """Return the source folder of the course that ``folder`` is in, or None on a learner's computer."""
+    return next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
+
+
 def _what_happened(name: str, run: _CellRun) -> str:
     made = attempt.defined_names(run.source)
     if attempt.parsed(run.source) is None:
@@ -191,7 +208,7 @@ def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Pa
         if path.is_file():
             return _load(path), folder
     for folder in folders:
-        course = next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
+        course = source_folder(folder)
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
             return _load(_generate_examples(course, folder.name)), folder
     raise CheckProblem(

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-
 import pytest
-from jupyter_client.manager import KernelManager
 
 from autograder.student.terminal.starting import STARTUP
-from tests.support import ROOT
-from tests.support import examples_by_hand as by_hand
 
 pytestmark = pytest.mark.slow
 
@@ -27,77 +20,10 @@ QUIZ = 'q1 = "b"\nq2 = 0.5'
 CELLS = {"setup": SETUP, "softmax": SOFTMAX, "double": DOUBLE, "mean_of": MEAN, "picture": PICTURE, "quiz_ch9": QUIZ}
 
 
-class Notebook:
-    """A notebook file and a kernel. ``ids`` is whether the front end names the cells, as JupyterLab does and a browser does not."""
-
-    def __init__(self, folder, manager):
-        self.path = folder / f"{by_hand.CHAPTER}.ipynb"
-        self.manager, self.client, self.ids = manager, manager.blocking_client(), True
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
-
-    def save(self, **changed):
-        """Write the file, later than everything that was run."""
-        stubs = {"softmax", "mean_of", "quiz_ch9"}
-        cells = [
-            {
-                "id": name,
-                "cell_type": "code",
-                "source": source,
-                "metadata": {"nbgrader": {"grade_id": name}} if name in stubs else {},
-            }
-            for name, source in (CELLS | changed).items()
-        ]
-        self.path.write_text(json.dumps({"cells": cells}))
-
-    def run(self, name, source=None):
-        """Run a cell by its name, or another one, and return everything that it shows as one line."""
-        content = {"code": source or CELLS[name], "silent": False, "store_history": True}
-        content |= {"user_expressions": {}, "allow_stdin": False, "stop_on_error": False}
-        about = {"cellId": name} if self.ids else {}
-        message = self.client.session.msg("execute_request", content, metadata=about)
-        self.client.shell_channel.send(message)
-        shown = []
-        while True:
-            reply = self.client.get_iopub_msg(timeout=60)
-            if reply["parent_header"].get("msg_id") != message["header"]["msg_id"]:
-                continue
-            said = reply["content"]
-            if reply["msg_type"] == "status" and said["execution_state"] == "idle":
-                return " ".join(re.sub(r"\x1b\[[\d;]*m", "", " ".join(shown)).split())
-            shown += said.get("traceback", [said.get("text", said.get("data", {}).get("text/plain", ""))])
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory):
-    """A function that starts a kernel in a folder of its own, with a chapter's examples, and returns its notebook."""
-    managers = []
-
-    def start(**environment):
-        folder = tmp_path_factory.mktemp("course") / by_hand.CHAPTER
-        folder.mkdir()
-        by_hand.write_chapter(folder)
-        clean = {
-            n: v for n, v in os.environ.items() if not n.startswith(("JPY_", "JUPYTER", "NBGRADER", "PYTHONSTARTUP"))
-        }
-        manager = KernelManager()
-        manager.start_kernel(
-            cwd=str(folder), env=clean | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "i")} | environment
-        )
-        managers.append(manager)
-        notebook = Notebook(folder, manager)
-        notebook.save()
-        return notebook
-
-    yield start
-    for manager in managers:
-        manager.shutdown_kernel(now=True)
-
-
 @pytest.fixture(scope="module", params=[True, False], ids=["in JupyterLab", "without ids of cells"])
-def ready(kernels, request):
+def ready(kernels, by_hand_folder, request):
     """A notebook whose first cells were run, in a front end that names its cells or does not."""
-    notebook = kernels()
+    notebook = kernels(by_hand_folder(), CELLS)
     notebook.ids = request.param
     for name in ("setup", "double", "mean_of"):
         notebook.run(name)
@@ -172,9 +98,9 @@ def test_a_quiz_is_not_checked_with_older_answers(notebook):
 FIRST = "Run that cell first, or all cells above this one (Run › Run All Above Selected Cell)."
 
 
-def test_after_a_restart_each_cell_names_the_one_to_run(kernels):
+def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder):
     """The set-up was run, and nothing else. A name that no cell defines keeps its traceback, and so does an error in a function."""
-    notebook = kernels()
+    notebook = kernels(by_hand_folder(), CELLS)
     notebook.run("setup")
     missing = f"is defined in the cell that begins `def softmax(x, axis=-1):`. {FIRST}"
     assert notebook.run("check", "check(softmax)") == f"`softmax` {missing}"
@@ -192,10 +118,10 @@ def test_after_a_restart_each_cell_names_the_one_to_run(kernels):
     assert notebook.run("picture") == "drawn 1.0"
 
 
-def test_a_kernel_of_start_names_the_set_up(kernels, tmp_path):
+def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder, tmp_path):
     """Its kernels know the notebook before any cell was run, so that ``check`` itself may be missing."""
     (tmp_path / "startup.py").write_text(STARTUP)
-    notebook = kernels(PYTHONSTARTUP=str(tmp_path / "startup.py"))
+    notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(tmp_path / "startup.py"))
     missing = f"is defined in the cell that begins `# The set-up.`. {FIRST}"
     assert notebook.run("check", "check(softmax)") == f"`check` {missing}"
     assert notebook.run("picture") == f"`requires` {missing}"
