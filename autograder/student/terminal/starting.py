@@ -112,7 +112,12 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     try:
         while True:
             with contextlib.suppress(KeyboardInterrupt):  # JupyterLab receives it too and asks for confirmation
-                return process.wait()
+                status = process.wait()
+                if status and "--allow-root" not in options and getattr(os, "geteuid", lambda: 1)() == 0:
+                    say(
+                        "You are root, as in many containers. JupyterLab then needs: autograder start --lab=--allow-root"
+                    )
+                return status
     finally:
         if process.poll() is None:  # this process is exiting
             process.terminate()
