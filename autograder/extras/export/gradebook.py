@@ -1,8 +1,11 @@
-"""Read the class and its marks from a gradebook for an export."""
+"""Read the class and its marks from a gradebook for an export, and write cells and CSV files that every system reads."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +14,16 @@ from typing import Literal
 from autograder.base.errors import CourseError
 from autograder.base.formatting import number, points
 from autograder.base.marks import CHECK, SubmissionMarks
-from autograder.base.spreadsheets import format_points
+from autograder.base.sanitize import sanitize
+from autograder.base.spreadsheets import BOM, Sheet
 from autograder.classroom.gradebook.database import GradebookError, require_version
 from autograder.classroom.gradebook.people import ChapterBook, Person, read_book, read_class_list
 from autograder.classroom.gradebook.reading import query
 
-__all__ = ["BLANK", "POINTS_POSSIBLE", "ClassMarks", "Policy", "chapters_in", "feedback_text", "read_class", "shown"]
+__all__ = [
+    "BLANK", "POINTS_POSSIBLE", "ClassMarks", "Policy", "chapters_in", "escape_formula", "feedback_text", "format_points",
+    "read_class", "sheet_bytes", "shown",
+]  # fmt: skip
 
 _CHAPTERS = """
     SELECT DISTINCT assignment.name FROM assignment
@@ -26,6 +33,10 @@ _CHAPTERS = """
 """
 
 POINTS_POSSIBLE = "    Points Possible"  # as in Canvas's own files
+
+# Characters that start a formula, including their full-width forms and after leading spaces.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?\Z")
 
 State = Literal["graded", "waits", "missing"]
 
@@ -140,3 +151,21 @@ def feedback_text(marks: SubmissionMarks) -> str:
         parts.append(f"{name}: {points(cell.score, cell.max_score)}." + (f" {' '.join(said.split())}" if said else ""))
     late = [f"Late: {number(marks.penalty)} subtracted."] if marks.penalty else []
     return " ".join([*parts, *late])
+
+
+def format_points(value: float) -> str:
+    """Return a number of points with a decimal point and without trailing zeros: ``4.5``."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def escape_formula(text: str) -> str:
+    """Return text for a cell, with an apostrophe in front if a spreadsheet would read it as a formula. Numbers are not changed."""
+    text = sanitize(text)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
+
+
+def sheet_bytes(sheet: Sheet) -> bytes:
+    """Return the CSV file as bytes."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=sheet.delimiter, lineterminator=sheet.newline).writerows(sheet.rows)
+    return ((BOM if sheet.bom else "") + text.getvalue()).encode("utf-8", "replace")
