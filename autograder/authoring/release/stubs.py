@@ -16,6 +16,7 @@ from autograder.authoring.release.problems import (
     relative,
 )
 from autograder.authoring.release.worked_examples import wrong_examples
+from autograder.authoring.simulate import missing_imports
 from autograder.base import attempt
 from autograder.base.foreign import Value
 from autograder.checking.decorators import ExerciseSpec
@@ -174,6 +175,7 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
             yield from _answers(source, cell, tree, spec, checks)
         else:
             yield from _function(source, cell, tree, checks.references[name], checks.course)
+            yield from _imports(source, cell, checks.references[name], checks.course)
             if name not in blank:
                 line = _first_own_line(tree, name)
                 what = (
@@ -182,6 +184,19 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
                 )
                 yield Mistake(source.place(cell, line), what, about=f"{NOT_BLANK} {name}")
     yield from _given_away(source, checks)
+
+
+def _imports(source: SourceNotebook, cell: Cell, reference: Callable[..., Value], course: Course) -> Iterator[Mistake]:
+    try:
+        missing = missing_imports(cell.grade_id or "", reference, source.notebook)
+    except (ValueError, OSError):
+        return  # the trial run reports a reference whose source cannot be used
+    for name, line in missing.items():
+        what = (
+            f"the reference in {place_of_function(course, reference)} uses {name}, but no cell up to this one has `{line}`, so "
+            f"students who use {name} get a NameError. Put the import into the notebook's first code cell, or into the reference's body."
+        )
+        yield Mistake(source.place(cell), what, about=cell.grade_id or "")
 
 
 def _answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Value] | None:
