@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,61 @@ def _sentence(text: str) -> str:
         f"{text} has no seed, so its random numbers differ in every run: students would not get the same check. Use the "
         "fixture rng, draw with @given, or write np.random.default_rng(0)."
     )
+
+
+_CHANGES = frozenset({
+    "append", "extend", "insert", "pop", "popitem", "popleft", "appendleft", "remove", "clear", "add", "discard", "update",
+    "setdefault", "sort", "reverse", "shuffle", "fill",
+})  # fmt: skip
+_ADVANCES = _SEEDED_BY_ARGUMENT | {
+    "iter",
+    "count",
+    "cycle",
+    "open",
+    "map",
+    "zip",
+    "filter",
+    "enumerate",
+    "Counter",
+    "StringIO",
+}
+
+
+def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line of each change that a function makes to a name of the module or of its class, and a message.
+
+    Such a value is shared by all checks and students, so what a student gets would depend on who came before.
+    """
+    outside = {n.id: s.value for s in _assignments(tree.body) for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    owned = {t.id for c in classes for s in _assignments(c.body) for t in ast.walk(s) if isinstance(t, ast.Name) and isinstance(t.ctx, ast.Store)}  # fmt: skip
+    names = {c.name for c in classes}
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        nodes = list(ast.walk(function))
+        declared = {name for n in nodes if isinstance(n, ast.Global) for name in n.names}
+        local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | {a.arg for a in nodes if isinstance(a, ast.arg)}  # fmt: skip
+        shared = (outside.keys() | names) - (local - declared)
+        for node in nodes:
+            changed: ast.expr | None = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) and node.id in declared:
+                changed = node
+            elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+                changed = node.value if ast.unparse(node.value) != "self" else None
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner, source = node.func.value, outside.get(ast.unparse(node.func.value))
+                advances = isinstance(source, ast.Call) and _last(source) in _ADVANCES
+                changed = owner if node.func.attr in _CHANGES or advances else None
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "next" and node.args:
+                changed = node.args[0]
+            text = ast.unparse(changed) if changed is not None else ""
+            root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")
+            if root in shared or root == "type(self)" or (root == "self" and attribute.partition(".")[0] in owned):
+                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier ones."
+                yield node.lineno, f"{what} Create it inside of the check."
+
+
+def _assignments(body: list[ast.stmt]) -> list[ast.Assign | ast.AnnAssign]:
+    return [s for s in body if isinstance(s, ast.Assign | ast.AnnAssign)]
 
 
 def _names_of_sources(tree: ast.Module) -> dict[str, str]:
@@ -126,12 +182,16 @@ class CheckFile:
                 return f"{self.place(lines[-1] if lines else node.lineno)}, {node.name}.{check}"
         return f"{self.label}, {exercise}.{check}"
 
+    def expects_output(self, exercise: str) -> bool:
+        """Return whether a check of the exercise compares or reads what a call prints."""
+        return any(name == exercise and ".printed(" in ast.unparse(node) for name, node in self.exercises)
+
     def mistakes(self) -> Iterator[Mistake]:
         """Yield the mistakes that are visible in the text alone."""
         yield from self._twice()
         yield from self._overlooked()
         for tree, path in self._files():
-            for line, why in unseeded(tree):
+            for line, why in [*unseeded(tree), *shared_state(tree)]:
                 yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
 
     def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
@@ -203,6 +263,10 @@ class CheckFile:
         for node in self.classes:
             methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
             checks = [s.name for s in methods if _is_check(s) or s.name.startswith("test_")]
+            for method in methods if _exercise(node) else ():
+                if method.name.startswith("test_") and not _is_check(method):
+                    what = f"{node.name}.{method.name} has no @check(…), so it gives no points. Write @check(points=…) above it."
+                    yield Mistake(self.place(method.lineno), what, about=_exercise(node))
             if checks and not node.decorator_list and node.name not in bases:
                 what = f"{node.name} has checks but is not marked with @exercise(…), so grading does not run them."
                 yield Mistake(self.place(node.lineno), what)

@@ -37,10 +37,12 @@ class _Counted(io.TextIOBase):
 
     def __init__(self) -> None:
         self.characters = 0
+        self.beginning = ""
 
     def write(self, text: str) -> int:
-        """Count ``text``."""
+        """Count ``text``, and keep the beginning."""
         self.characters += len(text)
+        self.beginning = f"{self.beginning}{text}"[:80]
         return len(text)
 
 
@@ -76,13 +78,16 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 yield mistake
             if mistake is None:
                 calls_by_check[exercise, check.name] = calls
-            if output.characters > checks.course.limits.output_kb << 10 and exercise not in reported:
+            unexpected = (
+                output.beginning.strip() and not file.expects_output(exercise) and not reported & set(spec.depends_on)
+            )
+            too_much = output.characters > checks.course.limits.output_kb << 10
+            if exercise not in reported and (too_much or unexpected):
                 reported.add(exercise)
                 where = place_of_function(checks.course, checks.references[exercise])
-                what = (
-                    f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or "
-                    "print a line or two."
-                )
+                what = f"{exercise} prints “{output.beginning.strip().splitlines()[0]}” while {check.name} runs it, and no check looks at what it prints. Remove the print."
+                if too_much:
+                    what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)
         if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
             reported.add(exercise)
@@ -114,7 +119,7 @@ def _changed_calls(
 ) -> Iterator[Mistake]:
     """Load the check file again, and yield a mistake for each check whose calls change."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in calls_by_check.items():
+    for (exercise, name), calls in reversed(calls_by_check.items()):  # in another order, to find shared state
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
@@ -160,6 +165,10 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
+        values = [value for call in calls for value in (*call.args, *call.kwargs.values())]
+        if own := next((v for v in values if callable(v) and not isinstance(v, type)), None):
+            name = getattr(own, "__name__", "f").replace("<lambda>", "f")
+            return Mistake(where, _PASSES_A_FUNCTION.format(name), about=exercise), []
         return None, [call_key(call) for call in calls]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
@@ -198,6 +207,10 @@ _DRAWS_AGAIN = (
 _ASKS_NO_PURITY = (
     "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "
     "Add a check that calls student.{0}(…) without a probe, or remove pure()."
+)
+_PASSES_A_FUNCTION = (
+    "it passes a Python function to the student's code, which runs in another process. Pass its source instead, with Source from "
+    'autograder.checking: Source("def {0}(…): …", "{0}").'
 )
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 

@@ -6,7 +6,7 @@ import ast
 import doctest
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -14,10 +14,12 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 
-__all__ = ["wrong_examples"]
+__all__ = ["examples_note", "wrong_examples", "wrong_sessions"]
 
 _SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
+_GIVES = re.compile(r"(?:\b(?:gives|returns|is|yields)|→|->|==)\s+(?:about\s+)?(?=[\[\d({'\"-]|True|False|None)")
+_HINTS = re.compile(r"\b[Ee]xample|e\.g\.|for instance|\bgives\b|→")
 _OPEN, _CLOSED = "([{", ")]}"
 _SHOWN = 120  # characters of a value in messages
 
@@ -31,16 +33,22 @@ def wrong_examples(
 
     - ``>>>`` examples
     - ``name(values) is values``
-    - ``Example: values gives values`` and ``Example: x = values gives values``, for functions of one argument
+    - ``Example: values gives values``, for functions of one argument
+    - ``x = values, y = values … gives values``, in one sentence, with a value for each parameter without a default
 
-    Lists of numbers are passed as float arrays. Numbers must agree to the written digits. Each call may take ``seconds``.
+    Lists of numbers are passed as float arrays, and as lists if that fails. Numbers must agree to the written digits.
+    Each call may take ``seconds``.
     """
-    yield from _sessions(name, docstring, function, seconds)
+    yield from wrong_sessions(name, docstring, function, seconds)
     for place, text, arguments, expected in _in_sentences(name, docstring, function):
         line = docstring.count("\n", 0, place) + 1
+        if any(isinstance(value, list) for value in arguments.values()):
+            with suppress(Exception, OutOfTimeError), time_limit(seconds), np.errstate(all="ignore"):
+                if _agrees(_called(function, arguments), ast.literal_eval(expected), expected):
+                    continue
         try:
             with time_limit(seconds), np.errstate(all="ignore"):
-                result = function(*arguments)
+                result = _called(function, {key: _as_argument(value) for key, value in arguments.items()})
         except OutOfTimeError:
             yield line, f"the docstring's example {text} does not finish within {seconds:g} s."
             continue
@@ -52,25 +60,61 @@ def wrong_examples(
             yield line, f"the docstring says that {text} is {expected}, but the reference returns {_shown(result)}."
 
 
+def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
+    """Return which docstrings have an example that was compared with its function. Each is given with its name and function."""
+    groups: dict[str, list[str]] = {"compared": [], "not understood, so not compared": [], "no example": []}
+    for name, docstring, function in documented:
+        found = ">>>" in docstring or any(_in_sentences(name, docstring, function))
+        kind = "compared" if found else "not understood, so not compared" if _HINTS.search(docstring) else "no example"
+        groups[kind].append(name)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items() if names)
+
+
+def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]) -> Value:
+    """Call ``function``. Positional arguments have their place as the key."""
+    named = {key: value for key, value in arguments.items() if isinstance(key, str)}
+    return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
+
+
 def _in_sentences(
     name: str, docstring: str, function: Callable[..., Value]
-) -> Iterator[tuple[int, str, list[Value], str]]:
+) -> Iterator[tuple[int, str, Mapping[str | int, Value], str]]:
     """Yield each example in a sentence: its position, its source, its arguments, and the source of the expected value."""
+    read: set[int] = set()  # the places of expected values
     for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
         inside = _bracketed(docstring, match.end())
         verb = _SAYS.match(docstring, match.end() + len(inside))
         arguments = _arguments(inside)
         if inside and verb and arguments is not None and (expected := _value(docstring, verb.end())):
             yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
-    if _takes_one(function):
-        for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d-])", docstring):
+            read.add(verb.end())
+    parameters = inspect.signature(function).parameters.values()
+    required = {
+        p.name for p in parameters if p.default is p.empty and p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY}
+    }
+    if len(required) == 1:
+        for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d'\"({-])", docstring):
             given = _value(docstring, match.end())
             verb = _SAYS.match(docstring, match.end() + len(given))
             if given and verb and verb[0].split()[0] != "=" and (expected := _value(docstring, verb.end())):
-                yield match.start(), f"{name}({given})", [_as_argument(ast.literal_eval(given))], expected
+                yield match.start(), f"{name}({given})", {0: ast.literal_eval(given)}, expected
+                read.add(verb.end())
+    for verb in (m for m in _GIVES.finditer(docstring) if required and m.end() not in read):
+        begin = max((m.end() for m in re.finditer(r"[.:]\s|\n\s*\n", docstring[: verb.start()])), default=0)
+        named = {}
+        for match in re.finditer(r"(?<![\w.])(\w+) ?= ?", docstring[begin : verb.start()]):
+            if match[1] in {p.name for p in parameters} and (given := _value(docstring, begin + match.end())):
+                named[match[1]] = ast.literal_eval(given)
+        expected = _value(docstring, verb.end())
+        if required <= named.keys() and expected and not re.match(r" ?[a-z]", docstring[verb.end() + len(expected) :]):
+            given = ", ".join(f"{key}={value}" for key, value in named.items())
+            yield begin, f"{name}({given})", named, expected
 
 
-def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
+def wrong_sessions(
+    name: str, docstring: str, function: Callable[..., Value], seconds: float
+) -> Iterator[tuple[int, str]]:
+    """Yield the line and a message for each ``>>>`` example whose result differs. Its code can use ``name`` and its module."""
     try:
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
@@ -100,19 +144,20 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
     yield from failures
 
 
-def _arguments(text: str) -> list[Value] | None:
+def _arguments(text: str) -> dict[str | int, Value] | None:
     """Return the argument values of a call from the text in its brackets, or None if they are not literals."""
     with suppress(SyntaxError, ValueError, TypeError):
         call = ast.parse(f"f{text}", mode="eval").body
-        if isinstance(call, ast.Call) and not call.keywords:
-            return [_argument(node) for node in call.args]
+        if isinstance(call, ast.Call):
+            nodes = [*enumerate(call.args), *((k.arg or "", k.value) for k in call.keywords)]
+            return {key: _argument(node) for key, node in nodes}
     return None
 
 
 def _argument(node: ast.expr) -> Value:
     if isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.array", "numpy.array"} and len(node.args) == 1:
         return np.array(ast.literal_eval(node.args[0]))
-    return _as_argument(ast.literal_eval(node))
+    return ast.literal_eval(node)
 
 
 def _as_argument(value: Value) -> Value:
@@ -127,7 +172,9 @@ def _value(text: str, start: int) -> str:
     if start < len(text) and text[start] in _OPEN:
         literal = _bracketed(text, start)
     else:
-        match = re.compile(r"True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])").match(text, start)
+        match = re.compile(
+            r"'[^'\n]*'|\"[^\"\n]*\"|True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])"
+        ).match(text, start)
         literal = match[0] if match else ""
         # The first number of a calculation such as 3 * 4 is not the result.
         if literal and re.match(r"\s*(?:[*/+^@]|-\s)", text[start + len(literal) :]):
@@ -146,11 +193,6 @@ def _bracketed(text: str, start: int) -> str:
         if not depth:
             return text[start : end + 1]
     return ""
-
-
-def _takes_one(function: Callable[..., Value]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) == 1
 
 
 def _agrees(result: Value, expected: Value, text: str) -> bool:
