@@ -140,7 +140,7 @@ def _mistakes(
 ) -> tuple[Mistake, ...]:
     inspection = inspect_chapter(course, chapter)
     if inspection.checks is not None and inspection.source is not None and not inspection.mistakes:
-        say(f"{chapter}: examples in docstrings: {examples_note(documented(inspection.checks, inspection.source))}.")
+        say(f"{chapter}: {examples_note(documented(inspection.checks, inspection.source))}.")
     try:
         return inspection.with_trial_run(confinement)
     except SandboxStartError:

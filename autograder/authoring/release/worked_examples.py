@@ -20,6 +20,9 @@ _SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
 _GIVES = re.compile(r"(?:\b(?:gives|returns|is|yields)|→|->|==)\s+(?:about\s+)?(?=[\[\d({'\"-]|True|False|None)")
 _HINTS = re.compile(r"\b[Ee]xample|e\.g\.|for instance|\bgives\b|→")
+_COMPARED = "docstring examples that the reference agrees with"
+_NOT_UNDERSTOOD = "not understood, so not compared (write `f(2) is 4` or `>>>`)"
+_NONE = "docstrings without an example"
 _OPEN, _CLOSED = "([{", ")]}"
 _SHOWN = 120  # characters of a value in messages
 
@@ -62,10 +65,10 @@ def wrong_examples(
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
     """Return which docstrings have an example that was compared with its function. Each is given with its name and function."""
-    groups: dict[str, list[str]] = {"compared": [], "not understood, so not compared": [], "no example": []}
+    groups: dict[str, list[str]] = {_COMPARED: [], _NOT_UNDERSTOOD: [], _NONE: []}
     for name, docstring, function in documented:
         found = ">>>" in docstring or any(_in_sentences(name, docstring, function))
-        kind = "compared" if found else "not understood, so not compared" if _HINTS.search(docstring) else "no example"
+        kind = _COMPARED if found else _NOT_UNDERSTOOD if _HINTS.search(docstring) else _NONE
         groups[kind].append(name)
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items() if names)
 
