@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
 
+import numpy as np
+
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import Mistake, place_of_function, relative
 from autograder.base.errors import CourseError
@@ -21,6 +23,7 @@ from autograder.judging.proxies import ReferenceProxy
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.student.examples.record import recorded
 from autograder.values import call_key
+from autograder.values.as_json import encode_value
 
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
@@ -49,14 +52,19 @@ class _Counted(io.TextIOBase):
 def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
     """Load a chapter's checks. Raises ``CourseError``, also if importing the checks or solutions takes too long."""
     try:
-        with time_limit(_MODULE_SECONDS), _quiet():
-            return load_checks(course, chapter)
+        with time_limit(_MODULE_SECONDS), _quiet() as output:
+            checks = load_checks(course, chapter)
+        if text := output.beginning.strip():
+            what = f"Importing solutions/{chapter}.py and {relative(course, course.checks(chapter))}"
+            raise CourseError(f"{what} prints “{text.splitlines()[0]}”. Remove the print.")  # noqa: TRY301
     except OutOfTimeError:
         text = None
     except CourseError as error:
         if OutOfTimeError.__name__ not in str(error):
             raise
         text = str(error).replace(f": {OutOfTimeError.__name__}.", "")
+    else:
+        return checks
     where = text or f"solutions/{chapter}.py, {relative(course, course.checks(chapter))}"
     stopped = f"it was stopped after {_MODULE_SECONDS:g} s ({where})."
     raise CourseError(f"Importing the checks and solutions of {chapter} {NOT_BACK}: {stopped}")
@@ -84,8 +92,9 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
             too_much = output.characters > checks.course.limits.output_kb << 10
             if exercise not in reported and (too_much or unexpected):
                 reported.add(exercise)
-                where = place_of_function(checks.course, checks.references[exercise])
-                what = f"{exercise} prints “{output.beginning.strip().splitlines()[0]}” while {check.name} runs it, and no check looks at what it prints. Remove the print."
+                where = file.place_that_prints(exercise, check.name)
+                where = where or place_of_function(checks.course, checks.references[exercise])
+                what = f"{exercise} prints “{output.beginning.strip().splitlines()[0]}” while {check.name} runs it, and no check looks at it. Remove the print."
                 if too_much:
                     what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)
@@ -165,10 +174,12 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        values = [value for call in calls for value in (*call.args, *call.kwargs.values())]
-        if own := next((v for v in values if callable(v) and not isinstance(v, type)), None):
-            name = getattr(own, "__name__", "f").replace("<lambda>", "f")
-            return Mistake(where, _PASSES_A_FUNCTION.format(name), about=exercise), []
+        for value in (value for call in calls for value in (*call.args, *call.kwargs.values())):
+            try:
+                _ = isinstance(value, np.ndarray) or encode_value(value)
+            except TypeError as error:
+                why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
+                return Mistake(where, _PASSES.format(why), about=exercise), []
         return None, [call_key(call) for call in calls]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
@@ -208,9 +219,9 @@ _ASKS_NO_PURITY = (
     "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "
     "Add a check that calls student.{0}(…) without a probe, or remove pure()."
 )
-_PASSES_A_FUNCTION = (
-    "it passes a Python function to the student's code, which runs in another process. Pass its source instead, with Source from "
-    'autograder.checking: Source("def {0}(…): …", "{0}").'
+_PASSES = (
+    "it passes a value of type {0} to the student's code, which runs in another process and can receive only data. For a function, "
+    'pass its source, with Source from autograder.checking: Source("def f(x): …", "f"). For a random generator, pass Rng(1).'
 )
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 
@@ -240,7 +251,7 @@ def _quiet() -> Iterator[_Counted]:
     output, stdin = _Counted(), sys.stdin
     sys.stdin = io.StringIO()
     try:
-        with redirect_stdout(output), redirect_stderr(output):
+        with redirect_stdout(output), redirect_stderr(_Counted()):
             yield output
     finally:
         sys.stdin = stdin

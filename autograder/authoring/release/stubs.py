@@ -20,13 +20,13 @@ from autograder.authoring.release.problems import (
     place_of_function,
     relative,
 )
-from autograder.authoring.release.worked_examples import wrong_examples, wrong_sessions
+from autograder.authoring.release.worked_examples import wrong_calls, wrong_examples, wrong_sessions
 from autograder.authoring.simulate import missing_imports
 from autograder.base import attempt
 from autograder.base.foreign import Value
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
-from autograder.course.notebook import Cell, blank_exercises
+from autograder.course.notebook import Cell, blank_exercises, files_beside
 from autograder.judging.loader import ChapterChecks
 
 __all__ = [
@@ -317,6 +317,21 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
         known = checks.misconceptions[name] if not spec.answers else ()
         texts += [(place_of_function(checks.course, m.function), f"the message of {m.name}", m.message) for m in known]
     texts += [(source.place(c), "", c.source) for c in source.notebook.cells if c.role != "check"]
+    beside = [p for p in files_beside(checks.course.source(checks.chapter)) if p.suffix in {".py", ".txt", ".md"}]
+    texts += [(relative(checks.course, p), "", p.read_text("utf-8", "replace")) for p in beside]
+    markdown = {source.place(c) for c in source.notebook.cells if c.kind == "markdown"}
+    answers = [
+        item for spec in checks.specs.values() if spec.answers for item in (_answers_of(checks, spec) or {}).items()
+    ]
+    for where, what, text in texts:
+        if not (where in markdown or what.startswith(("hint", "the title"))):
+            continue
+        for name in (n for n, spec in checks.specs.items() if not spec.answers):
+            for line, why in wrong_calls(name, text, checks.references[name], checks.course.limits.call_seconds):
+                yield Mistake(where if what else f"{where}, line {line}", why, about=name)
+        for variable, value in answers:
+            if re.search(rf"\b{variable}\b[\s`]*(?:=|:|is)[\s\"'`(]*{re.escape(str(value))}(?!\w)", text):
+                yield Mistake(where, f"{what or 'it'} reveals the right answer of {variable}.", about=f"leak {where}")
     for name, spec in checks.specs.items():
         for pattern, in_cells in [] if spec.answers else _telling_code(checks.references[name]):
             for where, what, text in texts:

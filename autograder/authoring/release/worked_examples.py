@@ -14,11 +14,16 @@ import numpy as np
 from autograder.base.foreign import Value
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 
-__all__ = ["examples_note", "wrong_examples", "wrong_sessions"]
+__all__ = ["examples_note", "wrong_calls", "wrong_examples", "wrong_sessions"]
 
-_SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
+_VERBS = (
+    r"(?:is|gives?|returns?|yields|equals|becomes|evaluates to|results in|should (?:be|return|give)|==|=>|=|→|->|#)"
+)
+_SAYS = re.compile(rf"\s*{_VERBS}\s+(?:about\s+)?")
+_SAYS_OF_ONE = re.compile(rf"[,\s]*(?:it |this |the (?:result|answer|output) )?{_VERBS}\s+(?:about\s+)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
 _GIVES = re.compile(r"(?:\b(?:gives|returns|is|yields)|→|->|==)\s+(?:about\s+)?(?=[\[\d({'\"-]|True|False|None)")
+_OPENING = re.compile(r"(?:Examples?:|\b[Ff]or|\b[Ww]ith|\b[Gg]iven|\be\.g\.,?) (?:\w+ = )?(?=[\[\d'\"({-])")
 _HINTS = re.compile(r"\b[Ee]xample|e\.g\.|for instance|\bgives\b|→")
 _COMPARED = "docstring examples that the reference agrees with"
 _NOT_UNDERSTOOD = "not understood, so not compared (write `f(2) is 4` or `>>>`)"
@@ -43,7 +48,21 @@ def wrong_examples(
     Each call may take ``seconds``.
     """
     yield from wrong_sessions(name, docstring, function, seconds)
-    for place, text, arguments, expected in _in_sentences(name, docstring, function):
+    yield from _wrong("the docstring", docstring, _in_sentences(name, docstring, function), function, seconds)
+
+
+def wrong_calls(name: str, text: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
+    """Yield the line and a message for each wrong ``name(values) is values`` in a text other than a docstring."""
+    yield from _wrong("it", text, _calls(name, text.replace("`", "")), function, seconds)
+
+
+_Example = tuple[int, str, Mapping[str | int, Value], str]  # position, source, arguments, source of the expected value
+
+
+def _wrong(
+    who: str, docstring: str, examples: Iterable[_Example], function: Callable[..., Value], seconds: float
+) -> Iterator[tuple[int, str]]:
+    for place, text, arguments, expected in examples:
         line = docstring.count("\n", 0, place) + 1
         if any(isinstance(value, list) for value in arguments.values()):
             with suppress(Exception, OutOfTimeError), time_limit(seconds), np.errstate(all="ignore"):
@@ -53,14 +72,14 @@ def wrong_examples(
             with time_limit(seconds), np.errstate(all="ignore"):
                 result = _called(function, {key: _as_argument(value) for key, value in arguments.items()})
         except OutOfTimeError:
-            yield line, f"the docstring's example {text} does not finish within {seconds:g} s."
+            yield line, f"the example {text} does not finish within {seconds:g} s."
             continue
         except Exception as error:  # noqa: BLE001 - whatever the reference raises
             why = f"the reference raises {type(error).__name__}: {error}"
-            yield line, f"the docstring's example {text} cannot be checked: {why}."
+            yield line, f"the example {text} cannot be checked: {why}."
             continue
         if not _agrees(result, ast.literal_eval(expected), expected):
-            yield line, f"the docstring says that {text} is {expected}, but the reference returns {_shown(result)}."
+            yield line, f"{who} says that {text} is {expected}, but the reference returns {_shown(result)}."
 
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
@@ -79,30 +98,37 @@ def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]
     return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
 
 
-def _in_sentences(
-    name: str, docstring: str, function: Callable[..., Value]
-) -> Iterator[tuple[int, str, Mapping[str | int, Value], str]]:
-    """Yield each example in a sentence: its position, its source, its arguments, and the source of the expected value."""
-    read: set[int] = set()  # the places of expected values
-    for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
-        inside = _bracketed(docstring, match.end())
-        verb = _SAYS.match(docstring, match.end() + len(inside))
+def _calls(name: str, text: str) -> Iterator[_Example]:
+    """Yield each example of the form ``name(values) is values``."""
+    for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?=\()", text):
+        inside = _bracketed(text, match.end())
+        verb = _SAYS.match(text, match.end() + len(inside))
         arguments = _arguments(inside)
-        if inside and verb and arguments is not None and (expected := _value(docstring, verb.end())):
+        if inside and verb and arguments is not None and (expected := _value(text, verb.end())):
             yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
-            read.add(verb.end())
+
+
+def _in_sentences(name: str, docstring: str, function: Callable[..., Value]) -> Iterator[_Example]:
+    """Yield each example in a sentence."""
+    docstring = docstring.replace("`", "")
+    read = set()  # the positions of calls
+    for example in _calls(name, docstring):
+        read.add(docstring.count("\n", 0, example[0]))
+        yield example
     parameters = inspect.signature(function).parameters.values()
     required = {
         p.name for p in parameters if p.default is p.empty and p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY}
     }
     if len(required) == 1:
-        for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d'\"({-])", docstring):
+        for match in _OPENING.finditer(docstring):
             given = _value(docstring, match.end())
-            verb = _SAYS.match(docstring, match.end() + len(given))
+            verb = _SAYS_OF_ONE.match(docstring, match.end() + len(given))
             if given and verb and verb[0].split()[0] != "=" and (expected := _value(docstring, verb.end())):
+                read.add(docstring.count("\n", 0, verb.end()))
                 yield match.start(), f"{name}({given})", {0: ast.literal_eval(given)}, expected
-                read.add(verb.end())
-    for verb in (m for m in _GIVES.finditer(docstring) if required and m.end() not in read):
+    for verb in (m for m in _GIVES.finditer(docstring) if required):
+        if docstring.count("\n", 0, verb.start()) in read:
+            continue
         begin = max((m.end() for m in re.finditer(r"[.:]\s|\n\s*\n", docstring[: verb.start()])), default=0)
         named = {}
         for match in re.finditer(r"(?<![\w.])(\w+) ?= ?", docstring[begin : verb.start()]):
