@@ -30,7 +30,7 @@ from autograder.course.notebook import Cell, blank_exercises, files_beside
 from autograder.judging.loader import ChapterChecks
 
 __all__ = [
-    "Definition", "definition_of", "documented", "leaked_code", "parameters_of", "stub_mistakes", "syntax_mistakes",
+    "Definition", "class_header", "definition_of", "documented", "leaked_code", "parameters_of", "stub_mistakes", "syntax_mistakes",
 ]  # fmt: skip
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -44,6 +44,12 @@ def definition_of(reference: Callable[..., Value]) -> tuple[Definition, str] | N
     except (OSError, TypeError, SyntaxError):
         return None
     return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
+
+
+def class_header(node: ast.ClassDef) -> str:
+    """Return ``class Name(Base):``, without decorators."""
+    bare = ast.ClassDef(node.name, node.bases, node.keywords, [ast.Pass()], [])
+    return ast.unparse(ast.fix_missing_locations(bare)).partition("\n")[0]
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -94,6 +100,9 @@ def _class_mistakes(
     docstring, expected = ast.get_docstring(stub), ast.get_docstring(right)
     place = source.place(cell, stub.body[0].lineno)
     yield from _docstrings(place, "the stub's docstring", docstring, expected, where, name)
+    if class_header(stub) != class_header(right):
+        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} with `{class_header(right)}`"
+        yield Mistake(source.place(cell, stub.lineno), f"{what}. Make them equal: {_RENEW}", about=name)
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
         if method.startswith("_") and not method.startswith("__"):

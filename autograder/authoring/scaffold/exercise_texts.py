@@ -6,7 +6,7 @@ import ast
 
 from autograder.authoring.release.problems import MARK
 
-__all__ = ["check_class", "class_misconception", "import_lines", "misconception", "notebook_title", "reference", "task"]
+__all__ = ["check_class", "class_misconception", "class_reference", "import_lines", "misconception", "notebook_title", "reference", "task"]
 
 
 def reference(name: str, parameters: str) -> str:
@@ -14,6 +14,21 @@ def reference(name: str, parameters: str) -> str:
     return f'''def {name}{parameters}:
     """{MARK}: say what {name} returns, in a sentence that students also read, and give an example."""
     raise NotImplementedError  # {MARK}: write the solution that you would like to see, as short and clear as on a slide
+'''
+
+
+def class_reference(name: str, parameters: str) -> str:
+    """Return the outline of a reference solution that is a class. ``parameters`` are those of ``__init__`` without ``self``."""
+    return f'''class {name}:
+    """{MARK}: say what {name} is for, in a sentence that students also read."""
+
+    def __init__(self, {parameters[1:]}:
+        """{MARK}: say what a new object has."""
+        raise NotImplementedError  # {MARK}: write what you would like to see
+
+    def method(self):
+        """{MARK}: rename this method, and say what it returns. Give an example."""
+        raise NotImplementedError  # {MARK}: write what you would like to see, and add further methods
 '''
 
 
@@ -49,7 +64,7 @@ def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) 
     other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly right solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
-        small = f"{create}  # {MARK}: use it below: made.method(…), made.attribute, len(made)"
+        small = f"{create}  # {MARK}: use it below: made.method(…), len(made) or made.attribute"
         other = f"{create}  # {MARK}: check something that a nearly right class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
