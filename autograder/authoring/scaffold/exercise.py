@@ -144,14 +144,15 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             why = "is neither a function nor a class, so it cannot have a stub"
             raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
-    outline = exercise_texts.outline("reference", name, parameters=parameters)
+    kind, inside = ("class_reference", parameters[1:-1]) if name[:1].isupper() else ("reference", parameters)
+    outline = exercise_texts.outline(kind, name, parameters=inside)
     if text is None:
         files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:
         files.after[path] = _appended(text, outline)
-    [function] = ast.parse(outline).body
-    assert isinstance(function, ast.FunctionDef)  # noqa: S101 - the template is a function
-    return function, outline
+    [definition] = ast.parse(outline).body
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)  # noqa: S101 - as the templates are
+    return definition, outline
 
 
 def _bound_by(node: ast.stmt) -> set[str]:
