@@ -75,6 +75,7 @@ def grade_class(
     confinement: Confinement = "auto",
     workers: int = 0,
     executor: Executor | None = None,
+    only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
@@ -82,11 +83,12 @@ def grade_class(
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
     far are entered before it is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process.
+    With ``only``, a change to the checks of any other exercise waits for the next run.
     """
     pages = FeedbackWriter.of(course, chapter)
-    options = GradingOptions(confinement)
+    options = GradingOptions(confinement, again=only)
     url = gradebook_url(course) if confinement != "local" else None
-    cache = VerdictCache.of(course, chapter, options.cache_inputs)
+    cache = VerdictCache.of(course, chapter, options.cache_inputs, only)
     state = RunState(course, chapter, cache, pages.names, url)
     released = load_source(course.source(chapter))[1]
 

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder.cli import doctor
+from autograder.extras.doctor import readiness as doctor
 from autograder.sandbox import probes
 from autograder.sandbox.probes import Probe
 
