@@ -133,6 +133,10 @@ class RunState:
         """Return whether the last line was written with the current checks, solutions and settings."""
         return student in self._lines
 
+    def was_stopped(self, job: Job) -> bool:
+        """Return whether an earlier run graded the notebook and was stopped before it entered the mark."""
+        return self.line(str(job.student)) is None and bool(self.cache.load_parts(self._bytes(job)))
+
     def last(self, student: str) -> Verdict | None:
         """Return the verdict whose marks were last entered for ``student``, even if the checks have changed since."""
         line = self.line(student)

@@ -188,7 +188,10 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
         for move in [] if as_json else moves:
             when = move.when[:16].replace("T", " ")
-            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+            by = f" By {sanitize(move.by)}." if move.by else ""
+            click.echo(
+                wrapped(f"{move.text}.{by}", "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: ")
+            )
         if not moves:
             output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
 
