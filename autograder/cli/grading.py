@@ -37,6 +37,7 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
+@click.option("--only", metavar="EXERCISE", multiple=True, help="Regrade only this exercise. Can be repeated.")
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -47,6 +48,7 @@ def grade(
     chapter: str,
     *,
     students: Sequence[str],
+    only: Sequence[str],
     preview: bool,
     as_json: bool,
     course_folder: Path | None,
@@ -61,9 +63,16 @@ def grade(
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
+        released = read_notebook(course.source(chapter))
+        unknown = [name for name in only if name not in released.exercises()]
+        if unknown:
+            every = ", ".join(released.exercises())
+            raise CourseError(f"Chapter {chapter!r} has no exercise {', '.join(unknown)}. Its exercises are: {every}.")
+        if only and scheduler is not None:
+            raise CourseError("--only uses stored results, which a cluster does not have. Use it without --scheduler.")
         jobs = handed_in(course, chapter, students)
 
-        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
+        how = {"only": frozenset(only) or None} | _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
         if preview:
             from autograder.classroom.preview import preview_class
 
@@ -74,7 +83,7 @@ def grade(
             return
 
         run = partial(grade_class, course, chapter, jobs, **how)
-        by_hand = read_notebook(course.source(chapter)).manual_points()
+        by_hand = released.manual_points()
         output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
@@ -179,7 +188,10 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
         for move in [] if as_json else moves:
             when = move.when[:16].replace("T", " ")
-            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+            by = f" By {sanitize(move.by)}." if move.by else ""
+            click.echo(
+                wrapped(f"{move.text}.{by}", "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: ")
+            )
         if not moves:
             output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
 

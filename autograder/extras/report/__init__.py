@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +24,10 @@ from autograder.cli.commands import (
     selected_chapters,
 )
 from autograder.cli.output import echo_status
-from autograder.course.course import load_course
+from autograder.course.course import Course, load_course
+
+if TYPE_CHECKING:
+    from autograder.extras.report.class_marks import ChapterMarks
 
 __all__ = ["marks", "report"]
 
@@ -54,6 +58,8 @@ def report(
         course = load_course(course_folder)
         asked = selected_chapters(course, chapters, everything=everything)
         found = class_marks(course, asked)
+        if everything:
+            found = _given_out(course, found)
         if not any(one.of("graded", "waiting", "ungradable") for one in found):
             raise CourseError(
                 f"Nothing of {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
@@ -97,6 +103,8 @@ def marks(
             raise CourseError("Use --csv or --json, not both.")
         course = load_course(course_folder)
         found = class_marks(course, selected_chapters(course, chapters, everything=everything))
+        if everything:
+            found = _given_out(course, found)
         if as_csv:
             sys.stdout.write(marks_csv(found))
         elif as_json:
@@ -105,3 +113,13 @@ def marks(
             # A program that reads a pipe gets each student on one line.
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
             click.echo(marks_text(found, width))
+
+
+def _given_out(course: Course, found: Sequence[ChapterMarks]) -> list[ChapterMarks]:
+    """Leave out the chapters that students do not have yet, and say so."""
+    from autograder.extras.report.class_marks import given_out
+
+    out, other = given_out(course, found)
+    if other:
+        echo_status(f"Left out, because not released and without submissions: {', '.join(other)}.")
+    return out

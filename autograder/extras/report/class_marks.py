@@ -11,7 +11,7 @@ from typing import Literal
 from autograder.base.errors import CourseError
 from autograder.base.marks import CHECK, SubmissionMarks
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
 from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import Person
@@ -21,7 +21,7 @@ from autograder.course.notebook import load_source
 from autograder.extras.export.gradebook import ChapterBook, read_book
 from autograder.extras.report.stored_verdicts import StoredVerdict, stored_verdicts
 
-__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
+__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks", "given_out"]
 
 Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
 # The meaning of each status, as users read it.
@@ -101,6 +101,13 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
     return [_with_everybody(one, everybody) for one in found]
 
 
+def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
+    """Return the chapters that were released or have a submission or a mark, and the names of the others. All if there is none."""
+    release = folder_of(course, "release")
+    out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
+    return out, [one.chapter for one in found if one not in out]
+
+
 def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     """Return the class in one chapter. Empty if there are no students."""
     url = gradebook_url(course)
@@ -126,7 +133,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     for student in students:
         handed_in = student in readable.values()
         mark = _mark(student, worth, held.marks.get(student), warned.get(student), held.due, handed_in=handed_in)
-        path = folder / student / chapter / f"{chapter}.ipynb"
+        path = submitted_notebook(course, student, chapter)
         if mark.verdict is not None and handed_in and not kept[student].is_of(path):
             mark = _doubted(mark, _AGAIN)
         if mark.verdict is not None and student not in held.marks and mark.standing == "graded":

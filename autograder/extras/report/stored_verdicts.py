@@ -84,7 +84,8 @@ def _stored(folder: Path, students: Collection[str]) -> dict[str, StoredVerdict]
             continue
         with suppress(OSError, ValueError, KeyError, TypeError):
             when = path.stat().st_mtime
-            verdict = Verdict.from_json(json.loads(path.read_bytes()))
+            kept = json.loads(path.read_bytes())
+            verdict = Verdict.from_json({name: value for name, value in kept.items() if name != "parts"})
             if verdict.student in students and when >= found.get(str(verdict.student), (0.0, None))[0]:
                 found[str(verdict.student)] = when, verdict
     return {student: StoredVerdict(verdict) for student, (_, verdict) in found.items()}
