@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from autograder.cli.commands import (
 )
 from autograder.cli.output import echo_status
 from autograder.course.course import load_course
+
+if TYPE_CHECKING:
+    from autograder.extras.export.roster import Scale
 
 __all__ = ["export"]
 
@@ -93,7 +97,8 @@ def export(
         if everything and (there := set(chapters_in(book))):
             asked = [chapter for chapter in asked if chapter in there] or asked
         policy = Policy("zero" if (missing or course.missing_marks) == "zero" else "blank", partial)
-        names, points = _columns(columns, asked), "scale" if scale else "as-is" if as_is else ""
+        names = _columns(columns, asked)
+        points: Scale = "scale" if scale else "as-is" if as_is else ""
         if to is None:
             from autograder.extras.export.canvas_api import push_marks
 

@@ -25,7 +25,7 @@ from autograder.base.spreadsheets import format_points
 from autograder.classroom.gradebook.people import Person
 from autograder.cli.output import echo_status
 from autograder.extras.export.gradebook import ClassMarks
-from autograder.extras.export.roster import Scale, scale_of
+from autograder.extras.export.roster import Ids, Scale, scale_of
 
 __all__ = ["TOKEN", "CanvasError", "push_marks"]
 
@@ -40,7 +40,7 @@ class CanvasError(UnavailableError):
 
 
 @dataclass(frozen=True)
-class Change:
+class CanvasChange:
     """A mark that differs in Canvas. ``user`` is the student's number there, and ``before`` is None without a mark."""
 
     student: str
@@ -156,7 +156,7 @@ def _errors() -> Iterator[None]:
 
 def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]:
     """Return the number in Canvas of each student, by the most reliable id. Raises ``CourseError`` if two students have one number."""
-    keys = {
+    keys: Mapping[str, Ids] = {
         "id": lambda s: [s.lms_user_id],
         "sis_user_id": lambda s: [s.lms_user_id, s.id],
         "integration_id": lambda s: [s.lms_user_id, s.id],
@@ -197,7 +197,9 @@ def _assignment(course: Any, chapter: str, name: str) -> Any:
     )
 
 
-def _changes(found: ClassMarks, chapter: str, assignment: Any, users: Mapping[str, int], scale: Scale) -> list[Change]:
+def _changes(
+    found: ClassMarks, chapter: str, assignment: Any, users: Mapping[str, int], scale: Scale
+) -> list[CanvasChange]:
     """Return the marks of ``chapter`` that differ in Canvas, in the order of the students."""
     if assignment.grading_type in {"pass_fail", "not_graded"}:
         raise CourseError(
@@ -220,7 +222,7 @@ def _changes(found: ClassMarks, chapter: str, assignment: Any, users: Mapping[st
         else:
             before, after = there[user].score, round(score * factor, 6)
             if before is None or abs(before - after) > _CLOSE:
-                changes.append(Change(student.id, user, before, after))
+                changes.append(CanvasChange(student.id, user, before, after))
     for names, why in ((excused, "excused in Canvas"), (absent, "not assigned this in Canvas")):
         if names:
             echo_status(
@@ -229,7 +231,7 @@ def _changes(found: ClassMarks, chapter: str, assignment: Any, users: Mapping[st
     return changes
 
 
-def _send(assignment: Any, changes: Sequence[Change]) -> list[Change]:
+def _send(assignment: Any, changes: Sequence[CanvasChange]) -> list[CanvasChange]:
     """Enter the marks, wait for Canvas, and return those that it did not take."""
     grades = {one.user: {"posted_grade": format_points(one.after)} for one in changes}
     progress = assignment.submissions_bulk_update(grade_data=grades)

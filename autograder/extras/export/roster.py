@@ -15,7 +15,18 @@ from autograder.base.spreadsheets import Sheet, Table, escape_formula, format_po
 from autograder.classroom.gradebook.people import Person
 from autograder.extras.export.gradebook import POINTS_POSSIBLE, ClassMarks, feedback_text, shown
 
-__all__ = ["Merged", "Roster", "WorksheetError", "layout_of", "matched", "merged", "read_roster", "scale_of"]
+__all__ = [
+    "Ids",
+    "Merged",
+    "Roster",
+    "Scale",
+    "WorksheetError",
+    "layout_of",
+    "matched",
+    "merged",
+    "read_roster",
+    "scale_of",
+]
 
 _MAX_NAMES = 5
 Ids = Callable[[Person], list[str]]

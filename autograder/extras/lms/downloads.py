@@ -60,7 +60,8 @@ EXAMPLES = {
 class File:
     """A file of a download. ``path`` is its place there, with the zip files that it is in as folders.
 
-    ``name`` is the name that the student gave it, with its folders. ``number`` is the id of the file in Canvas.
+    ``name`` is the name that the student gave it, with its folders. ``number`` is the id of the file in Canvas, and ``given`` its
+    name in the download.
     """
 
     path: PurePosixPath
@@ -68,6 +69,7 @@ class File:
     read: Callable[[], bytes] = field(compare=False)
     late: bool = False
     number: int = 0
+    given: str = ""
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ def unpack(files: Iterable[File], depth: int = _MAX_DEPTH) -> Iterator[File]:
             yield file  # shown as what it is: a file that is no notebook
             continue
         found = (
-            File(file.path / one.path, file.name / one.path, one.read, file.late, file.number)
+            File(file.path / one.path, file.name / one.path, one.read, file.late, file.number, file.given)
             for one in inside
             if not _LITTER.search(one.path.as_posix())
         )
@@ -253,6 +255,7 @@ def _canvas(files: Iterable[File]) -> Sorted:
             file, name=PurePosixPath(parts["own"]), late=bool(parts["late"]), number=int(parts.get("file") or 0)
         )
         start = file.path.name.removesuffix(parts["own"])
+        mine = replace(mine, given=file.path.name)
         before = found.get(parts["user"]) or Handin(parts["name"], parts["user"], start, ())
         found[parts["user"]] = replace(before, files=(*before.files, mine))
     return list(found.values()), others
@@ -285,7 +288,9 @@ def _folders(files: Iterable[File]) -> Sorted:
     given = list(files)
     # A zip file of a folder often begins with that folder's name.
     while (
-        given and len({file.path.parts[0] for file in given}) == 1 and all(len(file.path.parts) > 2 for file in given)
+        all(len(file.path.parts) > 2 for file in given)
+        and len({file.path.parts[0] for file in given}) == 1
+        and len({file.path.parts[1] for file in given}) > 1
     ):
         given = [replace(file, path=PurePosixPath(*file.path.parts[1:])) for file in given]
     found: dict[str, Handin] = {}

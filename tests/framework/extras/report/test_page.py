@@ -15,8 +15,7 @@ from autograder.classroom.gradebook.people import Person
 from autograder.cli.app import app
 from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
-from autograder.extras.report.findings import failed_by_strong, known_mistakes, support_flags
-from autograder.extras.report.items import analyse
+from autograder.extras.report.findings import analyse, failed_by_strong, known_mistakes, support_flags
 from autograder.extras.report.plots import MAX_ROWS
 from autograder.extras.report.report_page import report_page
 from tests.support.graded_class import PEOPLE
