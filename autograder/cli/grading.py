@@ -59,7 +59,6 @@ def grade(
     from autograder.classroom.run import grade_class, handed_in
 
     with commands.report_errors(" Graded notebooks are saved. Run the same command to continue."):
-        _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
@@ -107,7 +106,6 @@ def check(
     with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
-        _one_of(workers, scheduler)
         if here is None and scheduler is not None:
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
@@ -193,14 +191,11 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
 
 
-def _one_of(workers: int | None, scheduler: str | None) -> None:
+def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
+    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     if workers is not None and scheduler is not None:
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
         raise CourseError(f"{uses}. Use one of them.")
-
-
-def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
-    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     confinement = commands.confinement(unsafe_local=unsafe_local)
     executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}
