@@ -14,6 +14,7 @@ from autograder.classroom.gradebook.entries import gradebook_url, write_entries
 from autograder.cli.app import app
 from autograder.extras.export.formats import export_marks, moodle
 from autograder.extras.export.gradebook import Policy, read_class
+from autograder.extras.export.roster import merged, read_roster
 from tests.framework.classroom.gradebook.test_entries import ungradable, verdict
 from tests.support.books import book_of, outcome, with_book
 from tests.support.commands import python
@@ -280,3 +281,15 @@ def test_the_commands_write_the_same_file(course, tmp_path):
     said = nbgrader("export", exporter, missing, folder=course.root, home=tmp_path, status=1)
     assert "/none.csv cannot be read: No such file or directory. Nothing was written." in said
     assert "Traceback" not in said
+
+
+def test_two_chapters_reach_the_same_rows_of_a_file_without_points(course, tmp_path):
+    """A row of points that is added at the top moves no mark of the second chapter."""
+    path = tmp_path / "canvas.csv"
+    path.write_text("Student,ID\nAda,101\nBob,102\n")
+    one = read_class(gradebook_url(course), [CHAPTER])
+    both = replace(
+        one, chapters=(CHAPTER, "ch2"), worth={**one.worth, "ch2": 6.0}, marks={**one.marks, "ch2": one.marks[CHAPTER]}
+    )
+    rows = merged(both, read_roster(path), "canvas").rows
+    assert [row[2:] for row in rows[1:]] == [["6", "6"], ["6", "6"], ["4.5", "4.5"]]
