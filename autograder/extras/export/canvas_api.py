@@ -21,10 +21,9 @@ import click
 from autograder.base.errors import CourseError, UnavailableError
 from autograder.base.formatting import number, pluralize
 from autograder.base.sanitize import sanitize
-from autograder.base.spreadsheets import format_points
 from autograder.classroom.gradebook.people import Person
 from autograder.cli.output import echo_status
-from autograder.extras.export.gradebook import ClassMarks
+from autograder.extras.export.gradebook import ClassMarks, format_points
 from autograder.extras.export.roster import Ids, Scale, scale_of
 
 __all__ = ["TOKEN", "CanvasError", "push_marks"]

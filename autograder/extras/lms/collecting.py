@@ -17,9 +17,10 @@ from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.entries import gradebook_url
-from autograder.classroom.gradebook.people import Person, enter_roster, read_book, read_class_list
+from autograder.classroom.gradebook.people import Person, enter_roster, read_class_list
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
+from autograder.extras.export.gradebook import read_book
 from autograder.extras.export.roster import layout_of, matched, read_roster
 from autograder.extras.lms.downloads import File, Handin, HostileArchiveError, System, list_names, read_download, unpack
 from autograder.grading.submission import BESIDE, beside

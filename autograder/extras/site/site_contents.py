@@ -1,4 +1,4 @@
-"""Collect what a learner gets: the released course, one folder per chapter, and the first page. Write it into the site's folder."""
+"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting files of others."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents:
     (site / "work.js").write_text(work, encoding="utf-8")
 
 
-# --- The folder, without overwriting files of others -------------------------------------------------------------------
+# --- The folder of a site -----------------------------------------------------------------------------------------
 
 
 class SiteError(CourseError):
