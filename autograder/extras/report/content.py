@@ -180,6 +180,7 @@ class ChapterReport:
             ],
             "misconceptions": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "name": m.name,
                     "message": names.clean(m.message),
@@ -190,6 +191,7 @@ class ChapterReport:
             ],
             "located_lines": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "line": names.clean(m.line, code=True),
                     "kind": m.kind,
@@ -199,6 +201,7 @@ class ChapterReport:
             ],
             "unnamed_groups": [
                 {
+                    "chapter": one.chapter,
                     "exercise": group.exercise,
                     "students": labels(group.students),
                     "place": names.clean(group.place, code=True),
@@ -210,6 +213,7 @@ class ChapterReport:
             "items": self.items.to_json(),
             "failed_by_good_students": [
                 {
+                    "chapter": one.chapter,
                     "exercise": check.exercise,
                     "check": check.title,
                     "visible": check.visible,
