@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 __all__ = [
-    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "MAY_FAIL", "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
     "files_beside", "grade_ids", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
     "other_notebooks", "parse_notebook", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
@@ -40,6 +40,7 @@ MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a
 MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
+MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 
 
 class NotebookError(Exception):

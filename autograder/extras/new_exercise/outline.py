@@ -16,7 +16,7 @@ from autograder.authoring.scaffold.stubs import stub_of
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
-from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, notebook_of
+from autograder.course.notebook import NotebookError, cell_of, load_document, notebook_of
 from autograder.extras.new_exercise import exercise_texts
 
 __all__ = ["POINTS", "ScaffoldResult", "new_exercise"]
@@ -71,8 +71,8 @@ def new_exercise(
     An existing reference provides the signature and the docstring. Existing checks and stubs are kept. Without a reference,
     the parameters come from ``signature`` and default to ``x``.
 
-    Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete or in another
-    chapter, or if a file of the chapter cannot be read or parsed.
+    Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete, or if a file
+    of the chapter cannot be read or parsed.
     """
     configuration.require_exercise_name(name)
     new_chapter = chapter not in course.chapters
@@ -80,7 +80,6 @@ def new_exercise(
         configuration.require_chapter_name(course, chapter)
     if points is not None:
         configuration.require_points(points)
-    _refuse_elsewhere(course, name, chapter)
     files = _Chapter(course, chapter)
     reference, reference_text = _reference(files, name, signature)
     from_reference = files.solutions() not in files.after
@@ -111,19 +110,6 @@ def new_exercise(
     todo = {path: files.after[path].count(MARK) - (files.before.get(path) or "").count(MARK) for path in order}
     todo = {path: count for path, count in todo.items() if count}
     return ScaffoldResult(tuple(order), todo, new_chapter, from_reference)
-
-
-def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
-    for other in course.chapters:
-        if other == chapter:
-            continue
-        try:
-            there = set(load_source(course.source(other))[1].exercises())
-        except CourseError:
-            there = set()
-        if name in there or name in [exercise for exercise, _ in CheckFile(course, other).exercises]:
-            why = "an exercise belongs to one chapter. Use another name"
-            raise CourseError(f"{name} is already an exercise of {other}, and {why}.")
 
 
 def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:

@@ -181,6 +181,7 @@ class ChapterReport:
             ],
             "misconceptions": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "name": m.name,
                     "message": names.clean(m.message),
@@ -191,6 +192,7 @@ class ChapterReport:
             ],
             "located_lines": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "line": names.clean(m.line, code=True),
                     "kind": m.kind,
@@ -200,6 +202,7 @@ class ChapterReport:
             ],
             "unnamed_groups": [
                 {
+                    "chapter": one.chapter,
                     "exercise": group.exercise,
                     "students": labels(group.students),
                     "place": names.clean(group.place, code=True),
@@ -211,6 +214,7 @@ class ChapterReport:
             "items": self.items.to_json(),
             "failed_by_good_students": [
                 {
+                    "chapter": one.chapter,
                     "exercise": check.exercise,
                     "check": check.title,
                     "visible": check.visible,
