@@ -15,13 +15,14 @@ DOORS = (
     "autograder.cli",
     "autograder.cli.student",
 )
-# Files that no import names: the code inside the sandbox, which is run by path, the probes, the parts of an interactive picture
-# that are not Python, and the marker of typed code.
+# Files that no import names: the code inside the sandbox, which is run by path, the probes, the parts of a card and an interactive
+# picture that are not Python, and the marker of typed code.
 WHOLE = (
     "autograder/sandbox/guest",
     "autograder/sandbox/script_probe.txt",
     "autograder/checking/count_probe.txt",
     "autograder/checking/growth_probe.txt",
+    "autograder/pages/card.css",
     "autograder/student/interactive.css",
     "autograder/student/interactive.js",
     "autograder/py.typed",
