@@ -148,11 +148,8 @@ def feedback_page(
         document: the notebook with its outputs, as stored in ``autograded/``.
         marks: the marks in the gradebook. Defaults to those of the checks.
     """
-    exercises = {exercise.name: exercise for exercise in verdict.exercises}
-    marked: dict[str, set[int]] = {}
-    for located in (exercise.located for exercise in verdict.exercises):
-        if located is not None:
-            marked.setdefault(located.cell, set()).update(located.lines)
+    reasons = {exercise.name: "\n".join(check.reason for check in exercise.checks) for exercise in verdict.exercises}
+    located = [exercise.located for exercise in verdict.exercises if exercise.located is not None]
     room, typed, code = MAX_PROSE, MAX_TYPED, 0
     cells: list[dict[str, Any]] = []
     titles, section = {}, ""
@@ -169,7 +166,10 @@ def feedback_page(
             section = _NUMBER.sub("", heading) if level == "##" else section
             titles.setdefault("", heading)
         titles.setdefault(name, section)
-        lines = marked.get(name, set()) | _quoted_lines(exercises.get(name), cell.source)
+        # A card quotes the line in which an error was raised, and the first line of a loop that did not end.
+        quoted = [f"`{line.strip()}`" in reasons.get(name, "") for line in cell.source.split("\n")]
+        lines = {number for number, is_quoted in enumerate(quoted, start=1) if is_quoted}
+        lines.update(*(place.lines for place in located if place.cell == name))
         cells.append({"name": name, **_cell(cell, raw, lines, rendered=room >= 0)})
     return _render(course_title, verdict, marks or automatic_marks(verdict), cells, titles)
 
@@ -181,15 +181,6 @@ def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | No
 
 _HEADING = re.compile(r"^(##?) +(.+?) *$", re.MULTILINE)
 _NUMBER = re.compile(r"^\d+ · | · .*")
-
-
-def _quoted_lines(exercise: ExerciseVerdict | None, source: str) -> set[int]:
-    """Return the lines of an exercise's cell that its card quotes: an error was raised there, or a loop did not end."""
-    quoted = {text for check in exercise.checks for text in _CODE.findall(check.reason)} if exercise else set()
-    return {number for number, line in enumerate(source.split("\n"), start=1) if line.strip() in quoted}
-
-
-_CODE = re.compile(r"`([^`\n]+)`")
 
 
 def _cell(cell: Cell, raw: Mapping[str, Json], marked: AbstractSet[int], *, rendered: bool) -> dict[str, object]:
@@ -208,34 +199,15 @@ def _cell(cell: Cell, raw: Mapping[str, Json], marked: AbstractSet[int], *, rend
     }
 
 
-def _beginning(verdict: Verdict, marks: SubmissionMarks) -> tuple[str, str]:
-    """Return the exercise whose repair helps most, or ``""``, and a sentence that begins with its name."""
-    tried = [exercise for exercise in verdict.exercises if exercise.status != "not_attempted"]
+def _beginning(verdict: Verdict, marks: SubmissionMarks) -> dict[str, Any]:
+    """Return the exercise whose repair helps most, and what that gains. Exercises that were not attempted come last."""
     gains = {exercise.name: _gain(exercise, marks.by_cell.get(CHECK + exercise.name)) for exercise in verdict.exercises}
-    known = {e.name: e.misconception is not None or e.located is not None for e in tried}
-    best = max((e for e in tried if gains[e.name] > 0), key=lambda e: (gains[e.name], known[e.name]), default=None)
-    if best is None:
-        later = next((e.name for e in verdict.exercises if e.status == "not_attempted" and gains[e.name] > 0), "")
-        if not later:
-            return "", "Well done! There is nothing to repair." if tried else ""
-        return (
-            later,
-            "comes next: everything that you tried passes." if tried else "is a good place to begin: it comes first.",
-        )
-    gain, located = pluralize(gains[best.name], "point"), best.located
-    if located is not None and located.edits == 1:
-        lines = " or ".join(f"line {line}" for line in located.lines)
-        return (
-            best.name,
-            f"is a good place to begin: with one small change in {lines}, all its checks pass. That gains {gain}.",
-        )
-    if best.misconception is not None and not _is_quiz(best):
-        return (
-            best.name,
-            f"is a good place to begin: the card below explains the mistake, and repairing it gains up to {gain}.",
-        )
-    first = "the next right answer gains" if _is_quiz(best) else "repairing it gains up to"
-    return best.name, f"is a good place to begin: {first} {gain}."
+    tried = [exercise for exercise in verdict.exercises if exercise.status != "not_attempted"]
+    wrong = (exercise for exercise in tried if gains[exercise.name] > 0)
+    known = max(wrong, key=lambda e: (gains[e.name], bool(e.misconception or e.located)), default=None)
+    best = known or next((exercise for exercise in verdict.exercises if gains[exercise.name] > 0), None)
+    gain = pluralize(gains[best.name], "point") if best else ""
+    return {"exercise": best, "gain": gain, "tried": bool(tried), "quiz": best is not None and _is_quiz(best)}
 
 
 def _is_quiz(exercise: ExerciseVerdict) -> bool:
@@ -302,7 +274,7 @@ def _render(
         card = Markup(card_section(Card(exercise, graded=True, brief=True)))  # noqa: S704 - escaped there
         parts[kind].append({"name": exercise.name, "exercise": exercise, "code": code, "card": card, "notes": notes})
     begin = _beginning(verdict, marks)
-    parts["open"].sort(key=lambda part: part["name"] != begin[0])
+    parts["open"].sort(key=lambda part: part["exercise"] is not begin["exercise"])
     here = {CHECK + part["name"] for several in parts.values() for part in several}
     answered = [{**by_name[n], "notes": notes} for n, notes in marking.notes.items() if n in by_name and n not in here]
     elsewhere = notes_off_page(marking, {*here, *by_name})
