@@ -14,18 +14,29 @@ from .wire_limits import Value
 __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "interact", "requires"]
 
 
-def requires(*names: str) -> Callable[[Callable[[], object]], None]:
-    """Call the decorated drawing function at once. It uses the student's functions ``names``, whose errors are printed, not raised."""
+def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object]], None]:
+    """Call the decorated drawing function at once. It uses the student's functions ``names``, whose errors are printed, not raised.
+
+    With ``prediction``, the name of a variable that the student sets first, the function returns the value to compare with.
+    """
 
     def draw_now(draw: Callable[[], object]) -> None:
         import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
         import numpy as np  # noqa: PLC0415
 
         needed = " and ".join(f"`{name}`" for name in names)
+        said = draw.__globals__.get(prediction)
+        if prediction and said is None:
+            _say(
+                f"Predict first: type what you expect for `{prediction}`, and run that cell. Then run this cell again."
+            )
+            return
         try:
             with np.errstate(all="ignore"):  # show no warnings next to the picture
-                draw()
+                found = draw()
             plt.show()
+            if prediction:
+                _say(_compared(said, found))
         except NotImplementedError:
             _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
@@ -38,6 +49,15 @@ def requires(*names: str) -> Callable[[Callable[[], object]], None]:
             plt.close("all")
 
     return draw_now
+
+
+def _compared(said: object, found: object) -> str:
+    """Return a sentence about a prediction. A number with a fraction may be a tenth off."""
+    close = str(said).strip().lower() == str(found).lower()
+    if isinstance(found, float) and isinstance(said, int | float):
+        close = abs(said - found) <= 0.1 * abs(found)
+    shown = f"{found:.3g}" if isinstance(found, float) else found
+    return f"You predicted {said}. It is {shown}{', as you said.' if close else '. What explains the difference?'}"
 
 
 def _say(*lines: str) -> None:
