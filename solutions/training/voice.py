@@ -226,11 +226,19 @@ def sample(model: LanguageModel, start: list[int], tokens_of: list[str], seed: i
     return "".join(tokens_of[t] for t in written)[:length]
 
 
-def store(model: LanguageModel, tokens: list[str], pairs: list[tuple[int, int]], output: Path) -> None:
-    """Write the model for the notebooks, in float16."""
-    stored = {name: array.detach().numpy().astype(np.float16) for name, array in parameters(model).items()}
-    stored |= {"h": np.array(HEADS), "vocabulary": np.array(tokens), "pairs": np.array(pairs, dtype=np.int16)}
-    np.savez_compressed(output, **stored)
+def store(parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]) -> None:
+    """Write the model for the notebooks: a byte for each entry of a matrix and a scale for each column, vectors in float16."""
+    stored: dict[str, np.ndarray] = {"h": np.array(HEADS), "vocabulary": np.array(tokens)}
+    stored["pairs"] = np.array(pairs, dtype=np.int16)
+    for name, array in parameters.items():
+        if array.ndim == 1:
+            stored[name] = array.astype(np.float16)
+            continue
+        scale = (np.abs(array).max(axis=0) / 127).astype(np.float16)
+        stored[name] = np.round(array / scale.astype(np.float64)).clip(-127, 127).astype(np.int8)
+        stored[f"{name}.scale"] = scale
+    for output in outputs:
+        np.savez_compressed(output, **stored)
 
 
 def train(package: Path, kind: str, output: Path, stop: int) -> None:

@@ -631,7 +631,7 @@ def within_three(values, _rng):
 @exercise(
     "training_step",
     points=4,
-    depends_on=("scaled_dot_product_attention", "query_gradient"),
+    depends_on=("scaled_dot_product_attention", "softmax_jacobian", "query_gradient"),
     takes=Contract(
         {
             **{name: array(shape, low=-3, high=3, tiny=1e-3) for name, shape in LEARNING.items()},

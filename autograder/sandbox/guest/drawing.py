@@ -24,7 +24,7 @@ def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object
         import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
         import numpy as np  # noqa: PLC0415
 
-        needed = " and ".join(f"`{name}`" for name in names)
+        needed = "your " + " and ".join(f"`{name}`" for name in names) if names else "this cell"
         said = draw.__globals__.get(prediction)
         if prediction and said is None:
             _say(
@@ -38,10 +38,10 @@ def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object
             if prediction:
                 _say(_compared(said, found))
         except NotImplementedError:
-            _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) passes.")
+            _say(f"Nothing to see yet: this cell uses {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
             _say(
-                f"Nothing to see: the result of your {needed} cannot be used here.",
+                f"Nothing to see: the result of {needed} cannot be used here.",
                 f"({type(error).__name__}: {error})",
                 "Run check(...) to see what is wrong, then run this cell again.",
             )
