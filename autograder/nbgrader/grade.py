@@ -87,24 +87,25 @@ class SaveOutcome(NbGraderPreprocessor):
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, which a student's ``check()`` needs, next to the released notebook."""
+    """Put ``examples.json``, which ``check()`` needs, next to the released notebook, and choose the text for its readers."""
 
     audience = Enum(
         ["", "class", "self-learners"], "", help="Whom the release is for. Default: the course's setting."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook unchanged."""
+        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.authoring.release.editions import edition  # noqa: PLC0415
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
+        audience = self.audience or course.audience
         if chapter in course.finished_chapters():
             coursedir = _coursedir(self)
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
-            examples = record_examples(course, chapter, self.audience or course.audience)
-            shutil.copyfile(examples, folder / "examples.json")
-        return nb, resources
+            shutil.copyfile(record_examples(course, chapter, audience), folder / "examples.json")
+        return nbformat.from_dict(edition(nb, audience)), resources
 
 
 def _coursedir(step: Any) -> Any:

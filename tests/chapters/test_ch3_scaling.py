@@ -224,7 +224,7 @@ class TestScaledDotProductAttention:
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_all_sizes_different")
-    @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=8)
+    @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K, V):
         """any sizes, with and without batch axes"""
         agrees.scaled_dot_product_attention(Q, K, V)

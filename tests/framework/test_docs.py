@@ -38,6 +38,7 @@ from tests.support.commands import python
 
 DOCS = ROOT / "docs"
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+SECURITY = TEXTS["security.md"] + TEXTS["security-tests.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -275,8 +276,8 @@ def _missing_tests(page: str) -> list[str]:
 
 
 def test_every_claim_about_security_names_a_test():
-    """The last cell of each row on the page on security names tests or attacks that exist."""
-    page = TEXTS["security.md"]
+    """The last cell of each row on the pages on security names tests or attacks that exist."""
+    page = SECURITY
     assert page.count("| Test |") >= 3
     assert _missing_tests(page) == []
 
@@ -293,7 +294,7 @@ def test_every_claim_about_security_names_a_test():
 )
 def test_a_claim_without_a_test_is_found(old, new, words):
     """A misspelled name, an empty cell and a table without tests are reported."""
-    page = TEXTS["security.md"]
+    page = SECURITY
     assert old in page
     assert any(words in one for one in _missing_tests(page.replace(old, new)))
 
@@ -462,7 +463,7 @@ def test_python_for_instructors_runs(reader, monkeypatch):
     monkeypatch.chdir(reader.folder)
     blocks = [text for language, text in FENCE.findall(TEXTS["class-list.md"]) if language == "python"]
     names = {"c": Config()}
-    for block in [*blocks, _python("scaling.md", "course_config.py")]:
+    for block in [*blocks, _python("postgresql.md", "course_config.py")]:
         here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"my-course"')
         exec(compile(here, "class-list.md", "exec"), names)  # noqa: S102 - our own page
     known = {

@@ -142,7 +142,7 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -160,7 +160,7 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        return None, [call_key(call) for call in calls]
+        return None, [call_key(call) for call, _answer in rehearsed]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""

@@ -144,7 +144,7 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             why = "is neither a function nor a class, so it cannot have a stub"
             raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
-    outline = exercise_texts.reference(name, parameters)
+    outline = exercise_texts.outline("reference", name, parameters=parameters)
     if text is None:
         files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:
@@ -189,9 +189,9 @@ def _misconception(files: _Chapter, name: str, node: Definition) -> None:
         return
     wanted = {"misconceptions_of": "autograder.misconception"} | ({"np": "numpy"} if text is None else {})
     if isinstance(node, ast.ClassDef):
-        outline = exercise_texts.class_misconception(name)
+        outline = exercise_texts.outline("class_misconception", name, title=name[:1].upper() + name[1:])
     else:
-        outline = exercise_texts.misconception(name, f"({parameters_of(node)})")
+        outline = exercise_texts.outline("misconception", name, parameters=f"({parameters_of(node)})")
     title = '"""Wrong solutions, one mistake each, with the message for a student who makes it."""'
     _add(files, path, text, title, wanted, outline)
 
@@ -258,7 +258,7 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
 
 
 def _cells(name: str, stub: str, points: float) -> list[dict[str, Json]]:
-    text = writing.prose_cell(f"about_{name}", exercise_texts.task(name))
+    text = writing.prose_cell(f"about_{name}", exercise_texts.outline("task", name).rstrip())
     return [text, writing.stub_cell(name, stub), writing.check_cell(name, points)]
 
 

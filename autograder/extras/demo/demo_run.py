@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.authoring.release import ReleaseError
-from autograder.authoring.release.run import release_all
+from autograder.authoring.release.run import finish_release, generate
 from autograder.authoring.release.validation import validate_all
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
@@ -16,16 +17,18 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.extras.demo.demo_report import ClassReport, class_table, next_steps, recognised
 from autograder.extras.demo.students import hand_in, make_class
-from autograder.grading.pool import reusable_pool
+from autograder.grading.pool import Pool
 from autograder.sandbox import SandboxUnavailable, open_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from autograder.base.verdict import Verdict
     from autograder.course.course import Course
     from autograder.extras.demo.students import Student
+    from autograder.grading.submission import Job, Outcome
+    from autograder.grading.task import Executor, Task
     from autograder.sandbox.confinement import Confinement
 
     Progress = Callable[[int, str], AbstractContextManager[Callable[[Verdict], None]]]
@@ -106,11 +109,11 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
     if not fit:
         return
     try:
-        release_all(report.course, fit)
+        _release_all(report.course, fit)
     except ReleaseError:  # one at a time, to find out which one nbgrader refuses
         for chapter in fit:
             try:
-                release_all(report.course, [chapter])
+                _release_all(report.course, [chapter])
             except ReleaseError as error:
                 refused(chapter, error)
     report.chapters.extend(chapter for chapter in fit if chapter not in report.refused)
@@ -165,3 +168,33 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)
     (folder / "timestamp.txt").write_text(HANDED_IN_AT)
+
+
+def _release_all(course: Course, chapters: Sequence[str]) -> None:
+    """Generate the students' version of ``chapters``, which are all valid.
+
+    Use a single nbgrader run if the course has no other chapters, because starting nbgrader takes longer than a chapter.
+    Raises ``ReleaseError`` if nbgrader rejects one.
+    """
+    if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
+        generate(course.root, "*")
+    else:
+        for chapter in chapters:
+            generate(course.root, chapter)
+    finish_release(course, chapters)
+
+
+@contextmanager
+def reusable_pool(workers: int) -> Iterator[Executor]:
+    """Return an executor whose ``workers`` processes are reused for the next chapters of a course."""
+    pools: list[Pool] = []
+
+    def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
+        if not pools:
+            pools.append(Pool(course.root, task, workers))
+        pools[0].switch_task(task)
+        yield from pools[0].grade(jobs)
+
+    with ExitStack() as stack:
+        stack.push(lambda *failure: pools[0].__exit__(*failure) if pools else None)
+        yield graded

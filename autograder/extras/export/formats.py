@@ -13,15 +13,18 @@ from pathlib import Path
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.formatting import pluralize
-from autograder.base.spreadsheets import Sheet, Table, escape_formula, format_points, sheet_bytes
+from autograder.base.spreadsheets import Sheet, Table
 from autograder.classroom.gradebook.people import Person
 from autograder.extras.export.gradebook import (
     BLANK,
     POINTS_POSSIBLE,
     ClassMarks,
     Policy,
+    escape_formula,
     feedback_text,
+    format_points,
     read_class,
+    sheet_bytes,
     shown,
 )
 from autograder.extras.export.roster import KEYS, merged, read_roster

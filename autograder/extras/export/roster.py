@@ -10,9 +10,16 @@ from pathlib import Path
 
 from autograder.base.errors import CourseError
 from autograder.base.formatting import number, pluralize
-from autograder.base.spreadsheets import Sheet, Table, escape_formula, format_points, read_sheet
+from autograder.base.spreadsheets import Sheet, Table, read_sheet
 from autograder.classroom.gradebook.people import Person
-from autograder.extras.export.gradebook import POINTS_POSSIBLE, ClassMarks, feedback_text, shown
+from autograder.extras.export.gradebook import (
+    POINTS_POSSIBLE,
+    ClassMarks,
+    escape_formula,
+    feedback_text,
+    format_points,
+    shown,
+)
 
 __all__ = ["Merged", "Roster", "merged", "read_roster"]
 

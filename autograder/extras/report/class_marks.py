@@ -14,10 +14,11 @@ from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import FeedbackWriter, folder_of
 from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
-from autograder.classroom.gradebook.people import ChapterBook, Person, read_book
+from autograder.classroom.gradebook.people import Person
 from autograder.classroom.watchers import ReviewWarnings
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
+from autograder.extras.export.gradebook import ChapterBook, read_book
 from autograder.extras.report.stored_verdicts import StoredVerdict, stored_verdicts
 
 __all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]

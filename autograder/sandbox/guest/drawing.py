@@ -14,6 +14,11 @@ from .wire_limits import Value
 __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "interact", "requires"]
 
 
+def explain_missing(_name: str) -> str:
+    """Return which cell defines a name. Replaced in a notebook, and empty elsewhere."""
+    return ""
+
+
 def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object]], None]:
     """Call the decorated drawing function at once. It uses the student's functions ``names``, whose errors are printed, not raised.
 
@@ -40,6 +45,9 @@ def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object
         except NotImplementedError:
             _say(f"Nothing to see yet: this cell uses {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
+            if isinstance(error, NameError) and (advice := explain_missing(error.name)):
+                _say(f"Nothing to see yet: {advice}", "Then run this cell again.")
+                return
             _say(
                 f"Nothing to see: the result of {needed} cannot be used here.",
                 f"({type(error).__name__}: {error})",
