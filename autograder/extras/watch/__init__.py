@@ -20,7 +20,7 @@ def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
     # Print this before NumPy is loaded, so that the user sees at once that the command has started.
     name = notebook.name if notebook is not None else "the notebook here"
     click.echo(f"Watching {name} … (q to quit)")
-    from autograder.extras.watch.watch import watch as watch_notebook
+    from autograder.extras.watch.watching import watch as watch_notebook
     from autograder.student.terminal.starting import find_notebook
 
     end_in_order()

@@ -18,7 +18,7 @@ from autograder.authoring.release import record_examples
 from autograder.base.errors import CourseError
 from autograder.base.files import disk_error_advice
 from autograder.course.notebook import document_bytes, insert_code
-from autograder.extras.watch.watch import Watch
+from autograder.extras.watch.watching import Watch
 from autograder.student.notebook_check import progress
 from autograder.student.terminal.checking import packages_for
 from autograder.student.terminal.layout import released_copy, reset, set_up_course
