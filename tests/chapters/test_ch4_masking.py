@@ -277,11 +277,10 @@ def drawn_with_mask(scores, mask):
                 "a mask that allows or forbids whole rows",
                 lambda v: v["mask"].shape[-1] == 1 < v["scores"].shape[-1] and v["mask"].ndim > 1,
                 lambda v, rng: {
-                    **v,
-                    "mask": rng.permuted(np.arange(v["scores"][..., 0].size) % 2 == 0).reshape(
-                        *v["scores"].shape[:-1], 1
-                    ),
+                    "scores": rng.uniform(-2, 2, size=(4, v["scores"].shape[-1])),
+                    "mask": rng.permutation([[True], [True], [False], [False]]),
                 },
+                sizes={"n_k": 5},
             ),
             InputCategory.custom(
                 "rows: many forbidden and high",
