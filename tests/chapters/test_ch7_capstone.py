@@ -383,13 +383,13 @@ def cause_of(weights, i):
     """Return which two of the four matrices make row i wrong, by the weights with which the positions are mixed there."""
     if not np.isfinite(weights[i]).all():
         return f"The weights of row {i} are not finite. Are the numbers in W_Q and W_K too large for a float64?"
-    other = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
-    if weights[i, other] < 1e-4:
+    if weights[i, i - 1] > 0.9999:
         return f"Row {i} gives its whole weight to position {i - 1}, as it should. So the mistake is in W_V or W_O."
-    shares = (
-        f"{weights[i, i - 1]:.3g} of its weight to position {i - 1}, and {weights[i, other]:.3g} to position {other}"
+    most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
+    return (
+        f"Row {i} gives position {i - 1} a weight of {weights[i, i - 1]:.4g}, and position {most} one of "
+        f"{weights[i, most]:.2g}. W_Q and W_K decide this."
     )
-    return f"Row {i} gives {shares}. W_Q and W_K decide this."
 
 
 def weighed(student, X, causal, call):
