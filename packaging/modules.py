@@ -28,6 +28,7 @@ WHOLE = (
     "autograder/judging/again_probe.txt",
     "autograder/judging/items_probe.txt",
     "autograder/student/interactive.css",
+    "autograder/student/startup.txt",
     "autograder/student/interactive.js",
     "autograder/py.typed",
 )
