@@ -144,7 +144,11 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             why = "is neither a function nor a class, so it cannot have a stub"
             raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
-    outline = exercise_texts.reference(name, parameters) if not name[:1].isupper() else exercise_texts.class_reference(name, parameters)
+    outline = (
+        exercise_texts.reference(name, parameters)
+        if not name[:1].isupper()
+        else exercise_texts.class_reference(name, parameters)
+    )
     if text is None:
         files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:

@@ -6,7 +6,16 @@ import ast
 
 from autograder.authoring.release.problems import MARK
 
-__all__ = ["check_class", "class_misconception", "class_reference", "import_lines", "misconception", "notebook_title", "reference", "task"]
+__all__ = [
+    "check_class",
+    "class_misconception",
+    "class_reference",
+    "import_lines",
+    "misconception",
+    "notebook_title",
+    "reference",
+    "task",
+]
 
 
 def reference(name: str, parameters: str) -> str:
