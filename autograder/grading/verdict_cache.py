@@ -13,7 +13,7 @@ import autograder
 from autograder.base.files import write_atomically
 from autograder.base.verdict import Verdict
 from autograder.course.course import Course
-from autograder.course.notebook import files_beside
+from autograder.course.notebook import files_beside, hidden_files
 from autograder.course.secret import course_secret
 from autograder.sandbox.protocol import CellOutcome, StudentError
 
@@ -80,6 +80,7 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
     digest = hashlib.sha256()
     files = [course.source(chapter), course.checks(chapter), *files_beside(course.source(chapter))]
+    files += hidden_files(course.checks(chapter))
     # A check file imports modules from its own folder. The checks of other chapters do not matter.
     files += sorted(p for p in course.checks(chapter).parent.glob("*.py") if not p.name.startswith("test_"))
     files += _solutions(course, chapter, files)
