@@ -185,8 +185,9 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
     with observing(recorder.assertion):
         replace(checks, shrinks=False).run_check(spec.name, check.name, recorder)
     recorder.record_parts()
-    recorder.source = _source_of(checks, spec, check, recorder.where)
-    if not recorder.source and not any("assert" in step for step in recorder.steps):
+    asserts = any("assert" in step for step in recorder.steps)
+    recorder.source = _source_of(checks, spec, check, recorder.where, helpers=not asserts)
+    if not recorder.source and not asserts:
         why = (
             "is visible but makes no assertion that can be recorded. Use autograder's assertions, or raise CheckFailed."
         )
@@ -194,10 +195,10 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
     return recorder
 
 
-def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str) -> str:
+def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str, *, helpers: bool) -> str:
     """Return the source of a check that raises ``CheckFailed`` itself, with what it needs from its file. Else return "".
 
-    Raises ``CourseError`` if a notebook cannot run it.
+    With ``helpers``, the check's helpers may raise it instead. Raises ``CourseError`` if a notebook cannot run it.
     """
     code = inspect.unwrap(getattr(checks.classes[spec.name], check.name)).__code__
     tree = ast.parse(checks.course.checks(checks.chapter).read_text(encoding="utf-8"))
@@ -205,28 +206,28 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
     method = next(
         (m for m in methods if code.co_firstlineno in {m.lineno, *(d.lineno for d in m.decorator_list)}), None
     )
-    if method is None or not any("CheckFailed" in ast.unparse(n) for n in ast.walk(method) if isinstance(n, ast.Raise)):
+    if method is None:
         return ""
-    if [a.arg for a in method.args.args] != ["self", "student"] or len(method.decorator_list) > 1:
-        why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture student."
-        raise CourseError(f"{where} {why} Compare with agrees in another check, or hide this one.")
-    method.decorator_list = []
+    marks, method.decorator_list = method.decorator_list, []
     kept = [False] * len(tree.body)
     used = _names_in(method, ast.Load)
     while more := [i for i, s in enumerate(tree.body) if not kept[i] and _names_in(s, ast.Store) & used]:
         for place in more:
             kept[place] = True
             used |= _names_in(tree.body[place], ast.Load)
-    imports = [
-        s for s, is_kept in zip(tree.body, kept, strict=True) if is_kept and isinstance(s, ast.Import | ast.ImportFrom)
-    ]
-    for statement in imports:
+    parts = [s for s, is_kept in zip(tree.body, kept, strict=True) if is_kept]
+    raised = [n for part in (method, *(parts if helpers else ())) for n in ast.walk(part) if isinstance(n, ast.Raise)]
+    if not any("CheckFailed" in ast.unparse(n) for n in raised):
+        return ""
+    if [a.arg for a in method.args.args] != ["self", "student"] or len(marks) > 1:
+        why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture student."
+        raise CourseError(f"{where} {why} Compare with agrees in another check, or hide this one.")
+    for statement in (s for s in parts if isinstance(s, ast.Import | ast.ImportFrom)):
         statement.names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
         if "solutions" in ast.unparse(statement):
             raise CourseError(
                 f"{where} is visible and raises CheckFailed, so a notebook runs it. It may not import the solutions."
             )
-    parts = [s for s, is_kept in zip(tree.body, kept, strict=True) if is_kept]
     return "\n\n".join(map(ast.unparse, [*parts, method]))
 
 
@@ -340,7 +341,7 @@ class _Recorder(Outcomes):
             )
         step: dict[str, Json] = {"assert": name, "actual": place, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
-        if name == "matches":
+        if name in {"matches", "same_plot"}:
             # Only arrays and containers are identified by identity. There is only one True, and comparing an answer with
             # itself would always pass.
             own = self._place(expected) if isinstance(expected, np.ndarray | tuple | list | dict) else None
