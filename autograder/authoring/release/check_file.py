@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.authoring.release.problems import Mistake, did_you_mean, place_of_function, relative
-from autograder.base.errors import CourseError
 from autograder.course.course import Course
-from autograder.course.notebook import load_source
 from autograder.judging.loader import ChapterChecks, known_alternatives, known_misconceptions
 from autograder.misconception import Alternative, Misconception
 
@@ -207,7 +205,7 @@ class CheckFile:
                 yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
 
     def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
-        """Yield conflicts with the solutions and with other chapters."""
+        """Yield conflicts with the solutions."""
         names = list(checks.specs)
         for place, spec in enumerate(checks.specs.values()):
             if not spec.checks:
@@ -243,7 +241,6 @@ class CheckFile:
                     f"{one.name} is a solution of {one.exercise!r}, which is not an exercise of this chapter."
                     f"{did_you_mean(one.exercise, names)}",
                 )
-        yield from self._in_two_chapters(names)
 
     def _files(self) -> Iterator[tuple[ast.Module, Path]]:
         """Yield the file and the modules in its folder that it imports."""
@@ -311,22 +308,6 @@ class CheckFile:
                 if _is_check(method) and not method.name.startswith("test_"):
                     what = f"{node.name}.{method.name} is marked as a check, but its name does not begin with test_."
                     yield Mistake(self.place(method.lineno), what, about=_exercise(node))
-
-    def _in_two_chapters(self, names: list[str]) -> Iterator[Mistake]:
-        for other in self.course.finished_chapters():
-            if other == self.chapter:
-                continue
-            try:
-                there = set(load_source(self.course.source(other))[1].exercises())
-            except CourseError:
-                continue  # reported when that chapter is released
-            for name in names:
-                if name in there:
-                    yield Mistake(
-                        self.place_of(name),
-                        f"{name} is also an exercise of {other}, but an exercise belongs to one chapter. Rename one of them.",
-                        about=name,
-                    )
 
 
 def _calls_student(compared: ast.Compare) -> bool:

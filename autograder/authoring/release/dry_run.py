@@ -157,7 +157,7 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -175,7 +175,7 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        for value in (value for call in calls for value in (*call.args, *call.kwargs.values())):
+        for value in (value for call, _answer in rehearsed for value in (*call.args, *call.kwargs.values())):
             try:
                 _ = isinstance(value, np.ndarray) or encode_value(value)
             except TypeError as error:
@@ -191,7 +191,7 @@ class _TimedReferences:
                     f"it is visible, but students do not have the hidden file {value}. Hide the check.",
                     about=exercise,
                 ), []
-        return None, [call_key(call) for call in calls]
+        return None, [call_key(call) for call, _answer in rehearsed]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""

@@ -26,7 +26,7 @@ from autograder.base import attempt
 from autograder.base.foreign import Value
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
-from autograder.course.notebook import Cell, blank_exercises, files_beside
+from autograder.course.notebook import MAY_FAIL, Cell, blank_exercises, files_beside
 from autograder.judging.loader import ChapterChecks
 
 __all__ = [
@@ -174,9 +174,9 @@ _RENEW = "`autograder stubs` gives the stub the reference's."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
-    """Yield a mistake for each code cell with a syntax error."""
+    """Yield a mistake for each code cell with a syntax error that is not meant to be seen."""
     for cell in source.code:
-        if cell.source.strip() and attempt.parsed(cell.source) is None:
+        if cell.source.strip() and attempt.parsed(cell.source) is None and MAY_FAIL not in cell.tags:
             line, why = _syntax(cell.source)
             about = (cell.grade_id or "").removeprefix("check_") or source.name(cell)
             yield Mistake(source.place(cell, line), f"Python cannot read it: {why}.", about=about)

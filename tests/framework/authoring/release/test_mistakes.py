@@ -213,7 +213,7 @@ CASES = {
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a path on your machine that students do not have"),
     "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
     "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, not a chapter before this one in c\.Course\.chapters'),
-    "exercise in two chapters": (second_chapter, rf"{CHECKS}, line \d+: to_kelvin is also an exercise of ch2_units"),
+    "exercise in two chapters": (second_chapter, None),
     "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units occurs twice in c\.Course\.chapters"),
     "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
     "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
@@ -250,6 +250,7 @@ IN_THE_JAIL = {
     "reference that needs what students lack": (text(SOLUTIONS, "return celsius + 273.15", "import hypothesis\n    return celsius + 273.15"), r"graded in the sandbox like a student's solution, the reference of to_kelvin earns 0 of 2 points"),
     "reference that remembers": (text(SOLUTIONS, "return celsius + 273.15", "celsius = np.asarray(celsius)\n    celsius += 273.15\n    return celsius"), r"TestToKelvin\.test_care: the reference fails it: to_kelvin changes its input"),
     "reference that is no def": (text(SOLUTIONS, "def to_kelvin(celsius):\n    return celsius + 273.15", "to_kelvin = lambda celsius: celsius + 273.15"), r"to_kelvin cannot be put into the notebook"),
+    "syntax error that is meant to fail": (book(lambda c, _d: (c[7].update(source="if x = 1:"), c[7]["metadata"].update(tags=["raises-exception"]))), None),
     "data file that is there": (both(source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), beside("weather.txt", "1 2")), None),
     "module beside the notebook": (both(source(7, "readings =", "from helpers import x\nreadings = x +"), beside("helpers.py", "x = 1")), None),
 }  # fmt: skip

@@ -144,7 +144,6 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
         ("sum", "it would replace Python's function sum"),
-        ("to_kelvin --chapter ch2", "to_kelvin is already an exercise of ch1_units"),
         ("f --chapter 2nd", "'2nd' cannot be the id of a chapter"),
         ("f --chapter ../up", "'../up' cannot be the id of a chapter"),
         ("f --chapter misconceptions", "is already a folder in solutions/"),
