@@ -160,6 +160,13 @@ class RunState:
             self._lines[str(job.student)] = line = {**line, "back": back}
             self._append([_line(line)])
 
+    def note_mark(self, student: str, mark: float | None) -> None:
+        """Record that another command changed the mark of ``student`` in the gradebook, and said so in the log."""
+        book = read_chapter(self.url, self.chapter, [student]) if self.url else None
+        if book is not None and (line := self._lines.get(student)) is not None:
+            self._lines[student] = line = {**line, "mark": mark, "row": book.rows.get(student)}
+            self._append([_line(line)])
+
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
         """Return the verdicts on the ``jobs`` that need no work."""
         self.book = read_chapter(self.url, self.chapter) if self.url and self._lines else ChapterInBook()
