@@ -133,6 +133,10 @@ class RunState:
         """Return whether the last line was written with the current checks, solutions and settings."""
         return student in self._lines
 
+    def was_entered(self, student: str) -> bool:
+        """Return whether an earlier run entered a mark for ``student``."""
+        return bool((self.line(student) or {}).get("row"))
+
     def was_stopped(self, job: Job) -> bool:
         """Return whether an earlier run graded the notebook and was stopped before it entered the mark."""
         return self.line(str(job.student)) is None and bool(self.cache.load_parts(self._bytes(job)))

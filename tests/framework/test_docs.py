@@ -210,6 +210,7 @@ ELSEWHERE = {
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
+    "forget": "it removes a student that other commands need: tests/framework/extras/privacy",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
     "start": "it needs a course to hand out: tests/framework/student/terminal",
     "watch": "it waits for somebody: tests/framework/student/terminal",
