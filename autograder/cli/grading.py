@@ -19,7 +19,7 @@ from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
 from autograder.cli import commands, output
-from autograder.cli.entry_points import load_grader
+from autograder.cli.entry_points import PACKERS, load_grader
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
@@ -28,6 +28,7 @@ __all__ = ["check", "feedback", "grade", "log", "roster"]
 
 # Printed if no installed distribution has a grader for a cluster.
 _NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
+_NO_PACKER = "--zip needs the package autograder.extras.lms, which is not installed here."
 
 scheduler_option = click.option(
     "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
@@ -60,7 +61,6 @@ def grade(
     from autograder.classroom.run import grade_class, handed_in
 
     with commands.report_errors(" Graded notebooks are saved. Run the same command to continue."):
-        _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
         released = read_notebook(course.source(chapter))
@@ -115,7 +115,6 @@ def check(
     with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
-        _one_of(workers, scheduler)
         if here is None and scheduler is not None:
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
@@ -136,6 +135,8 @@ def check(
 @commands.everything_option
 @commands.students_option
 @click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
+@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback, for the system in --for.")
+@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system that takes the zip file.")
 @commands.json_option
 @commands.course_option
 def feedback(
@@ -144,6 +145,8 @@ def feedback(
     everything: bool,
     students: Sequence[str],
     force: bool,
+    pack: bool,
+    system: str | None,
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
@@ -152,6 +155,8 @@ def feedback(
     from autograder.classroom.run import handed_in
 
     with commands.report_errors():
+        if pack != bool(system):
+            raise CourseError("Use --zip and --for together, such as --zip --for canvas.")
         course = load_course(course_folder)
         found: list[dict[str, object]] = []
         missing = False
@@ -164,6 +169,8 @@ def feedback(
             output.echo_status(f"{chapter}: {written} written, {counts['unchanged']} unchanged.")
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
+            if system:
+                missing |= not load_grader(system, _NO_PACKER, PACKERS)(course, chapter, pages)
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
@@ -214,14 +221,11 @@ def roster(file: Path, *, course_folder: Path | None) -> None:
         )
 
 
-def _one_of(workers: int | None, scheduler: str | None) -> None:
+def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
+    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     if workers is not None and scheduler is not None:
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
         raise CourseError(f"{uses}. Use one of them.")
-
-
-def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
-    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     confinement = commands.confinement(unsafe_local=unsafe_local)
     executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}

@@ -7,7 +7,6 @@ on students' machines.
 
 from __future__ import annotations
 
-import ast
 import io
 import linecache
 import sys
@@ -26,7 +25,7 @@ from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, time_limit
-from autograder.sandbox.guest.failures import bases_of, shapes_of
+from autograder.sandbox.guest.failures import bases_of, loop_around, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -84,9 +83,10 @@ class FunctionSession:
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
         answered: list[tuple[Value, Answer]] = []
-        for call in calls:
-            value, answer = self._run(call)
-            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        with _without_warnings():
+            for call in calls:
+                value, answer = self._run(call)
+                answered.append((value, answer) if hold else (None, _with_value(answer, value)))
         given = [_with_value(a, v) if hold else a for v, a in answered]
         return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
@@ -186,7 +186,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
-            with _without_warnings(), _memory(call.memory_mb), self._time_limit(stuck):
+            with _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -195,7 +195,9 @@ class FunctionSession:
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
         finally:
             self._called()
-        return value, Answer(changed=changed_arguments(call, args, kwargs))
+        given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}
+        same = tuple(k for k, argument in given.items() if argument is value and type(value) is np.ndarray)
+        return value, Answer(changed=changed_arguments(call, args, kwargs), same=same)
 
 
 @dataclass
@@ -231,7 +233,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return Answer(normalize_result(value), changed=answer.changed)
+        return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected
@@ -254,7 +256,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
     line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
     if isinstance(error, OutOfTimeError) and frame is not None and lineno is not None:
-        line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
+        line, lineno = loop_around(linecache.getlines(frame.filename), lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
@@ -289,18 +291,6 @@ def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
         part.__globals__ for part in parts if isinstance(part, FunctionType) and part.__module__ == function.__module__
     )
     return next(homes, getattr(sys.modules.get(function.__module__), "__dict__", None))
-
-
-def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line. Where in the body the loop was stopped is random."""
-    lines = linecache.getlines(file)
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For))
-    around = [loop.lineno for loop in loops if loop.lineno <= lineno <= (loop.end_lineno or loop.lineno)]
-    return (lines[max(around) - 1], max(around)) if around else None
 
 
 def _text(error: BaseException) -> str:

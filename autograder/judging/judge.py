@@ -128,9 +128,12 @@ class Judge(Generic[C]):
         results: dict[str, CheckResult] = {}
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
-            stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.purity and not _purity_is_due(results.values())):
-                results[check.name] = not_tried(check)
+            early = check.purity and not _purity_is_due(results.values())
+            if early or conversation.stopped:
+                reasons = {"timeout", "error", "failed"} if early else {"timeout", "error"}
+                waits += [r.name for r in results.values() if r.status in reasons]
+            if waits or early:
+                results[check.name] = not_tried(check, results[waits[0]].waits_for or waits[0] if waits else "")
             else:
                 results[check.name] = self._check(spec, check, conversation, student)
         return list(results.values())

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,21 +258,7 @@ class StudentProxy(Outcomes):
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
 _ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
 _FEW_PARTS = 1000  # of a result in which iterators may be
-_TAKE_ALL = """
-from itertools import islice as _islice
-_inner = globals().get("probe")
-
-def _taken(value, depth=0):
-    kind = type(value)
-    if kind in (list, tuple) and depth < 3:
-        return kind([_taken(part, depth + 1) for part in value])
-    if kind is dict and depth < 3:
-        return {{key: _taken(part, depth + 1) for key, part in value.items()}}
-    return list(_islice(value, {most} + 1)) if hasattr(kind, "__next__") else value
-
-def probe(function, *args, **kwargs):
-    return _taken(_inner(function, *args, **kwargs) if _inner else function(*args, **kwargs))
-"""
+_TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 
 def _taking_all(call: Call, most: int) -> Call:

@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 from autograder.authoring.release.problems import MARK
 
-__all__ = ["check_class", "class_misconception", "import_lines", "misconception", "notebook_title", "reference", "task"]
+__all__ = ["check_class", "import_lines", "notebook_title", "outline"]
 
 
-def reference(name: str, parameters: str) -> str:
-    """Return the outline of a reference solution."""
-    return f'''def {name}{parameters}:
-    """{MARK}: say what {name} returns, in a sentence that students also read, and give an example."""
-    raise NotImplementedError  # {MARK}: write the solution that you would like to see, as short and clear as on a slide
-'''
+_OUTLINES = Path(__file__).with_name("outlines")
 
 
-def misconception(name: str, parameters: str) -> str:
-    """Return the outline of a first misconception."""
-    return f'''wrong = misconceptions_of("{name}")
-
-
-@wrong
-def mistake_in_{name}{parameters}:
-    """{MARK}: what the student did, why it cannot be right, and where to look. Never give the code."""
-    raise NotImplementedError  # {MARK}: write the solution with the mistake that you expect most often, and name the function after the mistake
-'''
-
-
-def class_misconception(name: str) -> str:
-    """Return the outline of a first misconception for a class."""
-    return f'''wrong = misconceptions_of("{name}")
-
-
-@wrong
-class MistakeIn{name[:1].upper() + name[1:]}:
-    """{MARK}: what the student did, why it cannot be right, and where to look. Never give the code."""
-
-    # {MARK}: write the class with the mistake that you expect most often, and name it after the mistake
-'''
+def outline(kind: str, name: str, **words: str) -> str:
+    """Return the outline ``reference``, ``class_reference``, ``misconception``, ``class_misconception``, ``checks`` or ``task`` of an exercise."""
+    return (_OUTLINES / f"{kind}.txt").read_text(encoding="utf-8").format(MARK=MARK, name=name, **words)
 
 
 def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
@@ -49,38 +25,19 @@ def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) 
     other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly right solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
-        small = f"{create}  # {MARK}: use it below: made.method(…), made.attribute, len(made)"
+        small = f"{create}  # {MARK}: use it below: made.method(…), len(made) or made.attribute"
         other = f"{create}  # {MARK}: check something that a nearly right class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
-    shares = [f"{part:.12g}" for part in (visible, points - visible - care, care)]
+    shares = {"visible": visible, "hidden": points - visible - care, "care": care, "points": points}
     title = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
-    return f'''@exercise("{name}", points={points:.12g})
-class Test{title}:
-    """{MARK}: a hint for students who do not know where to begin. Put each further hint in its own paragraph."""
-
-    @check(points={shares[0]}, visible=True)
-    def test_small_example(self, agrees):
-        """the example worked by hand"""
-        {small}
-
-    @check(points={shares[1]}, after="test_small_example")
-    def test_another_input(self, agrees):
-        """{MARK}: say what this check tests, in a few words for students"""
-        {other}
-
-    test_care = pure(points={shares[2]}, after="test_small_example")
-'''
+    numbers = {share: f"{part:.12g}" for share, part in shares.items()}
+    return outline("checks", name, title=title, small=small, other=other, **numbers)
 
 
 def notebook_title(chapter: str) -> str:
     """Return the first cell of a new chapter's notebook."""
     return f"# {MARK}: give {chapter} a title, and describe it below"
-
-
-def task(name: str) -> str:
-    """Return the text above a stub."""
-    return f"## {name}\n\n{MARK}: describe the task, and why its result is useful.\n\nWrite `{name}`, run its cell, then run the check below it."
 
 
 def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:

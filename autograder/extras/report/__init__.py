@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
@@ -50,6 +52,7 @@ def report(
 ) -> None:
     """Create a page about a class: its marks, mistakes and exercises, and students who may need help."""
     from autograder.base.files import write_atomically
+    from autograder.classroom.delivery import folder_of
     from autograder.course.secret import course_secret
     from autograder.extras.report.class_marks import class_marks
     from autograder.extras.report.content import Names, reports_of
@@ -79,7 +82,14 @@ def report(
             if path.is_dir():
                 raise CourseError(f"{path} is a folder. Name a file for the page, such as {path / 'report.html'}.")
             made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
-            page = report_page(course.title or course.course_id, reports, names, made_at)
+            links = {}
+            for chapter in asked:
+                for student in students:
+                    feedback = folder_of(course, "feedback") / student / chapter / f"{chapter}.html"
+                    if feedback.is_file():
+                        there = os.path.relpath(feedback.resolve(), path.parent.resolve())
+                        links[chapter, student] = quote(Path(there).as_posix())
+            page = report_page(course.title or course.course_id, reports, names, made_at, links)
             # A page with names is private: other accounts on this machine may not read it.
             write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
             echo_status(f"The page is {path}.")

@@ -13,14 +13,14 @@ from rich.console import Console
 from autograder.base.errors import CourseError
 from autograder.base.files import disk_error_advice
 from autograder.course.notebook import NotebookError, read_notebook
+from autograder.extras.watch import screen
+from autograder.extras.watch.screen import ScreenLine, keys
 from autograder.sandbox.confinement import Confinement
 from autograder.student.examples import ExerciseExamples
 from autograder.student.notebook_check import progress
 from autograder.student.notebook_check.checking import card_of
-from autograder.student.terminal import screen
 from autograder.student.terminal.checking import Checker, CheckRun, own_notebook_warning
 from autograder.student.terminal.layout import released_copy, reset
-from autograder.student.terminal.screen import ScreenLine, keys
 from autograder.student.terminal.starting import next_chapter
 
 __all__ = ["Watch", "watch"]
@@ -127,13 +127,16 @@ class Watch:
         recorded = progress.read(folder)
         for name, outcome in self.result.exercises.items():
             code = self.result.code.get(name, "")
+            problem = ""
             if outcome.status == "passed":
                 if recorded.of(chapter, name).status != "done":
-                    progress.record(folder, chapter, name, passed=True)
+                    problem = progress.record(folder, chapter, name, passed=True)
             elif outcome.status != "not_attempted" and self._recorded.get(name) != code:
                 if name in self._recorded or recorded.of(chapter, name).status == "":
-                    progress.record(folder, chapter, name, passed=False)
+                    problem = progress.record(folder, chapter, name, passed=False)
                 self._recorded[name] = code
+            if problem:
+                self._note = f"{self._note}\n\nYour progress cannot be saved in this folder.".strip()
 
     # --- keys -------------------------------------------------------------------------------------------------------
 
@@ -254,7 +257,9 @@ class Watch:
         elif exercise is not None and outcome is not None:
             assert result.examples is not None  # noqa: S101 - the exercise comes from them
             card = card_of(result.examples, self.notebook.resolve().parent, exercise, outcome)
-            lines += screen.card_lines(card, exercise.kind, columns)
+            shown = screen.card_lines(card, exercise.kind, columns)
+            outdated = self._checker.busy and time.monotonic() - self._began >= SHOWN_AFTER
+            lines += [line._replace(style="dim") for line in shown] if outdated else shown
             if self._panel == "hint":
                 lines += [ScreenLine(""), *screen.hint_lines(exercise, self._hint, columns)]
         if self._below:
