@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import hmac
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from autograder.base.files import write_atomically
@@ -20,6 +22,7 @@ from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import Person, enter_roster, read_class_list
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
+from autograder.course.secret import course_secret
 from autograder.extras.export.gradebook import read_book
 from autograder.extras.export.roster import layout_of, matched, read_roster
 from autograder.extras.lms.downloads import File, Handin, HostileArchiveError, System, list_names, read_download, unpack
@@ -68,12 +71,14 @@ def collect(
     system: System,
     *,
     roster: Path | None = None,
+    times: Mapping[str, str] = MappingProxyType({}),
     add: bool = False,
     force: bool = False,
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return what became of each student's files.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which says who is who. With ``add``, unknown students are entered in
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which says who is who. ``times`` holds the text of
+    ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
     the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
     or ``GradebookError``.
     """
@@ -90,11 +95,11 @@ def collect(
         whose, problems = _whose(handins, people, rows, system)
     book = read_book(url, chapter)
     due = book.due if book else None
-    done = [
-        _collected(course, chapter, one, whose[one], rows.get(one.user), due, system, force=force)
-        for one in handins
-        if one in whose
-    ]
+    done = []
+    for one in handins:
+        if one in whose:
+            when = _When(rows.get(one.user), due, times.get(one.user, ""))
+            done.append(_collected(course, chapter, one, whose[one], when, system, force=force))
     for one, why in problems.items():
         reason = why or (
             "No student of the gradebook has this id or name. --add enters the student, and `autograder roster students.csv` a class list."
@@ -269,13 +274,22 @@ def _is_of(data: bytes, course: Course, chapter: str) -> bool:
 # --- The folder --------------------------------------------------------------------------------------------------------
 
 
-def record_of(folder: Path) -> dict[str, Any]:
-    """Return what ``collect`` recorded about the notebook in ``folder``. Empty if it came in another way."""
+def record_of(course: Course, chapter: str, student: str) -> dict[str, Any]:
+    """Return what ``collect`` recorded about a student's notebook. Empty if it came in another way.
+
+    With nbgrader's exchange, a student can put any file next to the notebook. So a record counts only with the course's signature.
+    """
     try:
-        found = json.loads((folder / RECORD).read_bytes())
-    except (OSError, ValueError):
+        found = json.loads((folder_of(course, "submitted") / student / chapter / RECORD).read_bytes())
+        signature = found.pop("signature", "")
+    except (OSError, ValueError, AttributeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if hmac.compare_digest(str(signature), _signature(course, chapter, student, found)) else {}
+
+
+def _signature(course: Course, chapter: str, student: str, record: Mapping[str, Any]) -> str:
+    text = json.dumps([chapter, student, record], sort_keys=True)
+    return hmac.new(course_secret(course), text.encode(), "sha256").hexdigest()
 
 
 def _collected(
@@ -283,8 +297,7 @@ def _collected(
     chapter: str,
     one: Handin,
     student: str,
-    row: _Row | None,
-    due: dt.datetime | None,
+    when: _When,
     system: System,
     *,
     force: bool,
@@ -295,7 +308,7 @@ def _collected(
         return Collected(student, sanitize(one.folder), "rejected", str(error))
     target = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
     notes = list(choice.notes)
-    time = _time(one, choice.file, row, due, notes)
+    time = _time(one, choice.file, when, notes)
     shown = sanitize(choice.file.path.as_posix())
     result = Collected(student, shown, "collected", "", choice.file.late, time, choice.attempts, tuple(notes))
     record = {
@@ -309,7 +322,7 @@ def _collected(
     for path in (target.parent.parent, target.parent, target):
         if path.is_symlink():
             return replace(result, status="rejected", reason=f"{path} is a link. Nothing was written there.")
-    before, there = record_of(target.parent), _bytes(target)
+    before, there = record_of(course, chapter, student), _bytes(target)
     same, now = there == choice.data, beside(target, BESIDE[0]) or ""
     if there is not None and not same and not force:
         if not before:
@@ -329,7 +342,8 @@ def _collected(
     elif not time and now and now == before.get("timestamp"):
         stamp.unlink()  # of an earlier attempt, which was late
     if before != record:
-        text = json.dumps(record, ensure_ascii=False, indent=1)
+        signed = {**record, "signature": _signature(course, chapter, student, record)}
+        text = json.dumps(signed, ensure_ascii=False, indent=1)
         write_atomically(target.with_name(RECORD), text.encode("utf-8", "replace"))
     if there is None:
         return result
@@ -343,12 +357,23 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def _time(one: Handin, file: File, row: _Row | None, due: dt.datetime | None, notes: list[str]) -> str:
+@dataclass(frozen=True)
+class _When:
+    """What is known about the time of a submission: the student's row, when it was due, and the time from the system's API."""
+
+    row: _Row | None
+    due: dt.datetime | None
+    known: str = ""
+
+
+def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
     """Return the text of ``timestamp.txt``, in UTC. Empty if no time is known."""
     own = next((f for f in one.files if f.name == file.name.with_name(BESIDE[0])), None)
     if own is not None:
         return own.read()[:100].decode("utf-8", "replace").strip()
-    if row and (text := row.texts.get("Last modified (submission)", "")) not in {"", "-"}:
+    if when.known:
+        return when.known
+    if when.row and (text := when.row.texts.get("Last modified (submission)", "")) not in {"", "-"}:
         for form in _TIMES:
             try:
                 found = dt.datetime.strptime(text, form)  # noqa: DTZ007 - Moodle writes local times
@@ -360,13 +385,13 @@ def _time(one: Handin, file: File, row: _Row | None, due: dt.datetime | None, no
         )
     if not file.late:
         return ""
-    if due is None:
+    if when.due is None:
         notes.append("Canvas marks the file LATE, but the gradebook has no due date, so no time was kept.")
         return ""
     notes.append(
-        "Canvas marks the file LATE without a time. timestamp.txt has the first second after the due date: correct it if it matters."
+        "Canvas marks the file LATE without a time. timestamp.txt has the first second after the due date. --url reads the real time from Canvas."
     )
-    return f"{due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{when.due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def summary(done: Sequence[Collected], chapter: str) -> str:

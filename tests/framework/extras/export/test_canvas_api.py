@@ -42,6 +42,7 @@ class CanvasServer(ThreadingHTTPServer):
             "grading_type": "points",
         }
         self.scores = {101: None, 202: 3.0, 303: None}
+        self.times = {101: "2026-01-09T08:00:00Z", 202: "2026-01-12T09:30:00Z"}
         self.excused, self.closed, self.requests = set(), set(), []
 
     @property
@@ -69,7 +70,10 @@ class Answers(BaseHTTPRequestHandler):
         elif path == "/courses/17/assignments":
             self._pages([server.assignment, {**server.assignment, "id": 4712, "name": "Essay"}], page, 1)
         elif path == "/courses/17/assignments/4711/submissions":
-            rows = [{"user_id": u, "score": s, "excused": u in server.excused} for u, s in server.scores.items()]
+            rows = [
+                {"user_id": u, "score": s, "excused": u in server.excused, "submitted_at": server.times.get(u)}
+                for u, s in server.scores.items()
+            ]
             self._pages(rows, page, 2)
         elif path == "/progress/5":
             self._send({"id": 5, "workflow_state": "completed", "completion": 100})

@@ -18,7 +18,8 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.app import app
 from autograder.course.notebook import document_bytes
 from autograder.extras.lms import downloads
-from autograder.extras.lms.collecting import collect
+from autograder.extras.lms.collecting import RECORD, collect, record_of
+from tests.framework.extras.export.test_canvas_api import canvas  # noqa: F401 - a fixture
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, copy_course, document
 
@@ -358,3 +359,40 @@ def test_four_hundred_submissions_are_collected_once(course, notebook, tmp_path)
     assert [one.status for one in collect(course, CHAPTER, path, "canvas")] == ["collected"] * 400
     assert {one.status for one in collect(course, CHAPTER, path, "canvas")} == {"unchanged"}
     assert len(list((course.root / "submitted").iterdir())) == 400
+
+
+def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  # noqa: F811
+    """With --url, each submission gets the time that the API has, and a second run with the same times changes nothing."""
+    pytest.importorskip("canvasapi")
+    path = download(
+        tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1), f"rossbob_LATE_202_2_{CHAPTER}.ipynb": notebook(2)}
+    )
+    enter_roster(course, [Person("bob", lms_user_id="202")])
+    command = ["collect", CHAPTER, str(path), "--from", "canvas", "--course", str(course.root)]
+    done = CliRunner().invoke(app, command)
+    assert "--url reads the real time from Canvas." in " ".join(done.stderr.split())
+    done = CliRunner().invoke(app, [*command, "--url", canvas.url])
+    assert done.exit_code == 0, done.output
+    folder = course.root / "submitted"
+    assert (folder / "ada" / CHAPTER / "timestamp.txt").read_text() == "2026-01-09 08:00:00 UTC"
+    assert (folder / "bob" / CHAPTER / "timestamp.txt").read_text() == "2026-01-12 09:30:00 UTC"
+    before = submitted(course)
+    CliRunner().invoke(app, [*command, "--url", canvas.url])
+    assert submitted(course) == before
+
+
+def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook, tmp_path):
+    """A student can submit any file through the exchange. A record without the course's signature changes nothing."""
+    path = download(tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1)})
+    collect(course, CHAPTER, path, "canvas")
+    record = course.root / "submitted" / "ada" / CHAPTER / RECORD
+    assert record_of(course, CHAPTER, "ada")["number"] == 1
+    forged = {**json.loads(record.read_text()), "number": 10**9, "file": "rossbob_102_5_x.ipynb"}
+    record.write_text(json.dumps(forged))
+    assert record_of(course, CHAPTER, "ada") == {}
+    copied = course.root / "submitted" / "bob" / CHAPTER / RECORD
+    copied.parent.mkdir(parents=True)
+    copied.write_text(record.read_text())
+    assert record_of(course, CHAPTER, "bob") == {}
+    assert [one.status for one in collect(course, CHAPTER, path, "canvas")] == ["unchanged"]
+    assert record_of(course, CHAPTER, "ada")["number"] == 1
