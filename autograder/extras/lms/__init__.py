@@ -11,7 +11,7 @@ from click.exceptions import Exit
 
 from autograder.base.errors import CourseError
 from autograder.cli.commands import PATH, PlacedCommand, course_option, json_option, report_errors
-from autograder.cli.output import echo_status, group_messages
+from autograder.cli.output import echo_status
 from autograder.course.course import load_course
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def collect(
     """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. Running it again changes nothing."""
     from autograder.extras.export.canvas_api import submission_times
     from autograder.extras.lms.collecting import collect as run
-    from autograder.extras.lms.collecting import summary
+    from autograder.extras.lms.collecting import report
 
     with report_errors():
         course = load_course(course_folder)
@@ -68,9 +68,6 @@ def collect(
             click.echo(
                 json.dumps([{"chapter": chapter, **one.to_json()} for one in done], ensure_ascii=False, indent=1)
             )
-        echo_status(summary(done, chapter))
-        notes = [(note, one.student) for one in done for note in one.notes if one.status != "unchanged"]
-        if text := group_messages([*notes, *((one.reason, one.student) for one in done)]):
-            echo_status(text)
+        echo_status(report(done, chapter))
         if any(one.status in {"unknown", "rejected", "kept"} for one in done):
             raise Exit(1)

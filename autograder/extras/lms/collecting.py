@@ -8,6 +8,7 @@ import hmac
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from autograder.base.sanitize import sanitize
 from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import Person, enter_roster, read_class_list
+from autograder.cli.output import group_messages
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
 from autograder.course.secret import course_secret
@@ -28,7 +30,7 @@ from autograder.extras.export.roster import layout_of, matched, read_roster
 from autograder.extras.lms.downloads import File, Handin, HostileArchiveError, System, list_names, read_download, unpack
 from autograder.grading.submission import BESIDE, beside
 
-__all__ = ["RECORD", "Collected", "collect", "record_of"]
+__all__ = ["RECORD", "Collected", "collect", "record_of", "report"]
 
 RECORD = ".collected.json"  # next to a collected notebook: where it comes from
 Status = Literal["collected", "replaced", "unchanged", "kept", "unknown", "rejected"]
@@ -39,6 +41,7 @@ _TIMES = (
     "%Y-%m-%d %H:%M:%S",
     "%d/%m/%y, %H:%M",
 )
+_MOST = 40  # unknown students in one message
 _ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # as Canvas and browsers number files of the same name
 
 
@@ -47,6 +50,7 @@ class Collected:
     """The result for one student of a download. ``file`` is the path there, and ``student`` is empty if they are unknown.
 
     ``attempts`` are the notebooks of the chapter in the order in which they were handed in, and ``notes`` are remarks on the choice.
+    ``who`` is how the system calls an unknown student.
     """
 
     student: str
@@ -57,6 +61,7 @@ class Collected:
     timestamp: str = ""
     attempts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    who: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON for the command line."""
@@ -88,10 +93,15 @@ def collect(
     people = dict(listed.people) if listed else {}
     rows = _rows(people.values(), roster, system) if roster else {}
     whose, problems = _whose(handins, people, rows, system)
-    if add and (new := [_new_person(one, rows.get(one.user), system) for one in problems if not problems[one]]):
-        fresh = {person.id: person for person in new if person.id not in people}
-        enter_roster(course, list(fresh.values()))
-        people |= fresh
+    if add:
+        new = [_new_person(one, rows.get(one.user), system) for one, why in problems.items() if not why]
+        ids = Counter(person.id for person in new)
+        # Two students with one made id stay unknown, until a roster gives them ids.
+        fresh = {person.id: person for person in new if ids[person.id] == 1 and person.id not in people}
+        if fresh:
+            enter_roster(course, list(fresh.values()))
+            people |= fresh
+            rows = _rows(people.values(), roster, system) if roster else {}
         whose, problems = _whose(handins, people, rows, system)
     book = read_book(url, chapter)
     due = book.due if book else None
@@ -100,14 +110,15 @@ def collect(
         if one in whose:
             when = _When(rows.get(one.user), due, times.get(one.user, ""))
             done.append(_collected(course, chapter, one, whose[one], when, system, force=force))
-    for one, why in problems.items():
-        reason = why or (
-            "No student of the gradebook has this id or name. --add enters the student, and `autograder roster students.csv` a class list."
-        )
-        done.append(Collected("", one.folder, "unknown", f"{one.who}: {reason}"))
+    unknown = "No student of the gradebook has this id or name."
+    done += [Collected("", _first(one), "unknown", why or unknown, who=one.who) for one, why in problems.items()]
     nobody = "Its name does not say whose it is, so it was left out."
-    done += [Collected("", sanitize(name), "rejected", f"{sanitize(name)}: {nobody}") for name in others]
+    done += [Collected("", sanitize(name), "rejected", nobody, who=sanitize(name)) for name in others]
     return done
+
+
+def _first(one: Handin) -> str:
+    return sanitize(one.files[0].path.as_posix())
 
 
 # --- Whose files they are ----------------------------------------------------------------------------------------------
@@ -305,7 +316,7 @@ def _collected(
     try:
         choice = _choose(course, chapter, one.files)
     except (_NoNotebook, HostileArchiveError) as error:
-        return Collected(student, sanitize(one.folder), "rejected", str(error))
+        return Collected(student, _first(one), "rejected", str(error))
     target = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
     notes = list(choice.notes)
     time = _time(one, choice.file, when, notes)
@@ -394,8 +405,8 @@ def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
     return f"{when.due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def summary(done: Sequence[Collected], chapter: str) -> str:
-    """Return one line with the number of students by status."""
+def report(done: Sequence[Collected], chapter: str) -> str:
+    """Return a line with the number of students by status, and below it what an instructor should look at."""
     names: Mapping[Status, str] = {
         "collected": "collected",
         "replaced": "replaced",
@@ -406,4 +417,13 @@ def summary(done: Sequence[Collected], chapter: str) -> str:
     }
     counts = {status: sum(one.status == status for one in done) for status in names}
     shown = [f"{count} {names[status]}" for status, count in counts.items() if count]
-    return f"{chapter}: {', '.join(shown)}, of {pluralize(len(done), 'submission')}."
+    lines = [f"{chapter}: {', '.join(shown)}, of {pluralize(len(done), 'submission')}."]
+    notes = [(note, one.student) for one in done for note in one.notes if one.status != "unchanged"]
+    unknown = [one.who for one in done if one.status == "unknown" and one.reason.startswith("No student")]
+    reasons = [(one.reason, one.student or one.who) for one in done if one.who not in unknown]
+    lines += filter(None, [group_messages([*notes, *reasons])])
+    if unknown:
+        more = f" and {len(unknown) - _MOST} more (--json lists all)" if len(unknown) > _MOST else ""
+        lines.append(f"Not in the gradebook: {', '.join(unknown[:_MOST])}{more}.")
+        lines.append("--add enters them, and `autograder roster students.csv` enters a class list.")
+    return "\n".join(lines)

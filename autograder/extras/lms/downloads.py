@@ -103,6 +103,16 @@ def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin
     handins, others = _BY_SYSTEM[system](files)
     if not handins:
         raise CourseError(_nothing(path, system, chapter, files))
+    if (
+        system == "moodle"
+        and len(handins) > 1
+        and len({one.name for one in handins}) == 1
+        and " " not in handins[0].name
+    ):
+        raise CourseError(
+            f"Every student in {path} is called {sanitize(handins[0].name)}, because the assignment has anonymous submissions in Moodle. Reveal the "
+            "students' identities there, download the submissions again, and collect that file."
+        )
     return handins, [file.path.as_posix() for file in others]
 
 

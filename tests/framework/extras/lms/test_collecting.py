@@ -174,7 +174,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
     path = download(tmp_path, {names[0]: notebook(1), names[1]: notebook(2)})
     [one, _two] = collect(course, CHAPTER, path, "moodle")
     assert one.reason == (
-        "Ada Byron (31): 2 students of the gradebook fit: ada, ada2. --roster FILE, with a file from Moodle, says who is who."
+        "2 students of the gradebook fit: ada, ada2. --roster FILE, with a file from Moodle, says who is who."
     )
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(
@@ -233,9 +233,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         "attempts",
         "notes",
     ]
-    assert "kentned (500): No student of the gradebook has this id or name. --add enters the student" in " ".join(
-        done.stderr.split()
-    )
+    assert "Not in the gradebook: kentned (500), newnora (501).\n--add enters them" in done.stderr
     assert "readme.txt: Its name does not say whose it is, so it was left out." in " ".join(done.stderr.split())
     assert not (course.root / "submitted").exists()
     assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt is still nobody's
@@ -338,6 +336,7 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
         ({"Ada Byron_31_assignsubmission_file_/ch1.ipynb": b""}, "canvas", r"It contains Ada Byron_31_assignsubmission_file_/ch1\.ipynb\. It looks like a download from Moodle: use --from moodle\."),
         ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file named like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
         ({"anon_x1y2z_77_ch1.ipynb": b""}, "canvas", "have no names, because the assignment is graded anonymously in Canvas"),
+        ({f"Participant_{i}_assignsubmission_file_/ch1.ipynb": b"" for i in (4, 5)}, "moodle", "is called Participant, because the assignment has anonymous submissions in Moodle"),
         ({}, "canvas", "contains no files"),
         (b"<html>Log in</html>", "canvas", "cannot be read as a zip file: File is not a zip file. Download it again"),
         (None, "moodle", "There is no .*none.zip. Name the zip file"),
@@ -396,3 +395,17 @@ def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook
     assert record_of(course, CHAPTER, "bob") == {}
     assert [one.status for one in collect(course, CHAPTER, path, "canvas")] == ["unchanged"]
     assert record_of(course, CHAPTER, "ada")["number"] == 1
+
+
+def test_two_new_students_with_one_name_stay_unknown(course, notebook, tmp_path):
+    """An id made from a name belongs to one student only. The worksheet gives each their own."""
+    files = {f"New Nora_{i}_assignsubmission_file_/{CHAPTER}.ipynb": notebook(i) for i in (4, 5)}
+    path = download(tmp_path, files)
+    assert [one.status for one in collect(course, CHAPTER, path, "moodle", add=True)] == ["unknown", "unknown"]
+    assert len(read_class_list(gradebook_url(course)).people) == len(PEOPLE)
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_text(
+        "Identifier,Full name,Email address,Grade\nParticipant 4,New Nora,n4@x.org,\nParticipant 5,New Nora,n5@x.org,\n"
+    )
+    done = collect(course, CHAPTER, path, "moodle", roster=worksheet, add=True)
+    assert [(one.student, one.status) for one in done] == [("n4@x.org", "collected"), ("n5@x.org", "collected")]
