@@ -27,7 +27,16 @@ from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
 from autograder.course.secret import course_secret
 from autograder.extras.export.gradebook import read_book
 from autograder.extras.export.roster import layout_of, matched, read_roster
-from autograder.extras.lms.downloads import File, Handin, HostileArchiveError, System, list_names, read_download, unpack
+from autograder.extras.lms.downloads import (
+    MAX_INNER_BYTES,
+    File,
+    Handin,
+    HostileArchiveError,
+    System,
+    list_names,
+    read_download,
+    unpack,
+)
 from autograder.grading.submission import BESIDE, beside
 
 __all__ = ["RECORD", "Collected", "collect", "record_of", "report"]
@@ -237,10 +246,14 @@ class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an err
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
     """Return the notebook that a student means. Raises ``_NoNotebook`` if that is not clear."""
-    every = list(unpack(files))
+    every = unpack(files)
     notebooks = [file for file in every if file.name.suffix.casefold() == ".ipynb"]
     if not notebooks:
         raise _NoNotebook(f"There is no notebook. The files are {list_names(f.name.as_posix() for f in every)}.")
+    if sum(file.size for file in notebooks) > MAX_INNER_BYTES:
+        raise _NoNotebook(
+            f"The notebooks are larger than {MAX_INNER_BYTES >> 20} MB together: {list_names(f.name.as_posix() for f in notebooks)}."
+        )
     rated = [(file, file.read()) for file in notebooks]
     named = [(file, data) for file, data in rated if _stem(file) == chapter.casefold()]
     meant = named or ([one for one in rated if _is_of(one[1], course, chapter)] if len(rated) > 1 else rated)

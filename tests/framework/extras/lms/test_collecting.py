@@ -1,4 +1,9 @@
-"""Downloads of Canvas and Moodle, named as their own code names them, on their way into ``submitted/``."""
+"""Downloads of Canvas and Moodle on their way into ``submitted/``.
+
+The files are named as the systems name them: Canvas in ``ContentZipper#get_filename`` and ``#add_upload_submission``
+(``lib/content_zipper.rb`` of https://github.com/instructure/canvas-lms), Moodle in the class ``downloader``
+(``mod/assign/classes/downloader.php`` of https://github.com/moodle/moodle). The worksheet has the columns of ``mod/assign/gradingtable.php``.
+"""
 
 from __future__ import annotations
 
@@ -328,6 +333,21 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
     done = by_student(collect(course, CHAPTER, download(tmp_path, {**files, "byronada_101_1_x.zip": data}), "canvas"))
     assert done["ada"].reason.endswith("is a zip file in 3 others.")
     assert done["bob"].reason == "There is no notebook. The files are broken.zip."
+    many = packed({f"{i}.zip": packed({f"{k}.zip": packed({}) for k in range(40)}) for i in range(40)})
+    [one] = collect(course, CHAPTER, download(tmp_path, {"byronada_101_1_x.zip": many}), "canvas")
+    assert one.reason.endswith("was not unpacked: it is one of more than 100 zip files.")
+
+
+def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_path):
+    """Instructors may unpack a download first. The folders above the submissions do not matter."""
+    flat = tmp_path / "unpacked" / "ch1 submissions"
+    flat.mkdir(parents=True)
+    (flat / f"byronada_101_1_{CHAPTER}.ipynb").write_bytes(notebook(1))
+    assert [one.student for one in collect(course, CHAPTER, flat.parent, "canvas")] == ["ada"]
+    deep = tmp_path / "moodle" / "Course-ch1-77" / "Bob Ross_31_assignsubmission_file"
+    deep.mkdir(parents=True)
+    (deep / f"{CHAPTER}.ipynb").write_bytes(notebook(2))
+    assert [one.student for one in collect(course, CHAPTER, tmp_path / "moodle", "moodle")] == ["bob"]
 
 
 @pytest.mark.parametrize(
