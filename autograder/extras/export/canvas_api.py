@@ -149,6 +149,7 @@ def _errors() -> Iterator[None]:
             raise
         name = type(error).__name__
         text = " ".join(sanitize(str(error), 200).replace(os.environ.get(TOKEN) or "\0", "…").split())
+        unexpected = f"{name}: {text.rstrip('.')}."
         advice = {
             "InvalidAccessToken": f"The token in {TOKEN} is wrong or has expired.",
             "Unauthorized": "The token's owner may not do this in the course.",
@@ -157,9 +158,7 @@ def _errors() -> Iterator[None]:
             "RateLimitExceeded": "Canvas limits the rate of requests. Wait a minute.",
             "ConnectionError": "Canvas cannot be reached. Check --url and the network.",
         }
-        raise CanvasError(
-            f"Canvas: {advice.get(name) or f'{name}: {text}'} Then run the same command again."
-        ) from error
+        raise CanvasError(f"Canvas: {advice.get(name) or unexpected} Then run the same command again.") from error
 
 
 def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]:
