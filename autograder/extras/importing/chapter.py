@@ -315,7 +315,7 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
-    reason = f"its test is not imported: {why}."
+    reason = f"its {'hidden ' * test.hidden}test is not imported: {why}."
     if test.points:
         chapter.spare.append((number, test))
         reason += _by_hand_for(chapter, number, test)
@@ -388,7 +388,8 @@ def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
             for left in chapter.left
         ]
         return
-    later = [s for s in chapter.program if s.origin > exercise.origin and s.uses & exercise.targets]
+    own = exercise.statements
+    later = [s for s in chapter.program if s.origin >= exercise.origin and s not in own and s.uses & exercise.targets]
     if any(isinstance(chapter.original.pieces[s.origin], AnswerCell | Test) for s in later):
         name = exercise.answers[0] if exercise.answers else exercise.name
         code = f"assert {name} is not None" if exercise.answers else f"assert callable({name})"

@@ -10,12 +10,19 @@ from pathlib import PurePosixPath
 
 from autograder.base.foreign import Json
 from autograder.extras.importing.chapter import Check, NewChapter
-from autograder.extras.importing.checks import Way
+from autograder.extras.importing.checks import Way, assertions_in, body_of
 from autograder.extras.importing.exercises import Exercise
 from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Test, code_cell, may_fail
 from autograder.extras.importing.program import Statement, parsed_cell, slice_of
 
-__all__ = ["checks_text", "dependencies_of", "notebook_of_chapter", "number_text", "solutions_text"]
+__all__ = [
+    "checks_text",
+    "dependencies_of",
+    "hidden_assertions",
+    "notebook_of_chapter",
+    "number_text",
+    "solutions_text",
+]
 
 
 # --- Python files ------------------------------------------------------------------------------------------------------
@@ -106,6 +113,25 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
     return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
 
 
+def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
+    """Return how many assertions the hidden tests make in the notebook, and how many the checks that they became make.
+
+    A call of a helper counts with its assertions. A test that only has to run counts as one.
+    """
+    helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
+    tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]
+    before = [assertions_in(body_of(test, chapter.program).statements, helpers) for test in tests]
+    after = []
+    for check in (c for c in chapter.checks if c.test.hidden and c.chosen is not None):
+        lines = [f"assert {line}" if "agrees." in line else line for line in check.chosen.lines] if check.chosen else []
+        body = ast.parse("\n".join(lines)).body
+        for node in ast.parse(check.chosen.probe if check.chosen else "").body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                body += ast.parse(str(node.value.value)).body
+        after.append(assertions_in(body, helpers))
+    return sum(max(n, 1) for n in before), sum(max(n, 1) for n in after)
+
+
 def dependencies_of(chapter: NewChapter, exercise: Exercise) -> list[str]:
     """Return the earlier exercises that a solution depends on, directly or through another exercise."""
     earlier = chapter.exercises[: chapter.exercises.index(exercise)]
@@ -142,7 +168,8 @@ def _needed(chapter: NewChapter) -> list[Statement]:
         for way in ([check.chosen] if check.chosen else check.ways)
         for name in way.from_solutions
     }
-    tests = slice_of(helpers - found, [s for s in chapter.program if not s.binds & targets])
+    helpers |= {name for s in (*own, *beside, *first) for name in s.uses}
+    tests = slice_of(helpers - found - targets, [s for s in chapter.program if not s.binds & targets])
     functions = {e.name for e in chapter.exercises if not e.answers}
     pieces = chapter.original.pieces
     again = [

@@ -217,7 +217,7 @@ def _note_probe(chapter: NewChapter, check: Check) -> None:
 
 
 def _drop(chapter: NewChapter, check: Check, why: str) -> None:
-    told = f"its test “{check.title}” is not imported: {why.rstrip('.')}."
+    told = f"its {'hidden ' * check.test.hidden}test “{check.title}” is not imported: {why.rstrip('.')}."
     if check.points and chapter.checks_of(check.exercise):
         chapter.give(check.exercise, check.points)
         told += f" Its {pluralize(float(check.points), 'point')} went to the other checks of {check.exercise}."

@@ -18,7 +18,12 @@ from autograder.base.files import write_atomically
 from autograder.base.formatting import number, pluralize
 from autograder.course.course import CONFIG_NAME, Course, load_course
 from autograder.extras.importing.chapter import NewChapter, code_of, planned, program_of
-from autograder.extras.importing.chapter_files import checks_text, notebook_of_chapter, solutions_text
+from autograder.extras.importing.chapter_files import (
+    checks_text,
+    hidden_assertions,
+    notebook_of_chapter,
+    solutions_text,
+)
 from autograder.extras.importing.check_forms import AS_IT_IS, choose_forms, leave_out_failing, repair, run_in_process
 from autograder.extras.importing.dependencies import files_of, modules_beside, packages_of
 from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError, ManualCell
@@ -112,7 +117,11 @@ def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, u
         _put_all(copy, _files(chapter, beside))
         found = run_in_process("release_problems", copy, chapter.name, unsafe_local=unsafe_local)["mistakes"]
         cells, checks = notebook_of_chapter(chapter)["cells"], checks_text(chapter)
-        changed = [repair(chapter, cells, checks, *mistake) for mistake in found]
+        # A failing cell may be why exercises lose points, so cells come first.
+        of_cells = [mistake for mistake in found if not mistake[0].startswith("tests/")]
+        rest = [mistake for mistake in found if mistake not in of_cells]
+        changed = [repair(chapter, cells, checks, *mistake) for mistake in of_cells]
+        changed = changed if any(changed) else [repair(chapter, cells, checks, *mistake) for mistake in rest]
         if not any(changed):
             break
     return [f"{where}: {what}" if where else what for where, what, _ in found]
@@ -256,6 +265,11 @@ def _told(imported: Imported) -> Iterator[str]:
         seen = sum(check.visible for check in checks)
         own = sum((c.points for c in checks), Fraction(0))
         yield f"  {exercise.name}: {pluralize(float(own), 'point')}, {_checks(seen, 'visible')}, {_checks(len(checks) - seen, 'hidden')}"
+    before, after = hidden_assertions(chapter)
+    if before:
+        yield ""
+        lost = "" if after >= before else " The others are listed below."
+        yield f"Hidden tests: {pluralize(before, 'assertion')} in the notebook, {after} in the checks.{lost}"
     for heading, items in (
         ("Not imported:", chapter.left),
         ("To know:", chapter.notes),
