@@ -21,8 +21,8 @@ __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_m
 MAX_TAKEN = 10_000  # items that a check may take from a generator
 _MARK = "# What a call does: "
 
-_PRINTS = Path(__file__).with_name("prints_probe.txt").read_text(encoding="utf-8")
-_TAKES = Path(__file__).with_name("takes_probe.txt").read_text(encoding="utf-8")
+_PRINTS = Path(__file__).with_name("print_probe.txt").read_text(encoding="utf-8")
+_TAKES = Path(__file__).with_name("take_probe.txt").read_text(encoding="utf-8")
 
 
 class _Probed(Protocol):

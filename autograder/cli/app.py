@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.cli.authoring import audit, examples, new, new_exercise, release, stubs
+from autograder.cli.authoring import audit, examples, new, release, stubs
 from autograder.cli.commands import CommandGroup
-from autograder.cli.courses import config, doctor, roster
+from autograder.cli.courses import roster
 from autograder.cli.entry_points import load_commands
 from autograder.cli.grading import check, feedback, grade, log
 from autograder.cli.student import start, watch
@@ -63,4 +63,4 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
 
 app.add_section("To learn", [start, watch, check])
 app.add_section("To teach", [release, grade, feedback, log, roster])
-app.add_section("To write and maintain a course", [new, new_exercise, stubs, audit, examples, doctor, config])
+app.add_section("To write and maintain a course", [new, stubs, audit, examples])

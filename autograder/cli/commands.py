@@ -135,7 +135,7 @@ def friendly_errors(disk: Callable[[OSError], str] = disk_error_advice, stopped:
         yield
     except CourseError as error:
         click.echo(str(error), err=True)
-        raise Exit(2) from error
+        raise Exit(getattr(error, "status", 2)) from error
     except UnavailableError as error:
         click.echo(str(error), err=True)
         raise Exit(1) from error

@@ -49,7 +49,7 @@ NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a mis
 
 
 class Course(Configurable):
-    """A course folder, configured by its ``course_config.py``. docs/architecture.md describes the files in it."""
+    """A course folder, configured by its ``course_config.py``. docs/course-folder.md describes the files in it."""
 
     title = Unicode("", help="The course's title on pages and in messages.").tag(config=True)
     chapters = List(Unicode(), help="The chapter ids, in teaching order.").tag(config=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 __all__ = [
-    "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
     "files_beside", "grade_ids", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
     "other_notebooks", "parse_notebook", "picture_in_words", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
@@ -41,6 +41,7 @@ MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a
 MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
+MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
 _IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the beginning of the text below a picture
 

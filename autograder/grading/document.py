@@ -182,7 +182,7 @@ def checksum(cell: Mapping[str, Any]) -> str:
     locked = not solution and (grade or bool(meta.get("locked", False)))
     parts = [cell["source"], cell["cell_type"], str(grade), str(solution), str(locked), meta["grade_id"]]
     if grade:
-        parts.append(str(float(meta["points"])))
+        parts.append(str(float(meta["points"] if isinstance(meta.get("points"), int | float) else 0)))
     return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 

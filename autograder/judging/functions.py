@@ -83,9 +83,10 @@ class FunctionSession:
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
         answered: list[tuple[Value, Answer]] = []
-        for call in calls:
-            value, answer = self._run(call)
-            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        with _without_warnings():
+            for call in calls:
+                value, answer = self._run(call)
+                answered.append((value, answer) if hold else (None, _with_value(answer, value)))
         given = [_with_value(a, v) if hold else a for v, a in answered]
         return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
@@ -185,7 +186,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
-            with _without_warnings(), _memory(call.memory_mb), self._time_limit(stuck):
+            with _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -194,7 +195,9 @@ class FunctionSession:
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
         finally:
             self._called()
-        return value, Answer(changed=changed_arguments(call, args, kwargs))
+        given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}
+        same = tuple(k for k, argument in given.items() if argument is value and type(value) is np.ndarray)
+        return value, Answer(changed=changed_arguments(call, args, kwargs), same=same)
 
 
 @dataclass
@@ -230,7 +233,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return Answer(normalize_result(value), changed=answer.changed)
+        return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected

@@ -30,14 +30,9 @@ from autograder.sandbox.script import (
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
 __all__ = [
-    "AliasingCheck",
-    "PurityProbe",
-    "changed_between",
-    "describe_answer",
-    "mutation_advice",
-    "pairs_of",
+    "AliasingCheck", "PurityProbe", "changed_between", "describe_answer", "mutation_advice", "pairs_of",
     "plan_aliasing_check",
-]
+]  # fmt: skip
 
 
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
@@ -86,7 +81,7 @@ def _is_script_or_plot(call: Call) -> bool:
 
 
 # Calls a function twice with the same objects, which hold other numbers the second time.
-CHANGED_BETWEEN = Path(__file__).with_name("changed_probe.txt").read_text(encoding="utf-8")
+CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding="utf-8")
 
 
 def changed_between(first: Call, other: Call) -> Call:

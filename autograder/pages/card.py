@@ -135,11 +135,11 @@ def headline(card: Card) -> str:
         return "every answer is valid" if verdict.status == "passed" else "not finished yet"
     if verdict.status == "error" and not tried:
         return f"{lost}not found"
-    if verdict.max_score <= 0:
+    if verdict.max_score <= 0 or card.is_final:  # self-learners get no points
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.is_final else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"

@@ -419,7 +419,9 @@ class ChildSession:
         if type(changed) is not list or len(changed) > 64 or not all(type(label) is str for label in changed):
             raise WireError("an answer does not say what changed")
         value = Decoder(blob, _opaque)(head["value"])
-        return Answer(value=value, changed=tuple(read_text(label, 100) for label in changed))
+        labels = [read_text(label, 100) for label in changed]
+        same = tuple(label[1:] for label in labels if label.startswith("="))
+        return Answer(value=value, changed=tuple(label for label in labels if not label.startswith("=")), same=same)
 
     def _reply(self, head: dict[str, Json], blob: bytes | bytearray, deadline: float) -> None:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None

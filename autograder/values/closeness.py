@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.sandbox.guest.wire_plain import ObjectArray
 from autograder.values.family import (
     ATOL,
     NOISE,
@@ -124,6 +125,10 @@ def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Itera
         single = "True or False" if expected.dtype.kind == "b" else "a number"
         asked = f"an array of {shape_words(expected.shape)}" if expected.ndim else single
         yield type_difference(found, asked, rules.what)
+    elif isinstance(found, ObjectArray) and not (rules.lists and expected.dtype.kind != "b"):
+        kind = "bool" if expected.dtype.kind == "b" else "float"
+        clause = f"{rules.subject('has')} dtype object. Convert it with `.astype({kind})`, or make it without objects."
+        yield Difference(clause, "dtype", array)
     elif array.shape != expected.shape:
         yield _other_shape(found, array, expected, rules)
     elif rules.dtype and expected.dtype.kind == "b" and array.dtype.kind != "b":

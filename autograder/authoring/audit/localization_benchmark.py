@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -124,7 +124,7 @@ def place_of(
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),
-        **_around(one, judge.checks.references[exercise]),
+        **(vars(inspect.getmodule(judge.checks.references[exercise])) if one.kind == "mutant" else {}),
     }
     try:
         exec(compile(one.source, "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
@@ -135,10 +135,6 @@ def place_of(
     if verdict.status == "passed":
         return None
     return (locator.locate(exercise, [(exercise, one.source)], names),)
-
-
-def _around(one: FaultySolution, reference: Callable[..., Value]) -> Mapping[str, Value]:
-    return vars(inspect.getmodule(reference)) if one.kind == "mutant" else {}
 
 
 def counted(one: FaultySolution, located: Located | None) -> LocalizationStats:

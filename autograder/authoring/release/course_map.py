@@ -15,12 +15,13 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.authoring.release.editions import edition
 from autograder.authoring.scaffold.writing import new_notebook
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
-from autograder.course.course import Course
+from autograder.course.course import Audience, Course
 from autograder.course.notebook import Notebook, load_source, metadata_of
 from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 
@@ -37,14 +38,16 @@ _SIGNS = {
 _PROGRESS = "## Where you are\n\nRun the next cell (click on it, then Shift-Enter) to see what you have done and what comes next."
 
 
-def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
-    """Write the map of ``chapters`` to ``folder``, which contains the students' versions.
+def write_map(course: Course, folder: Path, chapters: Sequence[str], audience: Audience = "class") -> None:
+    """Write the map of ``chapters`` for ``audience`` to ``folder``, which contains the students' versions.
 
     Raises ``CourseError`` if a notebook's metadata is invalid or names a missing chapter or exercise.
     """
     data = described(course, chapters)
     write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
-    write_atomically(folder / MAP_NAME, f"{json.dumps(map_of(data), ensure_ascii=False, indent=1)}\n".encode())
+    write_atomically(
+        folder / MAP_NAME, f"{json.dumps(edition(map_of(data), audience), ensure_ascii=False, indent=1)}\n".encode()
+    )
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
 from autograder.base.sanitize import sanitize
-from autograder.base.spreadsheets import escape_formula
+from autograder.extras.export.gradebook import escape_formula
 from autograder.extras.report.class_marks import NOT_ENTERED, STANDINGS, ChapterMarks, Standing, StudentMark
 
 __all__ = ["marks_csv", "marks_json", "marks_text"]

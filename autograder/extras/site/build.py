@@ -15,8 +15,7 @@ from pathlib import Path
 from autograder.base.foreign import Json
 from autograder.course.course import Course
 from autograder.extras.site.pyodide import installed_wheel, select_packages, student_wheel
-from autograder.extras.site.site_contents import lay_out, write_landing
-from autograder.extras.site.site_folder import SiteError, replace_site, require_own_site
+from autograder.extras.site.site_contents import SiteError, lay_out, replace_site, require_own_site, write_landing
 
 __all__ = ["JUPYTERLITE", "PYODIDE_VERSION", "build_site"]
 

@@ -33,10 +33,9 @@ from autograder.student.examples import (
     load_examples,
     replay,
     stub_verdict,
-    syntax_error_verdict,
 )
 from autograder.student.notebook_check.front_end import CheckProblem, limit_output, run_by_nbgrader, show
-from autograder.student.notebook_check.lookup import cell_that_defines, find_chapter, find_exercise, folders_of
+from autograder.student.notebook_check.lookup import cell_to_run, find_chapter, find_exercise, folders_of, outdated
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
 __all__ = ["card_of", "check_exercise", "is_empty", "judge", "line_width", "load_map", "show_map", "with_unique_names"]
@@ -116,14 +115,15 @@ def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | No
     """Check ``exercise``, a function or a name, and show its card. Raises ``CheckFailed`` unless it passes."""
     examples, folder = find_chapter(names)
     target = find_exercise(exercise, names, examples, "check")
+    current = not callable(exercise) or exercise is names.get(target.name)
+    if current and (advice := outdated(target, names, examples.chapter)):
+        raise CheckProblem(advice)
     given = {target.name: exercise} if callable(exercise) else {}
     verdict = judge(examples, target, names, given, _limit(examples, seconds))
     function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
     if target.kind != "answers" and verdict.status != "passed" and not begun:
-        history = names.get("In")  # IPython's, in the order in which the cells were run
-        cells = [cell for cell in history if isinstance(cell, str)] if isinstance(history, list) else []
-        verdict = syntax_error_verdict(target) if attempt.is_unreadable(target.name, cells) else stub_verdict(target)
+        verdict = stub_verdict(target)
     verdict = with_unique_names(_with_cell_to_run(verdict, examples, names), names)
     problem = ""
     if verdict.status != "not_attempted" and not run_by_nbgrader():
@@ -239,13 +239,9 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
     missing = next((match[1] for check in verdict.checks if (match := _UNKNOWN.search(check.reason))), "")
     if not missing or missing in names:
         return verdict
-    first = cell_that_defines(missing, examples.chapter, names)
-    if not first:
+    advice = cell_to_run(missing, names, examples.chapter)
+    if not advice:
         return verdict
-    advice = (
-        f"`{missing}` is defined in the cell that begins `{first}`. You have not run it since the kernel started. Run it, or run "
-        "all cells above this one (Run › Run All Above Selected Cell)."
-    )
     failed = next(check for check in verdict.checks if _UNKNOWN.search(check.reason))
     explained = replace(failed, reason=f"{failed.reason} {advice}", message=f"{failed.message}\n{advice}")
     checks = tuple(explained if check is failed else check for check in verdict.checks)

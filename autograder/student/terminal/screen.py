@@ -92,7 +92,7 @@ def list_lines(
         sign = _SIGNS.get(status, "✗")
         words = {"passed": "solved", "not_attempted": "not begun"}.get(status, "not yet right")
         text = f"{'→' if name == focus else ' '} {sign} {name:<{widest}}   {words}"
-        points = f", {pluralize(exercise.points, 'point')}"
+        points = f", {pluralize(exercise.points, 'point')}" if examples.audience == "class" else ""
         lines.append(ScreenLine(text + (points if len(text + points) < width_for(columns) else ""), _STYLES[sign]))
     return lines
 

@@ -127,13 +127,16 @@ class Watch:
         recorded = progress.read(folder)
         for name, outcome in self.result.exercises.items():
             code = self.result.code.get(name, "")
+            problem = ""
             if outcome.status == "passed":
                 if recorded.of(chapter, name).status != "done":
-                    progress.record(folder, chapter, name, passed=True)
+                    problem = progress.record(folder, chapter, name, passed=True)
             elif outcome.status != "not_attempted" and self._recorded.get(name) != code:
                 if name in self._recorded or recorded.of(chapter, name).status == "":
-                    progress.record(folder, chapter, name, passed=False)
+                    problem = progress.record(folder, chapter, name, passed=False)
                 self._recorded[name] = code
+            if problem:
+                self._note = f"{self._note}\n\nYour progress cannot be saved in this folder.".strip()
 
     # --- keys -------------------------------------------------------------------------------------------------------
 
@@ -254,7 +257,9 @@ class Watch:
         elif exercise is not None and outcome is not None:
             assert result.examples is not None  # noqa: S101 - the exercise comes from them
             card = card_of(result.examples, self.notebook.resolve().parent, exercise, outcome)
-            lines += screen.card_lines(card, exercise.kind, columns)
+            shown = screen.card_lines(card, exercise.kind, columns)
+            outdated = self._checker.busy and time.monotonic() - self._began >= SHOWN_AFTER
+            lines += [line._replace(style="dim") for line in shown] if outdated else shown
             if self._panel == "hint":
                 lines += [ScreenLine(""), *screen.hint_lines(exercise, self._hint, columns)]
         if self._below:

@@ -342,6 +342,10 @@ def test_what_needs_a_person_is_listed_with_its_reason():
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
     assert needs_review([verdict(), late]) == "Needs your review:\n  - cyd: timestamp.txt is empty."
     also = dataclasses.replace(late, student="dan")
+    same = [verdict(f"s{number:02}", reason="It is empty.") for number in range(14)]
+    assert needs_review(same).split() == (
+        f"Needs your review: - {', '.join(f's{number:02}' for number in range(14))}: It is empty.".split()
+    )
     assert needs_review([late, also]) == "Needs your review:\n  - cyd, dan: timestamp.txt is empty."
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from autograder.authoring.release import record_examples
 from autograder.base.errors import CourseError
+from autograder.base.files import disk_error_advice
 from autograder.course.notebook import document_bytes, insert_code
 from autograder.student.notebook_check import progress
 from autograder.student.terminal.checking import packages_for
@@ -118,6 +119,9 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     watched.until("1 of 3 exercises solved")
     save(laid_out, mean_kelvin=ENDLESS)
+    while "checking … 1 s" not in watched.screen():
+        watched.watch.step("")
+    assert re.search(r"\x1b\[2m *✓", watched.out.getvalue().rsplit("\x1b[2J", 1)[-1])  # the old result is gray
     assert "was stopped after 2 seconds" in " ".join(watched.until("loop that never ends").split())
     save(laid_out, to_kelvin="while True: pass")
     until = time.monotonic() + 20
@@ -245,9 +249,35 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
     (tmp_path / "other" / "course.json").write_text('{"id": "x", "title": "Knitting", "chapters": []}')
     with pytest.raises(CourseError, match="contains another course, Knitting"):
         set_up_course(released, tmp_path / "other")
-    told = python("-m", "autograder", "start", "--no-open", "/proc/mine", cwd=tmp_path)
-    assert told.returncode in {1, 2}
-    assert "Traceback" not in told.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no folder that even root cannot write to")
+def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
+    """The line names the folder and not a temporary file in it."""
+    monkey = "import sys; from autograder.student.terminal import layout; from pathlib import Path"
+    run = "from autograder.cli import main; sys.argv = ['autograder', 'start', '--no-open', '/sys/mine']; main()"
+    told = python("-c", f"{monkey}; layout.material = lambda: Path({str(released)!r}); {run}", cwd=tmp_path, status=1)
+    assert told.stderr == "Cannot write to /sys/mine: choose a folder that you can change.\n"
+    error = PermissionError(13, "Permission denied", "/course/.index.ipynb.17-42")
+    assert disk_error_advice(error) == "Cannot write to /course: choose a folder that you can change."
+
+
+def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):
+    """The checks work, and a line that fits into the terminal says that the progress is lost."""
+    (laid_out.parents[1] / progress.PROGRESS_NAME).mkdir()
+    save(laid_out, **RIGHT)
+    assert "Your progress cannot be saved in this folder." in watched.until("3 of 3 exercises solved").splitlines()
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="JupyterLab refuses only root")
+def test_root_reads_what_to_add(laid_out):
+    """JupyterLab ends with an error of its own, and the next line has the command that works."""
+    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    told: list[str] = []
+    assert open_lab(laid_out.parents[1], ["--no-browser"], told.append) == 1
+    assert told[1:] == [
+        "You are root, as in many containers. JupyterLab then needs: autograder start --lab=--allow-root"
+    ]
 
 
 def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
