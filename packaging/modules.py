@@ -14,6 +14,7 @@ DOORS = (
     "autograder.student.notebook_check",
     "autograder.cli",
     "autograder.cli.student",
+    "autograder.extras.watch",
 )
 # Files that no import names: the code inside the sandbox, which is run by path, the probes, the parts of a card and an interactive
 # picture that are not Python, and the marker of typed code.

@@ -19,10 +19,12 @@ __all__ = ["PACKERS", "load_commands", "load_grader"]
 COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autograder.packers"
 
 
-def load_commands() -> list[click.Command]:
-    """Load the registered commands, in the order of their names. Report and skip entry points that cannot be loaded."""
+def load_commands(only: str | None = None) -> list[click.Command]:
+    """Load the registered commands in the order of their names, or ``only`` one. Report and skip those that cannot be loaded."""
     found = []
     for name, point in sorted(_registered(COMMANDS).items()):
+        if only not in {None, name}:
+            continue
         try:
             command = point.load()
         except Exception as error:  # noqa: BLE001 - another distribution's code may raise anything

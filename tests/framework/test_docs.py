@@ -216,8 +216,8 @@ ELSEWHERE = {
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
-    "start": "it needs a course to hand out: tests/framework/student/terminal",
-    "watch": "it waits for somebody: tests/framework/student/terminal",
+    "start": "it needs a course to hand out: tests/framework/extras/watch",
+    "watch": "it waits for somebody: tests/framework/extras/watch",
     "site": "it takes a while: tests/framework/extras/site",
 }
 

@@ -380,7 +380,9 @@ class MeasuredExercise:
     def _only_reorders(self, other: Mapping[str, Any]) -> bool:
         """Return whether ``other`` gives the reference's answers to all planned calls, some with rows in another order."""
         plan = self.checks.plan(self.spec.name)
-        pairs = list(zip(FunctionSession(self.right).batch(plan), FunctionSession(other).batch(plan), plan, strict=True))
+        pairs = list(
+            zip(FunctionSession(self.right).batch(plan), FunctionSession(other).batch(plan), plan, strict=True)
+        )
         moved = [(a.value, b.value) for a, b, call in pairs if not same_answer(a, b, call)]
         rules = Rules(1e-9, 1e-9, tables=TableOptions(row_order=False))
         return bool(moved) and all(a is not None and b is not None and equal(b, a, rules) for a, b in moved)
