@@ -244,6 +244,19 @@ def store(
         np.savez_compressed(output, **stored)
 
 
+def go_on(
+    checkpoint: Path, model: LanguageModel, optimizers: list[torch.optim.Optimizer]
+) -> tuple[int, list[dict[str, float]], list[dict[str, int | str]]]:
+    """Load what an interrupted run has saved: the step, the loss curve and the texts. Begin at 0 if there is nothing."""
+    if not checkpoint.exists():
+        return 0, [], []
+    saved = torch.load(checkpoint, weights_only=True)
+    model.load_state_dict(saved["model"])
+    for optimizer, state in zip(optimizers, saved["optimizers"], strict=False):
+        optimizer.load_state_dict(state)
+    return saved["step"], saved["curve"], saved["samples"]
+
+
 def train(package: Path, kind: str, stop: int) -> None:
     """Train, write the model, and record the run."""
     torch.manual_seed(SEED)
@@ -265,14 +278,9 @@ def train(package: Path, kind: str, stop: int) -> None:
         torch.optim.Muon(matrices, lr=MATRIX_RATE, weight_decay=DECAY, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(others, lr=RATE, betas=(0.9, 0.95), weight_decay=0.0),
     ]
-    curve, samples, began, used, first = [], [], time.monotonic(), time.process_time(), 0
     checkpoint = package / f"{kind}.checkpoint"
-    if checkpoint.exists():  # an interrupted run goes on from here
-        saved = torch.load(checkpoint, weights_only=True)
-        first, curve, samples = saved["step"], saved["curve"], saved["samples"]
-        model.load_state_dict(saved["model"])
-        for optimizer, state in zip(optimizers, saved["optimizers"], strict=False):
-            optimizer.load_state_dict(state)
+    first, curve, samples = go_on(checkpoint, model, optimizers)
+    began, used = time.monotonic(), time.process_time()
     for step in range(first, stop + 1):
         if (step in MOMENTS or step == stop) and step not in [sample["step"] for sample in samples]:
             with torch.autocast("cpu", torch.bfloat16):
