@@ -1,6 +1,5 @@
 """Tests that compute the numbers in the prose of chapter 8. They run the chapter's own cells with the solutions in its stubs."""
 
-import importlib.util
 import inspect
 import json
 import re
@@ -17,8 +16,6 @@ from tests.support import ROOT
 SOURCE = load_course(ROOT).source("ch8_language_model")
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(SOURCE.read_text("utf-8"))["cells"]}
 RECORD = json.loads((ROOT / "solutions" / "training" / "ch8_language_model.json").read_text("utf-8"))
-VOICE = json.loads((ROOT / "solutions" / "training" / "voice.json").read_text("utf-8"))
-WRITERS = [ROOT / "source" / chapter for chapter in ("ch0_orientation", "ch1_weighted_averaging", SOURCE.parent.name)]
 LONG = "The weights of a row add up to 1, so a head that has found nothing still has to put them somewhere."
 
 
@@ -118,81 +115,3 @@ def test_what_is_lost_with_a_head(notebook):
     told("reading-heads-off", second_time(notebook.model), off[1], off[2], off[5], off[7], off[4], off[6])
     first = np.mean([notebook.losses(text, notebook.model)[: notebook.SEGMENT - 1].mean() for text in texts])
     assert 3.3 < first < 3.5
-
-
-@pytest.fixture(scope="module")
-def voice():
-    """The module that lies next to the notebooks of chapters 0, 1 and 8."""
-    spec = importlib.util.spec_from_file_location("voice", SOURCE.parent / "voice.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_three_chapters_have_the_same_voice():
-    """Chapters 0, 1 and 8 have the same model and the same code for it, of at most 4 MB together."""
-    for name in ("voice.npz", "voice.py"):
-        assert len({(folder / name).read_bytes() for folder in WRITERS}) == 1
-    assert sum((folder / "voice.npz").stat().st_size for folder in WRITERS) < 4_000_000
-
-
-def test_the_voice_is_what_the_text_says(voice):
-    """Its numbers, tokens and characters per token are as stated, and so are its blocks and heads."""
-    model = voice.load()
-    count = sum(
-        array.size for key, part in model.items() if key not in {"vocabulary", "pairs"} for array in arrays_in(part)
-    )
-    assert count == VOICE["pieces"]["parameters"]
-    assert (len(model["blocks"]), model["h"], len(model["vocabulary"])) == (3, 5, VOICE["pieces"]["tokens"])
-    told("voice", f"{count:,}", f"{VOICE['text']['characters']:,}", "512", VOICE["pieces"]["characters_per_token"])
-    assert " the" in model["vocabulary"]
-
-
-def test_pieces_are_put_together_again(voice):
-    """A text of the model's characters is its tokens' text, in fewer tokens."""
-    model, text = voice.load(), 'She was "not" at home; it rained.\nMr. Darcy smiled.'
-    tokens = voice.tokens_of(text, model)
-    assert voice.text_of(tokens, model) == text
-    assert len(tokens) < len(text) / 1.5
-
-
-@pytest.mark.parametrize(("temperature", "seed"), [(0.7, 1), (0.7, 5), (0.01, 1)])
-def test_the_voice_writes_what_the_course_writes(notebook, voice, capsys, temperature, seed):
-    """The code of chapter 0 and the functions of chapter 8 write the same text, with any softmax that is right."""
-    model = voice.load()
-    rng = np.random.default_rng(seed)
-    text = notebook.generate(voice.tokens_of("Elizabeth", model), 40, model, temperature, rng)
-    for softmax in (None, notebook.softmax):
-        voice.write("Elizabeth", 40, temperature, seed, softmax=softmax)
-        assert capsys.readouterr().out == voice.text_of(text, model) + "\n"
-
-
-def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
-    """Chapter 1: without the shift the warm text stays as it is and the cold one stops, and with one sum for all rows both change."""
-
-    def plain(x, axis=-1):
-        with np.errstate(all="ignore"):
-            return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
-
-    def written(temperature, softmax=None):
-        voice.write("Elizabeth", 60, temperature, 1, softmax=softmax)
-        return capsys.readouterr().out
-
-    assert written(0.7, plain) == written(0.7)
-    stopped, whole = written(0.01, plain), written(0.01)
-    assert "Here the model stops" in stopped
-    assert len(stopped.split(" ...")[0]) < len(whole) / 2
-    assert written(0.7, lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()) != written(0.7)
-
-
-def test_how_the_voice_learned():
-    """The moments of its training and the comparison of pieces with characters are those of the recorded runs."""
-    pieces, characters = VOICE["pieces"], VOICE["characters"]
-    for moment in pieces["moments"]:
-        shown = moment["text"].replace("\n", " ¶ ").replace("*", "\\*").replace("_", "\\_")
-        assert f"After {moment['step']:,} steps:\n\n> {shown}" in CELLS["voice-learned"]
-    [alike] = [point for point in pieces["curve"] if point["step"] == characters["steps"]]
-    bits = alike["bits_per_character"], characters["bits_per_character"], pieces["bits_per_character"]
-    told("deep-voice", str(characters["steps"]), "4096", *bits[:2], f"{pieces['steps']:,}", bits[2])
-    assert bits[2] < bits[0] < bits[1]
-    assert (len(pieces["samples"]), len(characters["samples"]), len(pieces["moments"])) == (3, 3, 4)
