@@ -45,7 +45,8 @@ def _whole(names: Sequence[str]) -> list[str]:
 def preprocessor_steps() -> Config:
     """Return the lists of preprocessors as nbgrader's configuration."""
     grading = {"sanitize_preprocessors": _whole(_SANITIZE), "autograde_preprocessors": _whole(_AUTOGRADE)}
-    return Config(GenerateAssignment={"preprocessors": _whole(_RELEASE)}, Autograde=grading)
+    exchange = {"release_feedback": "autograder.nbgrader.grade.ReleaseFeedback"}
+    return Config(GenerateAssignment={"preprocessors": _whole(_RELEASE)}, Autograde=grading, ExchangeFactory=exchange)
 
 
 def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
+from autograder.classroom.gradebook.database import require_sound
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.incremental import RunState, hold_run_lock
 from autograder.classroom.watchers import (
@@ -64,7 +65,7 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     if not found:
         raise CourseError(f"There are no submissions for {chapter}: there is no {folder / '<student>' / chapter}.")
     wanted = list(dict.fromkeys(students)) if students else found
-    return [Job(folder / student / chapter / f"{chapter}.ipynb", student, chapter) for student in wanted]
+    return [Job(submitted_notebook(course, student, chapter), student, chapter) for student in wanted]
 
 
 def grade_class(
@@ -75,6 +76,7 @@ def grade_class(
     confinement: Confinement = "auto",
     workers: int = 0,
     executor: Executor | None = None,
+    only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
@@ -82,11 +84,12 @@ def grade_class(
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
     far are entered before it is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process.
+    With ``only``, a change to the checks of any other exercise waits for the next run.
     """
     pages = FeedbackWriter.of(course, chapter)
-    options = GradingOptions(confinement)
+    options = GradingOptions(confinement, again=only)
     url = gradebook_url(course) if confinement != "local" else None
-    cache = VerdictCache.of(course, chapter, options.cache_inputs)
+    cache = VerdictCache.of(course, chapter, options.cache_inputs, only)
     state = RunState(course, chapter, cache, pages.names, url)
     released = load_source(course.source(chapter))[1]
 
@@ -96,6 +99,8 @@ def grade_class(
     for verdict in verdicts.values():
         report(verdict)
     new = [job for job in jobs if job not in verdicts]
+    if new and url is not None:
+        require_sound(url)
     with _ending_well() as ending, hold_run_lock(course, chapter):
         before = marks_of(url, chapter, [str(job.student) for job in new])
         pages = pages.with_marks(before)
@@ -103,7 +108,7 @@ def grade_class(
             Resubmissions(course, pages, state, url, new),
             PageRefresh(pages),
             MarkChangeLog(course, chapter, state, before, new),
-            ReviewWarnings(chapter, released, pages, url, new, None if new else state.book),
+            ReviewWarnings(chapter, released, pages, url, new, None if new else state.book, state),
         ]
         # What was graded before an interruption is entered.
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
@@ -215,6 +220,6 @@ def _rejection(job: Job, chapter: str) -> str:
             names.append(f"and {len(others) - _MAX_NAMES:,} more")
         return (
             f"The submission has no {chapter}.ipynb, but it has {', '.join(names)}. "
-            f"If {'that' if len(others) == 1 else 'one of them'} is the right notebook, rename it and grade again."
+            "If one of them is the right notebook, rename it and grade again."
         )
     return ""

@@ -9,6 +9,7 @@ import copy
 import json
 import math
 import os
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 __all__ = [
-    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
     "files_beside", "grade_ids", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
-    "other_notebooks", "parse_notebook", "read_bytes", "read_notebook", "text_of",
+    "other_notebooks", "parse_notebook", "picture_in_words", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
 
 MAX_BYTES = 256 * 2**20
@@ -40,6 +41,9 @@ MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a
 MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
+MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
+NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
+_IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the beginning of the text below a picture
 
 
 class NotebookError(Exception):
@@ -388,6 +392,12 @@ def text_of(source: Json) -> str:
     if not isinstance(source, str):
         return ""
     return source if source.isascii() else source.encode("utf-8", "replace").decode()
+
+
+def picture_in_words(below: Json) -> str:
+    """Return what the text in the cell ``below`` a picture says about it, without Markdown, or ``""``."""
+    source = cell_of(0, below).source
+    return re.sub(r"[*`$]", "", source).strip() if source.startswith(_IN_WORDS) else ""
 
 
 def _points(points: Json) -> float | None:

@@ -7,7 +7,6 @@ on students' machines.
 
 from __future__ import annotations
 
-import ast
 import io
 import linecache
 import sys
@@ -26,7 +25,7 @@ from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, time_limit
-from autograder.sandbox.guest.failures import bases_of, shapes_of
+from autograder.sandbox.guest.failures import bases_of, loop_around, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -257,7 +256,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
     line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
     if isinstance(error, OutOfTimeError) and frame is not None and lineno is not None:
-        line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
+        line, lineno = loop_around(linecache.getlines(frame.filename), lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
@@ -292,18 +291,6 @@ def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
         part.__globals__ for part in parts if isinstance(part, FunctionType) and part.__module__ == function.__module__
     )
     return next(homes, getattr(sys.modules.get(function.__module__), "__dict__", None))
-
-
-def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line. Where in the body the loop was stopped is random."""
-    lines = linecache.getlines(file)
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For))
-    around = [loop.lineno for loop in loops if loop.lineno <= lineno <= (loop.end_lineno or loop.lineno)]
-    return (lines[max(around) - 1], max(around)) if around else None
 
 
 def _text(error: BaseException) -> str:

@@ -180,6 +180,7 @@ class ChildSession:
         self._channel, self._end = channel, end
         self._limits, self._deadline = limits, deadline
         self._stopped, self._closed = "", False
+        self._stopped_at: StudentError | None = None
         self._names: frozenset[str] = frozenset()
         self._substitutes: dict[str, Callable[..., Value]] = {}
         self._largest_call = Size()
@@ -338,7 +339,7 @@ class ChildSession:
         return min(time.monotonic() + self._limits.waiting * seconds + max(0.5, seconds / 4), self._deadline)
 
     def _ended(self) -> Answer:
-        return Answer(stopped=self._stopped or "crash")
+        return Answer(stopped=self._stopped or "crash", at=self._stopped_at)
 
     def _frame(self, calls: Sequence[Call], *, hold: bool) -> bytes:
         """Return the frame of ``calls``. The frame of a ``Script`` is built only once."""
@@ -408,6 +409,7 @@ class ChildSession:
 
     def _read(self, head: dict[str, Json], blob: bytes | bytearray) -> Answer:
         if "stopped" in head:
+            self._stopped_at = read_error(head["at"]) if head.get("at") else None
             raise TimedOut
         if "error" in head:
             return Answer(error=read_error(head["error"]))

@@ -8,7 +8,8 @@ import copy
 import textwrap
 from dataclasses import dataclass
 
-from autograder.authoring.release.stubs import Definition, definition_of, parameters_of
+from autograder.authoring.release.problems import MARK
+from autograder.authoring.release.stubs import Definition, class_header, definition_of, parameters_of
 from autograder.authoring.scaffold.writing import read, same_formatting, set_source, write_all
 from autograder.base.attempt import parsed
 from autograder.course.course import Course
@@ -71,7 +72,7 @@ def stub_of(node: Definition, source: str) -> str:
         return "\n".join([_header(node), *inside, f"    {_BLANK}"])
     methods = [textwrap.indent(_blank_method(method, source), "    ") for method in _methods(node)]
     parts = [*(["\n".join(inside)] if inside else []), *methods]
-    return f"class {node.name}:\n" + "\n\n".join(parts or ["    pass"])
+    return f"{class_header(node)}\n" + "\n\n".join(parts or ["    pass"])
 
 
 def _blank_method(node: ast.FunctionDef, source: str) -> str:
@@ -104,6 +105,12 @@ def _updated(name: str, source: str, node: Definition, reference: str) -> str | 
         return None
     stub = stubs[-1]
     changed = _with_top(source, stub, node, reference)
+    theirs = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+    lines, shift = changed.split("\n"), changed.count("\n") - source.count("\n")
+    for method in reversed(_methods(stub) if isinstance(stub, ast.ClassDef) else []):
+        if method.name not in theirs and MARK in ast.unparse(method):  # the template's
+            del lines[method.lineno - 1 + shift : (method.end_lineno or 0) + shift + 1]
+    changed = "\n".join(lines).rstrip("\n")
     for method in _methods(node) if isinstance(node, ast.ClassDef) else ():
         body = ast.parse(changed).body
         cls = next(n for n in reversed(body) if isinstance(n, ast.ClassDef) and n.name == name)
@@ -125,6 +132,8 @@ def _with_top(source: str, stub: Definition | ast.AsyncFunctionDef, node: Defini
     new_docstring = docstring if wanted not in {None, own} else None
     header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
     new_header = None
+    if isinstance(node, ast.ClassDef) and isinstance(stub, ast.ClassDef) and class_header(stub) != class_header(node):
+        new_header = class_header(node)
     if isinstance(node, ast.FunctionDef) and not isinstance(stub, ast.ClassDef):
         new_header = header_of_it if parameters_of(stub) != parameters_of(node) else None
     if new_docstring is None and new_header is None:

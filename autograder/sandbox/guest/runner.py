@@ -12,7 +12,7 @@ import numpy as np
 
 from .argument_changes import ArgumentTracker
 from .connection import Connection
-from .failures import CallTimeout, JailLimits
+from .failures import CallTimeout, JailLimits, loop_in
 from .kernel import Kernel
 from .namespace import look_up, rebind, redefine
 from .wire import Decoder, Encoder, pack, pack_array, rng_state, set_rng_state
@@ -179,9 +179,9 @@ class Runner:
     def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
             return self._kernel.clock.run(self._seconds, work)
-        except CallTimeout:
+        except CallTimeout as error:
             self._failed = True
-            return pack({"stopped": "timeout"})
+            return pack({"stopped": "timeout", "at": loop_in(error.__traceback__, self._kernel.sources)})
         except TooBig as error:
             self._failed = True
             message = f"The result is too large to be checked: {error}."

@@ -14,7 +14,7 @@ _OUTLINES = Path(__file__).with_name("outlines")
 
 
 def outline(kind: str, name: str, **words: str) -> str:
-    """Return the outline ``reference``, ``misconception``, ``class_misconception``, ``checks`` or ``task`` of an exercise."""
+    """Return the outline ``reference``, ``class_reference``, ``misconception``, ``class_misconception``, ``checks`` or ``task`` of an exercise."""
     return (_OUTLINES / f"{kind}.txt").read_text(encoding="utf-8").format(MARK=MARK, name=name, **words)
 
 
@@ -25,7 +25,7 @@ def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) 
     other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly right solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
-        small = f"{create}  # {MARK}: use it below: made.method(…), made.attribute, len(made)"
+        small = f"{create}  # {MARK}: use it below: made.method(…), len(made) or made.attribute"
         other = f"{create}  # {MARK}: check something that a nearly right class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4

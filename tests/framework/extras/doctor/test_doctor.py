@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder.cli import doctor
+from autograder.extras.doctor import readiness as doctor
 from autograder.sandbox import probes
 from autograder.sandbox.probes import Probe
 
@@ -46,7 +46,7 @@ def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, 
 @pytest.mark.parametrize(
     ("file", "value", "advice"),
     [
-        ("apparmor", "1\n", "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"),
+        ("apparmor", "1\n", "bwrap-userns-restrict"),
         ("clone", "0\n", "sudo sysctl kernel.unprivileged_userns_clone=1"),
     ],
 )

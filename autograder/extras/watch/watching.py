@@ -13,14 +13,14 @@ from rich.console import Console
 from autograder.base.errors import CourseError
 from autograder.base.files import disk_error_advice
 from autograder.course.notebook import NotebookError, read_notebook
+from autograder.extras.watch import screen
+from autograder.extras.watch.screen import ScreenLine, keys
 from autograder.sandbox.confinement import Confinement
 from autograder.student.examples import ExerciseExamples
 from autograder.student.notebook_check import progress
 from autograder.student.notebook_check.checking import card_of
-from autograder.student.terminal import screen
 from autograder.student.terminal.checking import Checker, CheckRun, own_notebook_warning
 from autograder.student.terminal.layout import released_copy, reset
-from autograder.student.terminal.screen import ScreenLine, keys
 from autograder.student.terminal.starting import next_chapter
 
 __all__ = ["Watch", "watch"]

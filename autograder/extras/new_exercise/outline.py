@@ -11,12 +11,13 @@ from pathlib import Path
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
 from autograder.authoring.release.stubs import Definition, parameters_of
-from autograder.authoring.scaffold import configuration, exercise_texts, writing
+from autograder.authoring.scaffold import configuration, writing
 from autograder.authoring.scaffold.stubs import stub_of
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
-from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, notebook_of
+from autograder.course.notebook import NotebookError, cell_of, load_document, notebook_of
+from autograder.extras.new_exercise import exercise_texts
 
 __all__ = ["POINTS", "ScaffoldResult", "new_exercise"]
 
@@ -70,8 +71,8 @@ def new_exercise(
     An existing reference provides the signature and the docstring. Existing checks and stubs are kept. Without a reference,
     the parameters come from ``signature`` and default to ``x``.
 
-    Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete or in another
-    chapter, or if a file of the chapter cannot be read or parsed.
+    Raises ``CourseError``, before anything is written, if the name is invalid, if the exercise is complete, or if a file
+    of the chapter cannot be read or parsed.
     """
     configuration.require_exercise_name(name)
     new_chapter = chapter not in course.chapters
@@ -79,7 +80,6 @@ def new_exercise(
         configuration.require_chapter_name(course, chapter)
     if points is not None:
         configuration.require_points(points)
-    _refuse_elsewhere(course, name, chapter)
     files = _Chapter(course, chapter)
     reference, reference_text = _reference(files, name, signature)
     from_reference = files.solutions() not in files.after
@@ -112,19 +112,6 @@ def new_exercise(
     return ScaffoldResult(tuple(order), todo, new_chapter, from_reference)
 
 
-def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
-    for other in course.chapters:
-        if other == chapter:
-            continue
-        try:
-            there = set(load_source(course.source(other))[1].exercises())
-        except CourseError:
-            there = set()
-        if name in there or name in [exercise for exercise, _ in CheckFile(course, other).exercises]:
-            why = "an exercise belongs to one chapter. Use another name"
-            raise CourseError(f"{name} is already an exercise of {other}, and {why}.")
-
-
 def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:
     """Return the definition of the reference, a function or a class, and the source around it. Add one if missing."""
     path = files.solutions()
@@ -144,14 +131,15 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             why = "is neither a function nor a class, so it cannot have a stub"
             raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
-    outline = exercise_texts.outline("reference", name, parameters=parameters)
+    kind, inside = ("class_reference", parameters[1:-1]) if name[:1].isupper() else ("reference", parameters)
+    outline = exercise_texts.outline(kind, name, parameters=inside)
     if text is None:
         files.after[path] = f'"""Reference solutions."""\n\nimport numpy as np\n\n\n{outline}'
     else:
         files.after[path] = _appended(text, outline)
-    [function] = ast.parse(outline).body
-    assert isinstance(function, ast.FunctionDef)  # noqa: S101 - the template is a function
-    return function, outline
+    [definition] = ast.parse(outline).body
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)  # noqa: S101 - as the templates are
+    return definition, outline
 
 
 def _bound_by(node: ast.stmt) -> set[str]:

@@ -18,11 +18,11 @@ from autograder.authoring.release import record_examples
 from autograder.base.errors import CourseError
 from autograder.base.files import disk_error_advice
 from autograder.course.notebook import document_bytes, insert_code
+from autograder.extras.watch.watching import Watch
 from autograder.student.notebook_check import progress
 from autograder.student.terminal.checking import packages_for
 from autograder.student.terminal.layout import released_copy, reset, set_up_course
 from autograder.student.terminal.starting import find_notebook, next_chapter, open_lab
-from autograder.student.terminal.watch import Watch
 from tests.support import ROOT
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course

@@ -144,7 +144,6 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
         ("sum", "it would replace Python's function sum"),
-        ("to_kelvin --chapter ch2", "to_kelvin is already an exercise of ch1_units"),
         ("f --chapter 2nd", "'2nd' cannot be the id of a chapter"),
         ("f --chapter ../up", "'../up' cannot be the id of a chapter"),
         ("f --chapter misconceptions", "is already a folder in solutions/"),
@@ -315,3 +314,48 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     before = files(course)
     assert "in the stub of to_kelvin in " in run(course, "stubs", status=1)
     assert files(course) == before
+
+
+BANK = '''"""Reference solutions."""
+
+
+class Account:
+    """A bank account."""
+
+    def __init__(self, owner, balance=0):
+        """Create the account of `owner`."""
+        self.owner, self.balance = owner, balance
+
+    def deposit(self, amount):
+        """Add `amount`, and return the new balance."""
+        self.balance += amount
+        return self.balance
+
+
+class Savings(Account):
+    """An account that earns interest."""
+
+    def earn(self, rate):
+        """Add the interest of a year."""
+        self.balance *= 1 + rate
+'''
+
+
+def test_a_capitalized_name_begins_a_class_and_a_subclass_keeps_its_base(course):
+    """The outline is a class with `__init__`. Its stub follows the reference, without the outline's method."""
+    told = run(course, "new-exercise", "Account", "--chapter", CHAPTER, "--signature", "Account(owner, balance=0)")
+    assert "places to write in" in told
+    solutions = course.root / SOLUTIONS
+    assert f'class Account:\n    """{MARK}' in solutions.read_text()
+    assert "    def __init__(self, owner, balance=0):\n" in solutions.read_text()
+    assert "made = agrees.Account(...)" in (course.root / CHECKS).read_text()
+    assert MARK in told
+    text = solutions.read_text()
+    solutions.write_text(text[: text.index("class Account")] + BANK.partition("\n\n\n")[2])
+    assert "Account updated" in run(course, "stubs", CHAPTER)
+    run(course, "new-exercise", "Savings", "--chapter", CHAPTER)
+    cells = json.loads((course.root / NOTEBOOK).read_text())["cells"]
+    stubs = {c["metadata"].get("nbgrader", {}).get("grade_id"): "".join(c["source"]) for c in cells}
+    assert stubs["Savings"].startswith('class Savings(Account):\n    """An account that earns interest."""\n')
+    assert "def deposit(self, amount):" in stubs["Account"]
+    assert "def method" not in stubs["Account"]
