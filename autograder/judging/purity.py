@@ -30,14 +30,9 @@ from autograder.sandbox.script import (
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
 __all__ = [
-    "AliasingCheck",
-    "PurityProbe",
-    "changed_between",
-    "describe_answer",
-    "mutation_advice",
-    "pairs_of",
+    "AliasingCheck", "PurityProbe", "changed_between", "describe_answer", "mutation_advice", "pairs_of",
     "plan_aliasing_check",
-]
+]  # fmt: skip
 
 
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."

@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from html.parser import HTMLParser
@@ -208,12 +209,16 @@ def test_shown_commands_are_understood(page):
 # Commands or options that cannot be run in every course, and where they are run.
 ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/extras/cluster",
+    "collect": "with downloads: tests/framework/extras/lms",
+    "--zip": "with collected submissions: tests/framework/extras/lms",
+    "--push": "with a local Canvas: tests/framework/extras/lms",
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
+    "forget": "it removes a student that other commands need: tests/framework/extras/privacy",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
-    "start": "it needs a course to hand out: tests/framework/student/terminal",
-    "watch": "it waits for somebody: tests/framework/student/terminal",
+    "start": "it needs a course to hand out: tests/framework/extras/watch",
+    "watch": "it waits for somebody: tests/framework/extras/watch",
     "site": "it takes a while: tests/framework/extras/site",
 }
 
@@ -422,6 +427,8 @@ def test_the_json_of_other_commands_has_the_keys_of_its_row(reader, monkeypatch)
         (reader.folder / "submitted/ada/ch2_centre/ch2_centre.ipynb").read_bytes()
     )
     assert CliRunner().invoke(app, ["grade", "ch2_centre"]).exit_code == 0
+    with zipfile.ZipFile("submissions.zip", "w") as download:
+        download.write("submitted/ada/ch2_centre/ch2_centre.ipynb", "ada_1_2_ch2_centre.ipynb")
     for command, keys in rows:
         printed = json.loads(CliRunner().invoke(app, command.replace("CHAPTER", "ch2_centre").split()).stdout)
         found = printed[0] if isinstance(printed, list) else printed
@@ -432,6 +439,7 @@ def test_shown_commands_run(reader, monkeypatch):
     """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
+    (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
         config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}

@@ -10,7 +10,7 @@ from autograder.authoring.release.problems import Mistake, SourceNotebook, calle
 from autograder.base import attempt
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course
-from autograder.course.notebook import Cell, files_beside
+from autograder.course.notebook import MAY_FAIL, Cell, files_beside, hidden_files
 from autograder.grading.imports import modules_of
 from autograder.sandbox.packages import PackageMissing
 
@@ -33,6 +33,12 @@ def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Itera
         yield from _imports(source, course, chapter, there)
     yield from _files(source, course, chapter)
     yield from _size(course, chapter)
+    both = {p.name for p in files_beside(course.source(chapter))} & {
+        p.name for p in hidden_files(course.checks(chapter))
+    }
+    for name in sorted(both):
+        what = f"there is another {name} in source/{chapter}, which students have. Give the hidden file another name."
+        yield Mistake(f"tests/chapters/{chapter}/{name}", what, about=name)
 
 
 def _size(course: Course, chapter: str) -> Iterator[Mistake]:
@@ -51,7 +57,7 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
     """Yield a mistake for each unlisted package: its first import and the number of other cells."""
     folder = course.source(chapter).parent
     missing: dict[str, list[tuple[Cell, int]]] = {}
-    for cell in source.code:
+    for cell in (one for one in source.code if MAY_FAIL not in one.tags):
         for line, module in attempt.imported(cell.source):
             # Modules next to the notebook are released with it.
             if module not in known and not (folder / f"{module}.py").is_file():
@@ -69,7 +75,7 @@ def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozen
 
 def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
     folder = course.source(chapter).parent
-    calls = [(cell, call) for cell in source.code for call in calls_in(cell)]
+    calls = [(cell, call) for cell in source.code if MAY_FAIL not in cell.tags for call in calls_in(cell)]
     created = {_literal(call) for _, call in calls if _writes(call)}
     for cell, call in calls:
         name = _literal(call)

@@ -15,7 +15,7 @@ from autograder.base.foreign import Json, Value
 from autograder.base.formatting import number, points
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
-from autograder.course.notebook import PICTURE, Cell, NotebookError, document_bytes
+from autograder.course.notebook import MAY_FAIL, PICTURE, Cell, NotebookError, document_bytes
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.submission import Job, Submission
 from autograder.judging.judge import Judge
@@ -26,7 +26,6 @@ from autograder.sandbox.worker import Worker, open_worker
 
 __all__ = ["trial_run"]
 
-_MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 _FIGURES = frozenset({"plt", "pyplot", "matplotlib", "subplots", "imshow"})
 _STOPPED = {
     "timeout": "ran out of time",
@@ -107,7 +106,7 @@ def _solved_mistakes(
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
         fails = outcome.error or outcome.stopped
-        if fails and _MAY_FAIL not in cell.tags:
+        if fails and MAY_FAIL not in cell.tags:
             failed.add(cell.grade_id)
             yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in it, ")
         elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
@@ -156,7 +155,7 @@ def _blank_mistakes(
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
         wrong = outcome.stopped or (outcome.error and cell.role == "stub")
-        if wrong and outcome.stopped != "skipped" and _MAY_FAIL not in cell.tags:
+        if wrong and outcome.stopped != "skipped" and MAY_FAIL not in cell.tags:
             yield _of_a_cell(source, cell, outcome, file.course.limits, "in the released notebook, ")
 
 

@@ -34,36 +34,9 @@ _STUDENTS_BY_CHAPTER = """
 """
 PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `class_list` takes their rows
 
-_SUBMISSIONS = """
-    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    WHERE assignment.name = :chapter {only}
-"""
-_GRADES = """
-    SELECT submitted.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
-        grade.needs_manual_grade, grade_cells.max_score, task_cells.max_score
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
-    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
-    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
-    LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
-    ORDER BY base_cell.name
-"""
-_COMMENTS = """
-    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN comment ON comment.notebook_id = part.id
-    JOIN base_cell ON base_cell.id = comment.cell_id
-    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
-    ORDER BY base_cell.name
-"""
+_SUBMISSIONS = Path(__file__).with_name("submissions.sql").read_text(encoding="utf-8")
+_GRADES = Path(__file__).with_name("grades.sql").read_text(encoding="utf-8")
+_COMMENTS = Path(__file__).with_name("comments.sql").read_text(encoding="utf-8")
 _OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
 _COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
 _MAX_ID = 128  # characters in nbgrader's tables

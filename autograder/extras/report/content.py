@@ -19,15 +19,16 @@ from autograder.course.course import Course
 from autograder.extras.report.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.extras.report.findings import (
     FailedCheck,
+    ItemAnalysis,
     KnownMistake,
     MarkedLine,
     SupportFlag,
+    analyse,
     failed_by_strong,
     known_mistakes,
     marked_lines,
     support_flags,
 )
-from autograder.extras.report.items import ItemAnalysis, analyse
 from autograder.extras.report.similarity import SimilarGroup, similar_groups
 
 __all__ = ["ChapterReport", "Names", "reports_of"]
@@ -180,6 +181,7 @@ class ChapterReport:
             ],
             "misconceptions": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "name": m.name,
                     "message": names.clean(m.message),
@@ -190,6 +192,7 @@ class ChapterReport:
             ],
             "located_lines": [
                 {
+                    "chapter": one.chapter,
                     "exercise": m.exercise,
                     "line": names.clean(m.line, code=True),
                     "kind": m.kind,
@@ -199,6 +202,7 @@ class ChapterReport:
             ],
             "unnamed_groups": [
                 {
+                    "chapter": one.chapter,
                     "exercise": group.exercise,
                     "students": labels(group.students),
                     "place": names.clean(group.place, code=True),
@@ -210,6 +214,7 @@ class ChapterReport:
             "items": self.items.to_json(),
             "failed_by_good_students": [
                 {
+                    "chapter": one.chapter,
                     "exercise": check.exercise,
                     "check": check.title,
                     "visible": check.visible,

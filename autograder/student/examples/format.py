@@ -118,13 +118,17 @@ Step = CallStep | VariableStep | AssertStep
 
 @dataclass(frozen=True, slots=True)
 class CheckExample:
-    """One visible check: its title, its points, the checks that must pass first, and its steps."""
+    """One visible check: its title, its points, the checks that must pass first, and its steps.
+
+    A check that raises ``CheckFailed`` itself has a ``source``, which is run instead of its steps.
+    """
 
     name: str
     title: str
     points: float
     after: tuple[str, ...]
     steps: tuple[Step, ...]
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +319,9 @@ def _check(data: dict[str, Json]) -> CheckExample:
             if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
                 raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
     after = tuple(str(name) for name in data.get("after") or ())
-    return CheckExample(str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps)
+    return CheckExample(
+        str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps, str(data.get("source", ""))
+    )
 
 
 def _step(data: dict[str, Json]) -> Step:

@@ -38,7 +38,7 @@ from autograder.student.notebook_check.front_end import CheckProblem, limit_outp
 from autograder.student.notebook_check.lookup import cell_to_run, find_chapter, find_exercise, folders_of, outdated
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
-__all__ = ["card_of", "check_exercise", "is_empty", "line_width", "load_map", "show_map", "with_unique_names"]
+__all__ = ["card_of", "check_exercise", "is_empty", "judge", "line_width", "load_map", "show_map", "with_unique_names"]
 
 
 PREFIX = "case_"
@@ -119,7 +119,7 @@ def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | No
     if current and (advice := outdated(target, names, examples.chapter)):
         raise CheckProblem(advice)
     given = {target.name: exercise} if callable(exercise) else {}
-    verdict = _judge(examples, target, names, given, _limit(examples, seconds))
+    verdict = judge(examples, target, names, given, _limit(examples, seconds))
     function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
     if target.kind != "answers" and verdict.status != "passed" and not begun:
@@ -182,9 +182,10 @@ def _limit(examples: Examples, given: float | None) -> float:
     return float(given)
 
 
-def _judge(
+def judge(
     examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
+    """Return the verdict on ``exercise``, whose function may be in ``given``. A call may take so many ``seconds``."""
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
         subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)

@@ -17,7 +17,7 @@ from autograder.pages import Card, HintCard, card_html, card_text, hint_html, hi
 from autograder.pages.card import summary
 from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
-from autograder.student.notebook_check.checking import is_empty, line_width, with_unique_names
+from autograder.student.notebook_check.checking import is_empty, judge, line_width, with_unique_names
 from autograder.student.notebook_check.front_end import CheckProblem, run_by_nbgrader, show
 from autograder.student.notebook_check.lookup import find_chapter, find_exercise, saved_notebook, source_folder, usage
 from autograder.student.notebook_check.progress import ExerciseProgress, folder_of, read, record
@@ -37,13 +37,19 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
     # The next hint is the one after the last read, or half the number of failed attempts if that is higher.
-    by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
+    by_tries = min((progress.failed + 1) // 2, total)
     wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{target.name} has {total} hints, numbered from 1, so there is no hint {number!r:.20}.")
     problem = ""
-    first = _first_help(folder, target, progress, exercise, names) if number is None and total else ""
-    if first:
+    passes = number is None and _passes(examples, target, exercise, names)
+    first = _first_help(folder, target, progress, exercise, names) if number is None and total and not passes else ""
+    if passes:
+        shows = f" `{usage(target, 'hint').removesuffix(')')}, 1)` shows the first hint." if total else ""
+        card = HintCard(
+            target.name, 0, total, f"Your `{target.name}` passes all checks here, so it needs no hint.{shows}"
+        )
+    elif first:
         which = "next" if progress.hints else "first"
         more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
         card = HintCard(target.name, 0, total, first + more)
@@ -142,6 +148,14 @@ def _locate(
         known = ", ".join(examples.exercises)
         raise CheckProblem(f"Which exercise? Write one of {known} between the parentheses of {verb}().")
     return examples, folder, find_exercise(exercise, names, examples, verb)
+
+
+def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> bool:
+    """Return whether the student's function passes now. The checks of a quiz may only be about the form of its answers."""
+    function = target if callable(target) else names.get(exercise.name)
+    if exercise.kind == "answers" or function is None or is_empty(function):
+        return False
+    return judge(examples, exercise, names, {exercise.name: function}, examples.call_seconds).status == "passed"
 
 
 def _first_help(

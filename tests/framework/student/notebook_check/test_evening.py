@@ -204,9 +204,27 @@ class TestHintsByTries:
 
     def test_what_was_read_is_remembered(self, notebook, beside_the_notebook):
         """The file stores it, so another kernel continues from there."""
-        notebook(f"{RIGHT}\nhint(softmax)")
+        notebook(f"{WRONG}\nhint(softmax)")
         assert read(beside_the_notebook).of(by_hand.CHAPTER, "softmax") == ExerciseProgress("begun", hints=1)
         assert notebook("hint(softmax)").startswith("softmax   hint 2 of 3")
+
+    def test_a_pass_in_between_forgets_no_try(self, notebook):
+        """After a pass, a function that fails again gets the hint that its tries call for."""
+        for _ in range(4):
+            said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        assert "You have tried 5 times, so this is hint 3." in " ".join(notebook("hint(softmax)").split())
+
+    def test_a_function_that_passes_needs_no_hint(self, notebook, beside_the_notebook):
+        """The hint says so, whether it was checked before or not. A hint asked for by its number is shown all the same."""
+        told = " ".join(notebook(f"{RIGHT}\nhint(softmax)").split())
+        assert (
+            told
+            == "Your `softmax` passes all checks here, so it needs no hint. `hint(softmax, 1)` shows the first hint."
+        )
+        assert read(beside_the_notebook).of(by_hand.CHAPTER, "softmax") == ExerciseProgress()
+        assert notebook("hint(softmax, 1)").startswith("softmax   hint 1 of 3")
 
 
 class TestMap:
