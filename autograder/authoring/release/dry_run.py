@@ -132,7 +132,7 @@ def _changed_calls(
 ) -> Iterator[Mistake]:
     """Load the check file again, and yield a mistake for each check whose calls change."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in reversed(calls_by_check.items()):  # in another order, to find shared state
+    for (exercise, name), calls in reversed([*calls_by_check.items()]):  # in another order, to find shared state
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
