@@ -92,7 +92,7 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
         return collector.function_source(code)
     answers = code()
     text = _assignments(answers)
-    return text if _is_literal(text) else collector.answers_source(code, list(answers))
+    return text if len(text) < 10_000 and _is_literal(text) else collector.answers_source(code, list(answers))
 
 
 @lru_cache(maxsize=256)
@@ -326,8 +326,12 @@ def _used(node: ast.stmt) -> list[str]:
     return [name for name in dict.fromkeys(used) if name not in own]
 
 
-@lru_cache(maxsize=64)
 def _tree(path: Path) -> ast.Module:
+    return _tree_at(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _tree_at(path: Path, _changed: int) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

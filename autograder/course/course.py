@@ -17,6 +17,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
+from autograder.course.notebook import at_home
 from autograder.sandbox.protocol import Limits, TimeBudget
 
 __all__ = [
@@ -291,7 +292,8 @@ class Course(Configurable):
         if str(self.root) not in sys.path:
             sys.path.insert(0, str(self.root))
         try:
-            return run_module(name, path)
+            with at_home({"__file__": path}):
+                return run_module(name, path)
         except CourseError:
             raise  # a decorator's message is readable already
         except Exception as error:
