@@ -10,8 +10,7 @@ import click
 from autograder import __version__
 from autograder.cli.authoring import audit, examples, new, release, stubs
 from autograder.cli.commands import CommandGroup
-from autograder.cli.courses import roster
-from autograder.cli.grading import check, feedback, grade, log
+from autograder.cli.grading import check, feedback, grade, log, roster
 from autograder.cli.student import start
 
 __all__ = ["app"]

@@ -20,9 +20,10 @@ from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_er
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
+from autograder.course.notebook import at_home
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.functions import FunctionSession
+from autograder.judging.functions import FunctionSession, home_of
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Call, Source, StudentError
@@ -349,7 +350,8 @@ class ReferenceProxy:
             with np.errstate(all="ignore"):
                 kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
                 args = [copy_argument(value, self._functions.__getitem__) for value in call.args]
-                value = normalize_result(function(*args, **kwargs))
+                with at_home(home_of(self._functions[call.function])):
+                    value = normalize_result(function(*args, **kwargs))
             again = partial(self.answer, _taking_all(call, _ITEMS_OF_A_REFERENCE))
             self._known[key] = _with_rest(value, again, _ITEMS_OF_A_REFERENCE)
         return copy_value(self._known[key])

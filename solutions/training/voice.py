@@ -226,7 +226,9 @@ def sample(model: LanguageModel, start: list[int], tokens_of: list[str], seed: i
     return "".join(tokens_of[t] for t in written)[:length]
 
 
-def store(parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]) -> None:
+def store(
+    parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]
+) -> None:
     """Write the model for the notebooks: a byte for each entry of a matrix and a scale for each column, vectors in float16."""
     stored: dict[str, np.ndarray] = {"h": np.array(HEADS), "vocabulary": np.array(tokens)}
     stored["pairs"] = np.array(pairs, dtype=np.int16)

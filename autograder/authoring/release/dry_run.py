@@ -18,6 +18,7 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
+from autograder.course.notebook import hidden_files
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy
 from autograder.judging.time_limit import OutOfTimeError, time_limit
@@ -180,6 +181,16 @@ class _TimedReferences:
             except TypeError as error:
                 why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
                 return Mistake(where, _PASSES.format(why), about=exercise), []
+            if (
+                check.visible
+                and type(value) is str
+                and value in [p.name for p in hidden_files(self.course.checks(self.checks.chapter))]
+            ):
+                return Mistake(
+                    where,
+                    f"it is visible, but students do not have the hidden file {value}. Hide the check.",
+                    about=exercise,
+                ), []
         return None, [call_key(call) for call, _answer in rehearsed]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
