@@ -155,7 +155,8 @@ def feedback_page(
     located = [exercise.located for exercise in verdict.exercises if exercise.located is not None]
     room, typed, code = MAX_PROSE, MAX_TYPED, 0
     cells: list[dict[str, Any]] = []
-    titles, section = {}, ""
+    titles: dict[str, str] = {}
+    section = ""
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
         if cell.kind != "code":

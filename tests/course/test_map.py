@@ -12,7 +12,7 @@ from autograder.course.notebook import load_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
-MINUTES = {"forty minutes": 40, "an hour": 60, "an hour and a quarter": 75, "an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120, "two and a quarter hours": 135, "two and a half hours": 150}  # fmt: skip
+MINUTES = {"forty minutes": 40, "an hour": 60, "an hour and a quarter": 75, "an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120, "two and a quarter hours": 135, "two and a half hours": 150, "two and three quarter hours": 165}  # fmt: skip
 MORE = {"ten": 10, "ten minutes": 10, "twenty minutes": 20, "half an hour": 30, "a quarter of an hour": 15}
 
 

@@ -112,15 +112,18 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         yield Mistake("", str(error))
 
 
-def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
-    """Return why the reference fails each check, by exercise and check. Empty if it passes."""
+def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], tuple[str, object]]:
+    """Return why the reference fails each check, by exercise and check ("" if it passes), and the keys of the check's calls."""
     references = _TimedReferences(checks)
-    failures = {}
+    failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
-            with _quiet():
-                mistake, _ = references.try_check(exercise, check, file)
-            failures[exercise, check.name] = mistake.what if mistake is not None else ""
+            try:
+                with _quiet():
+                    mistake, calls = references.try_check(exercise, check, file)
+                failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
+            except Exception as error:  # noqa: BLE001 - such as an argument that is too large
+                failures[exercise, check.name] = str(error) or type(error).__name__, None
     return failures
 
 
