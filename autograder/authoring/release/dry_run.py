@@ -103,12 +103,9 @@ def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str,
     failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
-            try:
-                with _quiet():
-                    mistake, calls = references.try_check(exercise, check, file)
-                failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
-            except Exception as error:  # noqa: BLE001 - such as an argument that is too large
-                failures[exercise, check.name] = str(error) or type(error).__name__, None
+            with _quiet():
+                mistake, calls = references.try_check(exercise, check, file)
+            failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
     return failures
 
 
@@ -145,7 +142,7 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                calls = [call_key(c) for c in self.checks.rehearse(exercise, (check.name,), self.checks.secret)]
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -163,7 +160,7 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        return None, [call_key(call) for call in calls]
+        return None, calls
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""
