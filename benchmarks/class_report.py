@@ -4,6 +4,8 @@
 seconds of the two commands, including startup, and their processor time, which other work on the machine hardly
 changes. For a large class, only the first 100 notebooks are run. The others are copies with another student's name in a
 comment and get the same verdicts, because thousands of runs would take an hour without changing the measurement.
+
+``--open`` also opens the report in Chromium, and prints how long that, a search and a sort take.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--students", type=int, nargs="+", default=[20])
     parser.add_argument("--chapter", default=CHAPTER)
+    parser.add_argument("--open", action="store_true")
     for size in (given := parser.parse_args()).students:
         with tempfile.TemporaryDirectory() as folder:
             course = course_in(Path(folder) / "course", "c.Course.locate_seconds = 0.5")
@@ -46,6 +50,36 @@ def main() -> None:
             ):
                 waited, used = _measured(arguments, course.root)
                 print(f"{size:5} students, {' '.join(arguments)}: {waited:.1f} s, {used:.1f} s of processor time")
+            if given.open:
+                for what, took in opened(course.root / ".autograder" / "report" / f"{given.chapter}.html").items():
+                    print(f"{size:5} students, {what} in Chromium: {took:.2f} s")
+
+
+def opened(page: Path) -> dict[str, float]:
+    """Return the seconds until Chromium has opened ``page``, shown all its marks, searched them and sorted them."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only for --open
+
+    taken = {}
+    with sync_playwright() as playwright:
+        name = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+        browser = playwright.chromium.launch(executable_path=name, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page()
+        drawn = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+        steps = {
+            "opening": lambda: tab.goto(page.as_uri()),
+            "showing all marks": lambda: tab.evaluate(
+                "document.querySelectorAll('details').forEach(one => one.open = true)"
+            ),
+            "a search": lambda: tab.locator("input[type=search]").last.fill("7"),
+            "a sort": tab.locator("table.marks thead button").first.click,
+        }
+        for what, step in steps.items():
+            started = time.perf_counter()
+            step()
+            tab.evaluate(drawn)
+            taken[what] = time.perf_counter() - started
+        browser.close()
+    return taken
 
 
 def _measured(arguments: list[str], folder: Path) -> tuple[float, float]:

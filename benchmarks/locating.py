@@ -27,11 +27,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import HERE
 
-from autograder.authoring.audit.localization_benchmark import LOCATED_TARGET, TRUE_TARGET, faulty_solutions, place_of
+from autograder.authoring.audit.localization_benchmark import (
+    LOCATED_TARGET,
+    TRUE_TARGET,
+    SolutionLocator,
+    faulty_solutions,
+    place_of,
+)
 from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
-from autograder.mistakes.fault_localization.solutions import SolutionLocator
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
 

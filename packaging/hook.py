@@ -20,7 +20,10 @@ class StudentFiles(BuildHookInterface):
         """List the files for hatch. An editable install takes the whole clone instead."""
         if version == "editable":
             return
-        self.metadata.core.entry_points.clear()  # the modules that they name are the instructor's
+        points = self.metadata.core.entry_points  # all others name the instructor's modules
+        commands = points["autograder.commands"]
+        points.clear()
+        points["autograder.commands"] = {"watch": commands["watch"]}
         tree = Path(self.root)
         listing = tree / "packaging" / "modules.py"
         if listing.is_file():

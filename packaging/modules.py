@@ -14,15 +14,23 @@ DOORS = (
     "autograder.student.notebook_check",
     "autograder.cli",
     "autograder.cli.student",
+    "autograder.extras.watch",
 )
-# Files that no import names: the code inside the sandbox, which is run by path, the probes, the parts of an interactive picture
-# that are not Python, and the marker of typed code.
+# Files that no import names: the code inside the sandbox, which is run by path, the probes, the parts of a card and an interactive
+# picture that are not Python, and the marker of typed code.
 WHOLE = (
     "autograder/sandbox/guest",
     "autograder/sandbox/script_probe.txt",
     "autograder/checking/count_probe.txt",
     "autograder/checking/growth_probe.txt",
+    "autograder/checking/print_probe.txt",
+    "autograder/checking/take_probe.txt",
+    "autograder/checking/trial_probe.txt",
+    "autograder/judging/again_probe.txt",
+    "autograder/judging/items_probe.txt",
+    "autograder/pages/card.css",
     "autograder/student/interactive.css",
+    "autograder/student/startup.txt",
     "autograder/student/interactive.js",
     "autograder/py.typed",
 )

@@ -10,11 +10,13 @@ from solutions.ch1_weighted_averaging import softmax
 __all__ = [
     "attention_entropy",
     "numerical_gradient",
+    "predictions",
     "query_gradient",
     "quiz_ch3",
     "scaled_dot_product_attention",
     "score_variance",
     "softmax_jacobian",
+    "training_step",
 ]
 
 
@@ -137,6 +139,117 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
     return K.T @ (softmax_jacobian(weights) @ (V @ g)) / root
+
+
+def training_step(
+    W_Q: np.ndarray, X: np.ndarray, K: np.ndarray, V: np.ndarray, T: np.ndarray, rate: float
+) -> tuple[np.ndarray, float]:
+    """Take one step of gradient descent, so that a head's outputs come closer to their targets.
+
+    The queries are X @ W_Q, and each output is that of scaled attention. The loss is the mean over
+    all queries of half the squared distance between an output and its target. The new matrix is
+    W_Q minus `rate` times the gradient of the loss with respect to W_Q.
+
+    W_Q:     shape (d_model, d_k), the matrix that learns
+    X:       shape (n_q, d_model), one row for each query
+    K:       shape (n_k, d_k), the keys
+    V:       shape (n_k, d_v), the values
+    T:       shape (n_q, d_v), the output that each query should have
+    rate:    how far to go, a positive number
+    returns: the pair (new W_Q, loss); the loss is that of the W_Q you were given, before the step
+
+    Example: X = [[1]], W_Q = [[0, 0, 0, 0]], keys [1, 0, 0, 0] and [0, 1, 0, 0], values [1] and [2],
+    T = [[2]] and rate = 0.8. The output is 1.5, so the loss is 0.5 * 0.5**2 = 0.125. The gradient is
+    [[0.0625, -0.0625, 0, 0]], and the new matrix [[-0.05, 0.05, 0, 0]]
+
+    You may assume that no number in W_Q, X, K, V or T is beyond 3 in size, and that rate is from 0.01 to 1.
+    """
+    Q = X @ W_Q
+    outputs, _ = scaled_dot_product_attention(Q, K, V)
+    errors = outputs - T
+    gradients = np.array([query_gradient(q, K, V, error) for q, error in zip(Q, errors, strict=True)])
+    return W_Q - rate * X.T @ gradients / len(X), 0.5 * np.square(errors).sum() / len(X)
+
+
+predictions = quiz(
+    "predictions",
+    points=2,
+    hints="""
+    There is nothing to look up: say what you expect. For the number, write down one output and its target, eight entries
+    each.
+
+    For a, think of softmax's slope: how large is it at the start, and how large once the head is almost right? For b,
+    read part 4 once more.
+
+    For the number: the output is 0.125 in every entry, and the target has a single 1. Add up the eight squared
+    differences, and take half of it.
+    """,
+    questions={
+        "p1": number(
+            "the loss at the start",
+            right=0.4375,
+            within=0.006,
+            wrong={
+                (0.875, "start_without_the_half"): """
+                Prediction p1: 0.875 is the whole squared distance. The loss is half of it.""",
+                (0.0547, "start_as_a_mean_over_entries"): """
+                Prediction p1: you divided by the eight entries too. A distance adds up the squares of all entries, and
+                the mean is over the queries only.""",
+                (0.3828, "start_of_one_entry"): """
+                Prediction p1: this is half the square of the one entry where the target is 1. The other seven entries
+                of the output are 0.125 instead of 0, and count too.""",
+                (0.5, "start_as_if_the_output_were_zero"): """
+                Prediction p1: this would be the loss of an output of zeros. But the weights add up to 1, so the output
+                is 0.125 in every entry.""",
+            },
+        ),
+        "p2": choice(
+            "the curve at a rate of 3",
+            right="b",
+            wrong={
+                ("a", "falls_as_a_straight_line"): """
+                Prediction p2: for a straight line, the gradient would have to keep its size. But it contains the error,
+                which gets smaller, and softmax's slope, which goes to 0 as the pattern gets sharp.""",
+                ("c", "one_step_is_enough"): """
+                Prediction p2: a step goes along the slope at the start, and the slope changes on the way. A rate of 3
+                is far too small to get there at once.""",
+                ("d", "up_and_down_at_a_good_rate"): """
+                Prediction p2: a small step along minus the gradient lowers the loss. It rises only if a step goes too
+                far.""",
+            },
+        ),
+        "p3": choice(
+            "ten times the rate",
+            right="d",
+            wrong={
+                ("a", "ten_times_as_fast"): """
+                Prediction p3: this is true only as long as the slope hardly changes during a step. Here, a step ends
+                far away, where the slope is a different one.""",
+                ("b", "the_loss_goes_to_infinity"): """
+                Prediction p3: the weights add up to 1, so an output never leaves the values, and its distance from the
+                target has a limit. Other losses do go to infinity.""",
+                ("c", "the_rate_does_not_matter"): """
+                Prediction p3: the gradient says only where down is from here. How far to go is your decision, and it
+                can be too far.""",
+            },
+        ),
+        "p4": choice(
+            "a saturated start",
+            right="a",
+            wrong={
+                ("b", "sharp_is_a_head_start"): """
+                Prediction p4: the pattern is sharp, but in the wrong places. To move the weight elsewhere, a gradient
+                has to pass through the softmax. What is its slope there?""",
+                ("c", "size_of_the_start_does_not_matter"): """
+                Prediction p4: if the entries of W_Q are 300 times as large, so are the scores. What did part 4 say
+                about softmax at such scores?""",
+                ("d", "the_first_step_repairs_it"): """
+                Prediction p4: a large error would make a large step if the rest of the chain let it through. But one
+                factor of the gradient is the slope of a saturated softmax.""",
+            },
+        ),
+    },
+)
 
 
 quiz_ch3 = quiz(

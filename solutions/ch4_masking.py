@@ -75,7 +75,7 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     give [0, 0, 0]
 
     You may assume that no score is beyond 1000 in size, and that a forbidden one is at most 5 above
-    the largest allowed one of its row.
+    the largest allowed one of its row, so that every usual way of hiding it works.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -100,7 +100,7 @@ def masked_attention(
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
     You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
-    one is at most 5 above the largest allowed one of its query.
+    one is at most 5 above the largest allowed one of its query, so that every usual way of hiding it works.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)

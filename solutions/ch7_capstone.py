@@ -45,7 +45,8 @@ def decoder_attention(
     [7.311, 2.689]
 
     You may assume that no number is beyond 1000 in size in target, memory and the scaled scores, and 100
-    in the matrices, and that a hidden score is at most 5 above the largest one that its row may see.
+    in the matrices, and that every usual way of hiding a score works: a hidden score is at most 5 above
+    the largest one that its row may see.
     """
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]

@@ -102,8 +102,8 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     the mlp gives [7, 9]. The output is about [7, 13]
 
     You may assume that no number is beyond 1000 in size in X and the scaled scores, 10 in gain and bias,
-    and 100 in the matrices, and that a hidden score is at most 5 above the largest one that its row
-    may see.
+    and 100 in the matrices, and that every usual way of hiding a score works: a hidden score is at most
+    5 above the largest one that its row may see.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
     n = X.shape[-2]

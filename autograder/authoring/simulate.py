@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
+from autograder.base import attempt
 from autograder.base.foreign import Json, Value
 from autograder.course.course import Course
 from autograder.course.notebook import Notebook, insert_code, load_source, parse_notebook
@@ -23,7 +24,7 @@ from autograder.misconception import SolutionDecorator, alternatives_of, misconc
 Code = Callable[..., Value] | str | Mapping[str, Value]
 N = TypeVar("N", bound=ast.stmt)
 
-__all__ = ["blank_notebook", "cell_source", "reference_code", "solved_notebook", "write_notebook"]
+__all__ = ["blank_notebook", "cell_source", "missing_imports", "reference_code", "solved_notebook", "write_notebook"]
 
 
 def blank_notebook(course: Course, chapter: str) -> dict[str, Json]:
@@ -54,6 +55,16 @@ def solved_notebook(
 def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Value]) -> str:
     """Return the source of a cell in which a student solves ``exercise`` with ``function``."""
     return _cell_source(exercise, function, parse_notebook(json.dumps(blank_notebook(course, chapter)).encode()), {})
+
+
+def missing_imports(exercise: str, function: Callable[..., Value], notebook: Notebook) -> dict[str, str]:
+    """Return the imports that ``function`` needs from its module and that no cell up to the exercise's stub has, by name."""
+    stub, collector = notebook.stub(exercise), _SourceCollector(exercise, notebook, {})
+    cells = [c for c in notebook.cells if c.kind == "code" and c.role != "check" and stub and c.index <= stub.index]
+    bound = [attempt.defined_names(cell.source) for cell in cells]
+    collector.there = set(notebook.exercises()).union(*(names for names in bound if names is not None))
+    collector.function_source(function)
+    return {} if None in bound else collector.imports  # a cell with ``import *`` does not show its names
 
 
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Value]]:
@@ -122,6 +133,7 @@ class _SourceCollector:
         # Names that the notebook binds anyway, such as np and earlier exercises, are not collected.
         self.there = set(notebook.exercises()).union(*others)
         self.parts: list[str] = []
+        self.imports: dict[str, str] = {}
         self.seen: set[str] = set()
 
     def function_source(self, function: Callable[..., Value]) -> str:
@@ -167,7 +179,8 @@ class _SourceCollector:
                     continue
                 self.seen.add(target)
             if isinstance(statement, ast.Import | ast.ImportFrom):
-                self.parts.append(ast.unparse(statement))
+                self.imports[name] = ast.unparse(statement)
+                self.parts.append(self.imports[name])
                 continue
             if _is_chapter_folder(vars(origin).get(name), origin):
                 statement = ast.parse(f"{name} = Path()").body[0]  # the files next to the notebook
@@ -308,11 +321,17 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 def _used(node: ast.stmt) -> list[str]:
     plain = _StudentStyle({}).visit(copy.deepcopy(node))  # annotations do not run
-    return list(dict.fromkeys(n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
+    own = {name for n in ast.walk(plain) if isinstance(n, ast.Import | ast.ImportFrom) for name in _bound(n)}
+    used = (n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return [name for name in dict.fromkeys(used) if name not in own]
+
+
+def _tree(path: Path) -> ast.Module:
+    return _tree_at(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _tree(path: Path) -> ast.Module:
+def _tree_at(path: Path, _changed: int) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 __all__ = [
     "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
-    "is_nested_deeply", "is_unreadable", "last_definition_is_blank", "parsed", "python_name", "reading_once",
+    "is_nested_deeply", "last_definition_is_blank", "parsed", "python_name", "reading_once", "same_code",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     if any(_is_real(b) and not (isinstance(b, ast.ClassDef) and _is_released(b, released)) for b in bindings):
         return True
     for source in stubs:
-        if released is not None and _same(source, released):
+        if released is not None and same_code(source, released):
             continue
         if parsed(source) is None and source.strip():
             return True  # a syntax error, but typed by the student
@@ -115,17 +115,6 @@ def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Return whether the last definition of ``name`` is an empty stub."""
     bindings = [binding for source in sources for binding in _bindings_in(name, source)]
     return bool(bindings) and not _is_real(bindings[-1])
-
-
-def is_unreadable(name: str, sources: Sequence[str]) -> bool:
-    """Return whether the last of ``sources`` that defines ``name`` has a syntax error. The sources are in the order of execution."""
-    for source in reversed(sources):
-        if name in source and parsed(source) is None:
-            if re.search(rf"^[^\S\n]*(def|class)\s+{re.escape(name)}\b", source, re.MULTILINE):
-                return True
-        elif defines(name, source):
-            return False
-    return False
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -274,7 +263,7 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
     return False
 
 
-def _same(one: str, other: str) -> bool:
+def same_code(one: str, other: str) -> bool:
     """Return whether two cells are equal except for comments, docstrings and white space. Cells that do not parse are compared as text."""
     if one == other:
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to that disk
 KEPT = "Graded notebooks are saved. Run the same command to continue."
 NO_ROOM = f"no space is left there. Free some space. {KEPT}"
+_TEMPORARY = re.compile(r"\..*\.\d+-\d+")
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -41,10 +43,13 @@ def _create(path: Path) -> int:
 
 def disk_error_advice(error: OSError) -> str:
     """Return what to do about a file that cannot be read or written. Empty if ``error`` is about something else."""
-    where = error.filename or "a file"
+    where = Path(error.filename or "a file")
+    where = where.parent if _TEMPORARY.fullmatch(where.name) else where
     if error.errno in FULL:
         return f"Cannot write {where}: the disk is full. Free some space, then run the same command again."
-    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return f"Cannot write to {where}: choose a folder that you can change."
+    if error.errno in {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
         return f"Cannot use {where}: {error.strerror}. Name another folder or fix its permissions, then run the same command again."
     return ""
 

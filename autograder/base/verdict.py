@@ -49,6 +49,7 @@ class CheckResult:
         reason: the short part of the message, which says what is wrong.
         example: the part of the message that shows a failing case.
         visible: whether students can run the check themselves.
+        waits_for: the name of the failed check that this one builds on, if it was not tried for that reason.
     """
 
     name: str
@@ -59,6 +60,7 @@ class CheckResult:
     points: float = 0.0
     reason: str = ""
     example: str = ""
+    waits_for: str = ""
 
     def __post_init__(self) -> None:
         # A safety net. Messages are short already, and nothing should have to store megabytes.

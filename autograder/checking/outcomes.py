@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from autograder.base.foreign import Value
@@ -20,43 +21,8 @@ __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_m
 MAX_TAKEN = 10_000  # items that a check may take from a generator
 _MARK = "# What a call does: "
 
-_PRINTS = """# What a call does: prints
-import contextlib, io
-
-class Kept(io.TextIOBase):
-    parts, room = (), 100000
-
-    def writable(self):
-        return True
-
-    def write(self, text):
-        if type(text) is not str:
-            raise TypeError("write() argument must be str, not " + type(text).__name__)
-        self.parts += (text[:self.room],)
-        self.room -= min(self.room, len(text))
-        return len(text)
-
-def probe(function, *args, **kwargs):
-    kept = Kept()
-    with contextlib.redirect_stdout(kept):
-        value = function(*args, **kwargs)
-    text = "".join(kept.parts)
-    return {"printed": text} if text or type(value) is not str else {"printed": text, "gave": value[:500]}
-"""
-_TAKES = """{mark}gives
-import itertools
-
-class NotAsAsked(Exception):
-    pass
-
-def probe(function, *args, **kwargs):
-    value = function(*args, **kwargs)
-    try:
-        items = iter(value)
-    except TypeError:
-        raise NotAsAsked("it gives a " + type(value).__name__ + ", which has no items to be taken one after another")
-    return list(itertools.islice(items, {count}))
-"""
+_PRINTS = Path(__file__).with_name("print_probe.txt").read_text(encoding="utf-8")
+_TAKES = Path(__file__).with_name("take_probe.txt").read_text(encoding="utf-8")
 
 
 class _Probed(Protocol):

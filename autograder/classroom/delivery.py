@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -17,15 +18,32 @@ from autograder.base.verdict import Disclosure, Place, Verdict, redact_verdict
 from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import read_marks
-from autograder.classroom.incremental import RunState
+from autograder.classroom.incremental import MAX_OTHER, MAX_OTHERS, RunState
 from autograder.course.course import Course
-from autograder.course.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
+from autograder.course.notebook import (
+    NotebookError,
+    chapter_of,
+    document_bytes,
+    load_document,
+    other_notebooks,
+    read_bytes,
+    read_notebook,
+    text_of,
+)
 from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 
-__all__ = ["FeedbackWriter", "PageResult", "PageStatus", "folder_of", "has_valid_hash", "make_pages"]
+__all__ = [
+    "FeedbackWriter",
+    "PageResult",
+    "PageStatus",
+    "folder_of",
+    "has_valid_hash",
+    "make_pages",
+    "submitted_notebook",
+]
 
 # A page ends with a hash of its content, so that a page changed by somebody else is found.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
@@ -157,6 +175,18 @@ def folder_of(course: Course, kind: str) -> Path:
     """Return the folder of a course that nbgrader's configuration gives for ``kind`` ("submitted", "autograded", "feedback")."""
     configured = course.config.get("CourseDirectory", {}).get(f"{kind}_directory", kind)
     return course.root / str(configured)
+
+
+def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
+    """Return a student's notebook: the one with the chapter's name, or else the only one whose cells are of this chapter."""
+    path = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
+    found = []
+    for other in [] if os.path.lexists(path) else other_notebooks(str(path))[:MAX_OTHERS]:
+        with suppress(NotebookError, OSError):
+            file = Path(other)
+            if other.isprintable() and not file.is_symlink() and file.stat().st_size <= MAX_OTHER:
+                found += [file] if chapter_of(read_notebook(file), course) == chapter else []
+    return found[0] if len(found) == 1 else path
 
 
 def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, other_notebooks, read_bytes
+from autograder.grading.meaning import meaning_of
 from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.verdict_cache import VerdictCache
 
@@ -114,7 +115,8 @@ class RunState:
                     if not self._shared.read(found):
                         for lines in (self._lines, self._older):
                             lines.pop(found["student"], None)
-                        kept = self._lines if found["base"] == self._base else self._older
+                        current = found["base"] == self._base and self.cache.accepts(found["parts"])
+                        kept = self._lines if current else self._older
                         if all(isinstance(name, str) for name in found["verdict"]["exercises"]):
                             kept[found["student"]] = found
         every = [*self._lines.values(), *self._older.values()]
@@ -130,6 +132,14 @@ class RunState:
     def is_of_this_course(self, student: str) -> bool:
         """Return whether the last line was written with the current checks, solutions and settings."""
         return student in self._lines
+
+    def was_entered(self, student: str) -> bool:
+        """Return whether an earlier run entered a mark for ``student``."""
+        return bool((self.line(student) or {}).get("row"))
+
+    def was_stopped(self, job: Job) -> bool:
+        """Return whether an earlier run graded the notebook and was stopped before it entered the mark."""
+        return self.line(str(job.student)) is None and bool(self.cache.load_parts(self._bytes(job)))
 
     def last(self, student: str) -> Verdict | None:
         """Return the verdict whose marks were last entered for ``student``, even if the checks have changed since."""
@@ -152,6 +162,13 @@ class RunState:
             # The stored verdict warns about a page that was kept until now. Without "back" the next run drops that warning.
             back = None if line.get("kept") else _signature(self.returned(job))
             self._lines[str(job.student)] = line = {**line, "back": back}
+            self._append([_line(line)])
+
+    def note_mark(self, student: str, mark: float | None) -> None:
+        """Record that another command changed the mark of ``student`` in the gradebook, and said so in the log."""
+        book = read_chapter(self.url, self.chapter, [student]) if self.url else None
+        if book is not None and (line := self._lines.get(student)) is not None:
+            self._lines[student] = line = {**line, "mark": mark, "row": book.rows.get(student)}
             self._append([_line(line)])
 
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
@@ -191,6 +208,7 @@ class RunState:
             line = {
                 "student": student,
                 "base": self._base,
+                "parts": dict(self.cache.parts if one.parts is None else one.parts),
                 "in": handed_in,
                 "bytes": one.key or data,
                 "counts": (self.line(student) or {}).get("counts") if one.was_superseded else _digest(one.job.path),
@@ -270,11 +288,13 @@ def _fingerprint(course: Course, base: bytes) -> str:
     """Return the hash of everything except the verdict that pages and gradebook entries depend on."""
     digest = hashlib.sha256(base)
     framework = Path(autograder.__file__).parent
-    files = [course.root / "course_config.py", course.root / "nbgrader_config.py"]
-    files += sorted(path for path in (framework / "pages").rglob("*") if path.suffix in {".py", ".j2"})
-    for path in files:
-        if path.is_file():
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    files = sorted(path for path in (framework / "pages").rglob("*") if path.suffix in {".py", ".j2"})
+    texts = [path.read_bytes() for path in files]
+    configs = (course.root / "course_config.py", course.root / "nbgrader_config.py")
+    # No mark and no page depends on where notebooks are exchanged.
+    texts += [meaning_of(path.read_bytes(), without="Exchange") for path in configs if path.is_file()]
+    for text in texts:
+        digest.update(hashlib.sha256(text).digest())
     digest.update(repr((course.title, course.disclosure, course.located)).encode())
     return digest.hexdigest()
 

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import datetime as dt
+import getpass
 import json
+import os
+import platform
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from autograder.base.formatting import number, pluralize
 from autograder.base.marks import SubmissionMarks
+from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, Verdict
 from autograder.course.course import Course
 
-__all__ = ["LOG_NAME", "ChangedCheck", "MarkChange", "append_changes", "differing_checks", "mark_of", "read_changes"]
+__all__ = [
+    "LOG_NAME",
+    "ChangedCheck",
+    "MarkChange",
+    "acting",
+    "append_changes",
+    "differing_checks",
+    "mark_of",
+    "read_changes",
+]
 
 LOG_NAME = "moved_marks.jsonl"
-FIRST = "graded for the first time, or before this log was kept"
+NO_RECORD = "graded again, and .autograder/ has no record of the last time, so the reason is not known"
 HANDED_IN_AGAIN = "submitted again"
 COURSE_CHANGED = "the checks, the solutions or the settings of the course changed"
 LATE = "the late penalty changed"
 BY_HAND = "changed manually in the gradebook"
+EXTENDED = "an extension of {time} was granted"
 OTHERWISE = "graded again, with a different result"
 
 
@@ -41,7 +58,10 @@ class ChangedCheck:
 
 @dataclass(frozen=True, slots=True)
 class MarkChange:
-    """A student's mark in a chapter before and after a change, after any late penalty. None means no mark."""
+    """A student's mark in a chapter before and after a change, after any late penalty. None means no mark.
+
+    ``by`` names the account, the machine and the command that changed or first saw the mark.
+    """
 
     student: str
     chapter: str
@@ -51,6 +71,7 @@ class MarkChange:
     why: str
     checks: tuple[ChangedCheck, ...] = ()
     when: str = ""
+    by: str = ""
 
     @property
     def is_drop(self) -> bool:
@@ -64,6 +85,8 @@ class MarkChange:
         more = [f"and {len(self.checks) - 3} more"] if len(self.checks) > 3 else []
         checks = "; ".join([*map(str, self.checks[:3]), *more])
         moved = f"{before} → {after} of {pluralize(self.worth, 'point')}: {self.why}"
+        if self.before == self.after:  # an extension that changed no mark
+            moved = self.why
         return f"{moved} ({checks})" if checks else moved
 
     def to_json(self) -> dict[str, Any]:
@@ -77,7 +100,7 @@ class MarkChange:
         """Return the change that ``to_json`` described. Raises ``KeyError`` or ``TypeError`` for anything else."""
         checks = tuple(ChangedCheck(**check) for check in data["checks"])
         rest = {name: data[name] for name in ("student", "chapter", "worth", "why", "when")}
-        return cls(before=data["from"], after=data["to"], checks=checks, **rest)
+        return cls(before=data["from"], after=data["to"], checks=checks, by=data.get("by", ""), **rest)
 
 
 def mark_of(marks: SubmissionMarks | None) -> float | None:
@@ -110,12 +133,23 @@ def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
 
 
 def append_changes(course: Course, changes: Iterable[MarkChange]) -> None:
-    """Append ``changes`` to the course's log, with the current time."""
+    """Append ``changes`` to the course's log, with the current time and who made them."""
+    by = acting()
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    lines = [json.dumps({**change.to_json(), "when": now}, ensure_ascii=False) + "\n" for change in changes]
+    lines = [json.dumps({**change.to_json(), "when": now, "by": by}, ensure_ascii=False) + "\n" for change in changes]
     if lines:
         with (course.root / LOG_NAME).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write("".join(lines))
+
+
+def acting() -> str:
+    """Return the account, the machine and the command of this process."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        user = f"uid {os.getuid()}"
+    command = shlex.join([Path(sys.argv[0] or "python").name, *sys.argv[1:]])
+    return sanitize(f"{user}@{platform.node()}: {command}", 300)
 
 
 def read_changes(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[MarkChange]:

@@ -82,6 +82,7 @@ def preview_class(
     confinement: Confinement = "auto",
     workers: int = 0,
     executor: Executor | None = None,
+    only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:
     """Grade ``jobs`` as ``grade_class`` would, and return what would change.
@@ -89,12 +90,12 @@ def preview_class(
     The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises what
     ``grade_class`` raises.
     """
-    url, options = gradebook_url(course), GradingOptions(confinement)
+    url, options = gradebook_url(course), GradingOptions(confinement, again=only)
     require_version(url)
     pages = replace(FeedbackWriter.of(course, chapter), dry=True)
     report = on_verdict or (lambda _verdict: None)
     with _nothing_left_behind(course), tempfile.TemporaryDirectory(prefix="autograder-preview-") as folder:
-        cache = VerdictCache.of(course, chapter, options.cache_inputs)
+        cache = VerdictCache.of(course, chapter, options.cache_inputs, only)
         state = RunState(course, chapter, cache, pages.names, url, may_tidy=False)
         in_progress = is_running(course, chapter)
         verdicts = undecodable_paths(jobs, chapter, points_of(load_source(course.source(chapter))[1]))

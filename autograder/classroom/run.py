@@ -14,8 +14,10 @@ from typing import Any, Literal
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
+from autograder.classroom.gradebook.database import require_sound
 from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.people import known_students
 from autograder.classroom.incremental import RunState, hold_run_lock
 from autograder.classroom.watchers import (
     MarkChangeLog,
@@ -36,6 +38,10 @@ from autograder.sandbox.confinement import Confinement
 
 __all__ = ["Terminated", "grade_class", "handed_in", "outcomes_of", "rejections_of", "undecodable_paths"]
 
+REMOVED = (
+    "{student} was removed from the gradebook, so nothing was graded and no mark was entered. Remove the submission too "
+    "(`autograder forget {student}`), or enter the student again (`nbgrader db student add {student}`) and grade again."
+)
 _MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
 
@@ -64,7 +70,7 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     if not found:
         raise CourseError(f"There are no submissions for {chapter}: there is no {folder / '<student>' / chapter}.")
     wanted = list(dict.fromkeys(students)) if students else found
-    return [Job(folder / student / chapter / f"{chapter}.ipynb", student, chapter) for student in wanted]
+    return [Job(submitted_notebook(course, student, chapter), student, chapter) for student in wanted]
 
 
 def grade_class(
@@ -75,6 +81,7 @@ def grade_class(
     confinement: Confinement = "auto",
     workers: int = 0,
     executor: Executor | None = None,
+    only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
@@ -82,20 +89,26 @@ def grade_class(
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
     far are entered before it is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process.
+    With ``only``, a change to the checks of any other exercise waits for the next run.
     """
     pages = FeedbackWriter.of(course, chapter)
-    options = GradingOptions(confinement)
+    options = GradingOptions(confinement, again=only)
     url = gradebook_url(course) if confinement != "local" else None
-    cache = VerdictCache.of(course, chapter, options.cache_inputs)
+    cache = VerdictCache.of(course, chapter, options.cache_inputs, only)
     state = RunState(course, chapter, cache, pages.names, url)
     released = load_source(course.source(chapter))[1]
 
     verdicts = undecodable_paths(jobs, chapter, points_of(released))
     verdicts |= state.unchanged([job for job in jobs if job not in verdicts])
     report = on_verdict or (lambda _verdict: None)
+    new = [job for job in jobs if job not in verdicts]
+    if new and url is not None:
+        require_sound(url)
+        for job in _removed(state, url, chapter, new):
+            verdicts[job] = ungradable(job, REMOVED.format(student=job.student), chapter, points_of(released))
+        new = [job for job in new if job not in verdicts]
     for verdict in verdicts.values():
         report(verdict)
-    new = [job for job in jobs if job not in verdicts]
     with _ending_well() as ending, hold_run_lock(course, chapter):
         before = marks_of(url, chapter, [str(job.student) for job in new])
         pages = pages.with_marks(before)
@@ -103,7 +116,7 @@ def grade_class(
             Resubmissions(course, pages, state, url, new),
             PageRefresh(pages),
             MarkChangeLog(course, chapter, state, before, new),
-            ReviewWarnings(chapter, released, pages, url, new, None if new else state.book),
+            ReviewWarnings(chapter, released, pages, url, new, None if new else state.book, state),
         ]
         # What was graded before an interruption is entered.
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
@@ -178,6 +191,20 @@ def _ending_well() -> Iterator[_Ending]:
             signal.signal(number, handler)
 
 
+def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
+    """Return the ``jobs`` of students whose marks were entered before, and whom somebody removed from the gradebook since.
+
+    If all are gone, it is another gradebook, and they are entered again.
+    """
+    before = [job for job in jobs if state.was_entered(str(job.student))]
+    known = known_students(url, chapter) if before else None
+    return (
+        [job for job in before if str(job.student) not in known.students]
+        if known is not None and known.students
+        else []
+    )
+
+
 def _written(path: str) -> str:
     """Escape the bytes of a path that are not UTF-8."""
     return path.encode("utf-8", "backslashreplace").decode()
@@ -215,6 +242,6 @@ def _rejection(job: Job, chapter: str) -> str:
             names.append(f"and {len(others) - _MAX_NAMES:,} more")
         return (
             f"The submission has no {chapter}.ipynb, but it has {', '.join(names)}. "
-            f"If {'that' if len(others) == 1 else 'one of them'} is the right notebook, rename it and grade again."
+            "If one of them is the right notebook, rename it and grade again."
         )
     return ""

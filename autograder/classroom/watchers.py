@@ -43,6 +43,7 @@ OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
     "If that is the wrong notebook, replace it with the right one and grade again."
 )
+RENAMED = "The notebook was submitted as {name}. It is the only one of {chapter} in its folder, so it was graded."
 UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
@@ -118,6 +119,7 @@ class ReviewWarnings(Watcher):
         url: the address of the gradebook, or None if no marks are entered.
         jobs: the submissions that will be graded.
         book: the chapter in the gradebook, if it was read and nothing is entered since.
+        state: what earlier runs entered.
     """
 
     def __init__(
@@ -128,6 +130,7 @@ class ReviewWarnings(Watcher):
         url: str | None,
         jobs: Sequence[Job] = (),
         book: ChapterInBook | None = None,
+        state: RunState | None = None,
     ) -> None:
         self._chapter, self._released, self._pages, self._url, self._book = chapter, released, pages, url, book
         self._unknown: frozenset[str] = frozenset()
@@ -140,12 +143,18 @@ class ReviewWarnings(Watcher):
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
         if before is None or not before.rows:
-            self._had_graded = frozenset(str(job.student) for job in jobs if os.path.lexists(pages.names(job)[0]))
+            # A run that was stopped before it entered marks has left graded notebooks too.
+            there = [job for job in jobs if os.path.lexists(pages.names(job)[0])]
+            self._had_graded = frozenset(
+                str(job.student) for job in there if state is None or not state.was_stopped(job)
+            )
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Add the issues of a submission and its folder to the verdict."""
         student = str(outcome.job.student)
         issues = [_untimely(outcome), self._other_files(outcome.job)]
+        if (name := outcome.job.path.name) != f"{self._chapter}.ipynb":
+            issues.append(RENAMED.format(name=sanitize(name), chapter=self._chapter))
         if student in self._unknown:
             issues.append(UNKNOWN)
         if student in self._had_graded:
@@ -387,7 +396,7 @@ def _change_reason(state: RunState, job: Job, before: SubmissionMarks, after: Su
     if state.was_replaced(job):
         return mark_changes.HANDED_IN_AGAIN
     if state.line(str(job.student)) is None:
-        return mark_changes.FIRST
+        return mark_changes.NO_RECORD
     return mark_changes.OTHERWISE if state.is_of_this_course(str(job.student)) else mark_changes.COURSE_CHANGED
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from autograder.base.formatting import join_words, pluralize
 from autograder.cli import commands
 from autograder.cli.output import echo_status
 from autograder.course.course import Course, load_course
@@ -20,11 +19,10 @@ from autograder.course.course import Course, load_course
 if TYPE_CHECKING:
     from autograder.authoring.audit import ChapterAudit
 
-__all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
+__all__ = ["audit", "examples", "new", "release"]
 
 
 # Help texts that are too long for the line of their option.
-_SIGNATURE = "Its parameters. Default: those of its reference, or x if it has none yet."
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
 _LOCATE = "Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter."
 _SUGGEST = (
@@ -52,59 +50,6 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
         click.echo(f"  autograder release {chapter}")
         click.echo("  autograder new-exercise NAME --chapter CHAPTER")
         click.echo("Its README.md explains the folders.")
-
-
-@click.command("new-exercise")
-@click.argument("name")
-@click.option("--chapter", metavar="CHAPTER", required=True, help="Its chapter, which is created if it is new.")
-@click.option("--signature", metavar="'NAME(x, axis=-1)'", help=_SIGNATURE)
-@click.option("--points", type=float, help="Its points. Default: 4.")
-@commands.course_option
-def new_exercise(
-    name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
-) -> None:
-    """Create an exercise: reference, checks, a first misconception and cells, with each part left to write marked."""
-    from autograder.authoring.scaffold.exercise import new_exercise as begin
-
-    with commands.friendly_errors():
-        course = load_course(course_folder)
-        made = begin(course, name, chapter, signature=signature, points=points)
-        if made.new_chapter:
-            click.echo(f"{chapter} is a new chapter, the last in course_config.py.")
-        if made.from_reference:
-            click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
-        for path in made.files:
-            todo = made.todo.get(path, 0)
-            left = f"   {pluralize(todo, 'place')} to write in" if todo else ""
-            click.echo(f"  {path.relative_to(course.root)}{left}")
-        if made.todo:
-            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
-        if not made.from_reference:
-            click.echo(
-                f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."
-            )
-
-
-@click.command()
-@commands.chapters_argument
-@commands.course_option
-def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
-    from autograder.authoring.scaffold.stubs import update_stubs
-
-    with commands.friendly_errors():
-        course = load_course(course_folder)
-        left: list[str] = []
-        for chapter in commands.selected_chapters(course, chapters, everything=not chapters):
-            renewed = update_stubs(course, chapter)
-            left += renewed.left
-            if renewed.changed:
-                click.echo(f"{chapter}: {join_words(renewed.changed)} updated.")
-            elif not renewed.left:
-                click.echo(f"{chapter}: every stub already matches its reference.")
-        for sentence in left:
-            click.echo(sentence, err=True)
-        raise Exit(1 if left else 0)
 
 
 @click.command()

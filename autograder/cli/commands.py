@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.exceptions import Exit
 
 from autograder.base.errors import CourseError, UnavailableError
 from autograder.base.files import disk_error_advice, grading_disk_error_advice
+from autograder.cli.entry_points import load_commands
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PATH", "POSITIVE", "CommandGroup", "PlacedCommand", "chapters_argument", "confinement", "cores", "course_option",
-    "everything_option", "exercise_option", "friendly_errors", "json_option", "notebooks_argument", "report_errors",
+    "end_in_order", "everything_option", "exercise_option", "friendly_errors", "json_option", "notebooks_argument", "report_errors",
     "selected_chapters", "students_option", "unsafe_option", "workers_option",
 ]  # fmt: skip
 
@@ -96,6 +99,13 @@ class CommandGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._sections: dict[str, list[click.Command]] = {}
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command called ``cmd_name``. A registered command never replaces one of the core's."""
+        if cmd_name not in self.commands:
+            for command in load_commands(cmd_name):
+                self.place(command)
+        return super().get_command(ctx, cmd_name)
+
     def add_section(self, heading: str, commands: Sequence[click.Command]) -> None:
         """Add commands after the existing ones under ``heading``."""
         for command in commands:
@@ -110,8 +120,13 @@ class CommandGroup(click.Group):
         listed.insert(above[0] if above else len(listed), command)
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
-        """Return the names of the commands in the order of the help text."""
+        """Return the names of all commands in the order of the help text."""
         del ctx
+        registered = [command for command in load_commands() if command.name not in self.commands]
+        names = {command.name for command in registered}
+        # A command that is listed below another registered one is placed later.
+        for command in sorted(registered, key=lambda command: getattr(command, "after", "") in names):
+            self.place(command)
         return [str(command.name) for commands in self._sections.values() for command in commands]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -135,7 +150,7 @@ def friendly_errors(disk: Callable[[OSError], str] = disk_error_advice, stopped:
         yield
     except CourseError as error:
         click.echo(str(error), err=True)
-        raise Exit(2) from error
+        raise Exit(getattr(error, "status", 2)) from error
     except UnavailableError as error:
         click.echo(str(error), err=True)
         raise Exit(1) from error
@@ -155,3 +170,14 @@ def report_errors(kept: str = "") -> Iterator[None]:
     """Report the errors of a command that works on a course. ``kept`` is printed after "Stopped." on Ctrl-C."""
     with friendly_errors(grading_disk_error_advice, f"Stopped.{kept}"):
         yield
+
+
+def end_in_order() -> None:
+    """End the programs started here together with this process, also if its terminal is closed."""
+    for ending in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), _ended)
+
+
+def _ended(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)

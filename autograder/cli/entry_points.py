@@ -1,7 +1,7 @@
-"""Commands and graders that installed distributions register through entry points.
+"""Commands, graders and packers that installed distributions register through entry points.
 
 A distribution names a Click command in the group ``autograder.commands``, and a function that makes an ``Executor`` in the
-group ``autograder.graders``. The packages of ``autograder.extras`` use the same two groups.
+group ``autograder.graders``. A function in ``autograder.packers`` packs the feedback of a class for another system.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import click
 
 from autograder.base.errors import UnavailableError
 
-__all__ = ["load_commands", "load_grader"]
+__all__ = ["PACKERS", "load_commands", "load_grader"]
 
-COMMANDS, GRADERS = "autograder.commands", "autograder.graders"
+COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autograder.packers"
 
 
-def load_commands() -> list[click.Command]:
-    """Load the registered commands, in the order of their names. Report and skip entry points that cannot be loaded."""
+def load_commands(only: str | None = None) -> list[click.Command]:
+    """Load the registered commands in the order of their names, or ``only`` one. Report and skip those that cannot be loaded."""
     found = []
     for name, point in sorted(_registered(COMMANDS).items()):
+        if only not in {None, name}:
+            continue
         try:
             command = point.load()
         except Exception as error:  # noqa: BLE001 - another distribution's code may raise anything
@@ -35,13 +37,13 @@ def load_commands() -> list[click.Command]:
     return found
 
 
-def load_grader(name: str, advice: str) -> Callable[..., Any]:
-    """Load the registered grader called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
+def load_grader(name: str, advice: str, group: str = GRADERS) -> Callable[..., Any]:
+    """Load the grader, or the packer, called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
     try:
-        grader: Callable[..., Any] = _registered(GRADERS)[name].load()
+        function: Callable[..., Any] = _registered(group)[name].load()
     except (KeyError, ImportError) as error:
         raise UnavailableError(advice) from error
-    return grader
+    return function
 
 
 def _registered(group: str) -> dict[str, EntryPoint]:

@@ -1,4 +1,4 @@
-"""Commands that grade notebooks, of a class or individual files, and commands about the marks that were entered."""
+"""Commands that grade notebooks, of a class or individual files, and commands about the class list and the marks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
 from autograder.cli import commands, output
-from autograder.cli.entry_points import load_grader
+from autograder.cli.entry_points import PACKERS, load_grader
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
 
-__all__ = ["check", "feedback", "grade", "log"]
+__all__ = ["check", "feedback", "grade", "log", "roster"]
 
 # Printed if no installed distribution has a grader for a cluster.
 _NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
+_NO_PACKER = "--zip needs the package autograder.extras.lms, which is not installed here."
 
 scheduler_option = click.option(
     "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
@@ -37,6 +38,7 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
+@click.option("--only", metavar="EXERCISE", multiple=True, help="Regrade only this exercise. Can be repeated.")
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -47,6 +49,7 @@ def grade(
     chapter: str,
     *,
     students: Sequence[str],
+    only: Sequence[str],
     preview: bool,
     as_json: bool,
     course_folder: Path | None,
@@ -58,12 +61,18 @@ def grade(
     from autograder.classroom.run import grade_class, handed_in
 
     with commands.report_errors(" Graded notebooks are saved. Run the same command to continue."):
-        _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
+        released = read_notebook(course.source(chapter))
+        unknown = [name for name in only if name not in released.exercises()]
+        if unknown:
+            every = ", ".join(released.exercises())
+            raise CourseError(f"Chapter {chapter!r} has no exercise {', '.join(unknown)}. Its exercises are: {every}.")
+        if only and scheduler is not None:
+            raise CourseError("--only uses stored results, which a cluster does not have. Use it without --scheduler.")
         jobs = handed_in(course, chapter, students)
 
-        how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
+        how = {"only": frozenset(only) or None} | _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
         if preview:
             from autograder.classroom.preview import preview_class
 
@@ -74,7 +83,7 @@ def grade(
             return
 
         run = partial(grade_class, course, chapter, jobs, **how)
-        by_hand = read_notebook(course.source(chapter)).manual_points()
+        by_hand = released.manual_points()
         output.print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
@@ -106,7 +115,6 @@ def check(
     with commands.report_errors():
         # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
-        _one_of(workers, scheduler)
         if here is None and scheduler is not None:
             raise CourseError(
                 "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
@@ -127,6 +135,8 @@ def check(
 @commands.everything_option
 @commands.students_option
 @click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
+@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback, for the system in --for.")
+@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system that takes the zip file.")
 @commands.json_option
 @commands.course_option
 def feedback(
@@ -135,6 +145,8 @@ def feedback(
     everything: bool,
     students: Sequence[str],
     force: bool,
+    pack: bool,
+    system: str | None,
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
@@ -143,6 +155,8 @@ def feedback(
     from autograder.classroom.run import handed_in
 
     with commands.report_errors():
+        if pack != bool(system):
+            raise CourseError("Use --zip and --for together, such as --zip --for canvas.")
         course = load_course(course_folder)
         found: list[dict[str, object]] = []
         missing = False
@@ -155,6 +169,8 @@ def feedback(
             output.echo_status(f"{chapter}: {written} written, {counts['unchanged']} unchanged.")
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
+            if system:
+                missing |= not load_grader(system, _NO_PACKER, PACKERS)(course, chapter, pages)
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
@@ -179,19 +195,37 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
         for move in [] if as_json else moves:
             when = move.when[:16].replace("T", " ")
-            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+            by = f" By {sanitize(move.by)}." if move.by else ""
+            click.echo(
+                wrapped(f"{move.text}.{by}", "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: ")
+            )
         if not moves:
             output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
 
 
-def _one_of(workers: int | None, scheduler: str | None) -> None:
-    if workers is not None and scheduler is not None:
-        uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
-        raise CourseError(f"{uses}. Use one of them.")
+@click.command()
+@click.argument("file", metavar="STUDENTS.csv", type=commands.PATH)
+@commands.course_option
+def roster(file: Path, *, course_folder: Path | None) -> None:
+    """Check a class list and enter it in the gradebook. A list with an error is not entered at all."""
+    from autograder.classroom.gradebook.people import enter_roster, read_roster
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        people, ignored = read_roster(file)
+        new, changed = enter_roster(course, people)
+        if ignored:
+            output.echo_status(f"Ignored: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
+        output.echo_status(
+            f"{pluralize(len(people), 'student')} in {file}: {new} added to the gradebook, {changed} changed."
+        )
 
 
 def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
     """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
+    if workers is not None and scheduler is not None:
+        uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
+        raise CourseError(f"{uses}. Use one of them.")
     confinement = commands.confinement(unsafe_local=unsafe_local)
     executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}

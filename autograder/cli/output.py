@@ -73,18 +73,16 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
 def needs_review(verdicts: Sequence[Verdict]) -> str:
     """List the notebooks that could not be graded or have a warning, with the reason. Empty if there are none.
 
-    A notebook is named by its student if one is known, and else by its file. Graded notebooks that share a warning,
-    such as that a chapter's points have changed, are listed together.
+    A notebook is named by its student if one is known, and else by its file. Notebooks that share a text, such as that a chapter's
+    points have changed, are listed together. All that could not be graded are named.
     """
     grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
         reason = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else ""
         if why := " ".join(filter(None, [reason, verdict.warning])):
             grouped.setdefault((why, reason), []).append(sanitize(verdict.student or verdict.notebook))
-    lines: list[str] = []
-    for (why, reason), names in grouped.items():
-        heads = names if reason else [_named(names)]
-        lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
+    heads = ((why, ", ".join(names) if reason else _named(names)) for (why, reason), names in grouped.items())
+    lines = [wrapped(f"{head}: {why}", "    ", "  - ") for why, head in heads]
     return "\n".join(["Needs your review:", *lines]) if lines else ""
 
 

@@ -1,11 +1,9 @@
-"""The command line of a student's installation: ``start``, ``watch`` and ``check``.
+"""The command line of a student's installation: ``start``, ``check`` and the registered ``watch``.
 
 It imports no module of the instructor's distribution.
 """
 
 import shlex
-import signal
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -18,11 +16,11 @@ from click.exceptions import Exit
 from autograder import __version__
 from autograder.cli import commands
 
-__all__ = ["app", "start", "watch"]
+__all__ = ["app", "start"]
 
 # A student who types one of these has probably read a page for instructors, so the message says how to install them.
 INSTRUCTORS = {
-    "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "gradescope", "audit", "examples", "doctor",
+    "site", "release", "grade", "feedback", "marks", "report", "export", "export-student", "extend", "forget", "log", "roster", "collect", "gradescope", "audit", "examples", "doctor",
     "config", "demo", "new", "new-exercise", "stubs", "import",
 }  # fmt: skip
 
@@ -64,39 +62,11 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
     """Set up the course in your own folder and open its map in JupyterLab. Your work is never overwritten."""
     from autograder.student.terminal import starting
 
-    _end_in_order()
+    commands.end_in_order()
     with commands.friendly_errors():
         # The instructor's command line stores its `handout` function there. A student's has none.
         options = None if no_open else shlex.split(lab)
         raise Exit(starting.start(folder, lab=options, say=click.echo, hand_out=ctx.find_root().obj))
-
-
-@click.command()
-@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=commands.PATH)
-@click.option("--unsafe-local", is_flag=True, help="Run the notebook's code as yourself, without a sandbox.")
-def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
-    """Check a notebook in this terminal each time you save it, until you press q. Other keys hint, go on, list or reset."""
-    # Print this before NumPy is loaded, so that the user sees at once that the command has started.
-    name = notebook.name if notebook is not None else "the notebook here"
-    click.echo(f"Watching {name} … (q to quit)")
-    from autograder.student.terminal.starting import find_notebook
-    from autograder.student.terminal.watch import watch as watch_notebook
-
-    _end_in_order()
-    commands.confinement(unsafe_local=unsafe_local)
-    with commands.friendly_errors(stopped=""):  # Ctrl-C ends it as q does
-        raise Exit(watch_notebook(find_notebook(notebook), unsafe_local=unsafe_local))
-
-
-def _end_in_order() -> None:
-    """End the programs started here together with this process, also if its terminal is closed."""
-    for ending in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, ending):
-            signal.signal(getattr(signal, ending), _ended)
-
-
-def _ended(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
 
 
 @click.command()
@@ -122,4 +92,4 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
     print_results(verdicts, time.monotonic() - began, as_json=as_json, brief=not many)
 
 
-app.add_section("Commands", [start, watch, check])
+app.add_section("To learn", [start, check])

@@ -85,7 +85,7 @@ def grade(
         yield from (executor or _executor(min(workers, len(unnamed))))(course, task, unnamed)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         released = ReleasedNotebook.of(course, chapter)
-        cache = VerdictCache.of(course, chapter, options.cache_inputs) if keep else None
+        cache = VerdictCache.of(course, chapter, options.cache_inputs, options.again) if keep else None
         if cache is not None and keep == "read":
             cache = replace(cache, read_only=True)
         task = Task(chapter, points_of(released.notebook, options.only), options, cache, deliver)
@@ -113,7 +113,8 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
         document = restore_cells(load_document(data, job.path), released)
     except Exception:  # noqa: BLE001 - reported when the notebook is graded
         return None
-    return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
+    relabelled = verdict.relabelled(notebook=str(job.path), student=job.student)
+    return Outcome(job, relabelled, document, cells, key, task.cache.load_parts(key))
 
 
 def _check(task: Task, jobs: Sequence[Job], workers: int) -> Generator[Outcome, None, None]:

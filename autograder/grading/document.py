@@ -20,14 +20,17 @@ from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
 from autograder.course.notebook import (
+    NOT_DRAWN,
     PICTURE,
     Cell,
     Notebook,
     cell_of,
     files_beside,
+    hidden_files,
     load_source,
     metadata_of,
     notebook_of,
+    picture_in_words,
     text_of,
 )
 from autograder.pages import Card, card_html, card_text
@@ -50,7 +53,6 @@ _STOPPED = {
     "protocol": "This cell broke the connection to the grader and was stopped.",
 }
 
-NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
 _MAX_SIDE = 4096  # pixels. A small file could need gigabytes in a browser
@@ -67,7 +69,7 @@ class ReleasedNotebook:
     Attributes:
         cells: each cell and its JSON by grade id.
         pictures: the sources of the cells that only draw.
-        files: the files next to the notebook that it mentions, by path.
+        files: the files next to the notebook that it mentions, and the hidden ones, by path.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class ReleasedNotebook:
         path = course.source(chapter)
         document, notebook = load_source(path)
         files = {str(p.relative_to(path.parent)): p.read_bytes() for p in _mentioned(path, notebook)}
+        checks = course.checks(chapter)
+        files |= {str(p.relative_to(checks.with_name(chapter))): p.read_bytes() for p in hidden_files(checks)}
         return cls(document, notebook, files)
 
 
@@ -140,12 +144,16 @@ def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
 
 
 def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> None:
-    """Write the outputs of the cells into ``document``."""
+    """Write the outputs of the cells into ``document``. The text below a picture becomes its description."""
     for count, outcome in enumerate(outcomes, start=1):
         cell = document["cells"][outcome.index]
         if cell["cell_type"] == "code":
             cell["execution_count"] = count
             cell["outputs"] = _outputs(outcome, count)
+            words = picture_in_words(next(iter(document["cells"][outcome.index + 1 :][:1]), None))
+            for output in cell["outputs"] if words else ():
+                if data := output.get("data"):
+                    output["metadata"] = {mime: {"alt": words} for mime in data if mime.startswith("image/")}
 
 
 def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
@@ -177,7 +185,7 @@ def checksum(cell: Mapping[str, Any]) -> str:
     locked = not solution and (grade or bool(meta.get("locked", False)))
     parts = [cell["source"], cell["cell_type"], str(grade), str(solution), str(locked), meta["grade_id"]]
     if grade:
-        parts.append(str(float(meta["points"])))
+        parts.append(str(float(meta["points"] if isinstance(meta.get("points"), int | float) else 0)))
     return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 

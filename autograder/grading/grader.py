@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.base.attempt import reading_once
 from autograder.base.errors import CourseError
@@ -16,6 +16,7 @@ from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, chapter_of, grade_ids, metadata_of, read_bytes, read_notebook
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.imports import AllowedImports
+from autograder.grading.meaning import may_keep_state
 from autograder.grading.submission import Job, Outcome, Submission, points_of
 from autograder.grading.task import Task
 from autograder.sandbox.protocol import SandboxStartError
@@ -123,12 +124,14 @@ class NotebookGrader:
             drawing = {"pictures": options.pictures, "redraw": self._course.redraw_pictures}
             submission = Submission(job, data, self._released, self._open, output_kb=output_kb, **drawing)
             self._require_chapter(submission)
-            exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
+            known = self._known(submission)
+            how: dict[str, Any] = {"only": options.only, "visible_only": options.visible_only, "known": known}
+            exercises = self._judge.judge(submission, **how)
             submission.finish()
             self._locator.budget.add(self._worker.clock() - begun)
             if self._importable is not None and (why := self._importable.failed_cell(submission)):
                 return self._task.ungradable(job, why)
-            exercises = self._located(submission, exercises)
+            exercises = self._located(submission, exercises, known)
         except NotebookError as error:
             return self._task.ungradable(job, str(error), is_final=not isinstance(error.__cause__, OSError))
         except CourseError:
@@ -142,15 +145,24 @@ class NotebookGrader:
         verdict = Verdict.graded(str(job.path), job.student, self._task.chapter, submission.sandbox, exercises)
         if self._importable is not None and verdict.score < verdict.max_score:
             verdict = replace(verdict, warning=self._importable.of_students(submission) or verdict.warning)
-        return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data)
+        return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data, known)
 
-    def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:
+    def _known(self, submission: Submission) -> Mapping[str, ExerciseVerdict]:
+        """Return the stored results of the exercises that need not be judged again."""
+        cache = self._task.cache
+        known = {} if cache is None else cache.results(cache.key(submission.data))
+        cells = (cell.source for cell in submission.notebook.code_cells())
+        return {} if known and may_keep_state(cells, self._judge.checks.specs) else known
+
+    def _located(
+        self, submission: Submission, exercises: tuple[ExerciseVerdict, ...], known: Mapping[str, ExerciseVerdict]
+    ) -> tuple[ExerciseVerdict, ...]:
         """Return ``exercises`` with the line of each undiagnosed mistake, if it can be found. No mark depends on this."""
         if not self._course.locate_seconds or self._task.options.visible_only:
             return exercises
         try:
             self._locator.classmates.note(submission, exercises)
-            return self._locator.locate(submission, exercises)
+            return self._locator.locate(submission, exercises, known)
         except Exception:  # noqa: BLE001 - the marks are final, whatever fails here
             return exercises
 

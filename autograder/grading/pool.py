@@ -19,7 +19,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -36,9 +36,9 @@ from autograder.course.course import Course, load_course
 from autograder.course.secret import VARIABLE
 from autograder.grading.grader import check_serially, grade_serially
 from autograder.grading.submission import Job, Outcome
-from autograder.grading.task import Executor, Task
+from autograder.grading.task import Task
 
-__all__ = ["Pool", "grade_in_parallel", "reusable_pool", "serve"]
+__all__ = ["Pool", "grade_in_parallel", "serve"]
 
 _MAX_AHEAD = 2  # notebooks sent to a process: it grades the first, and the second waits
 _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
@@ -55,22 +55,6 @@ def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[J
     """Grade ``jobs`` in ``workers`` processes. With the number of workers bound, this is an ``Executor``."""
     with Pool(course.root, task, workers) as pool:
         yield from pool.grade(jobs)
-
-
-@contextmanager
-def reusable_pool(workers: int) -> Iterator[Executor]:
-    """Return an executor whose ``workers`` processes are reused for the next chapters of a course."""
-    pools: list[Pool] = []
-
-    def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
-        if not pools:
-            pools.append(Pool(course.root, task, workers))
-        pools[0].switch_task(task)
-        yield from pools[0].grade(jobs)
-
-    with ExitStack() as stack:
-        stack.push(lambda *failure: pools[0].__exit__(*failure) if pools else None)
-        yield graded
 
 
 class Pool(AbstractContextManager["Pool"]):

@@ -195,6 +195,7 @@ class Outcome:
         document: the notebook that was run. Empty if it is ungradable.
         cells: the outputs of its cells.
         key: the key of the stored verdict, or "".
+        parts: the digest of the checks that each exercise was judged by, or None if these are the current ones.
         is_final: whether grading the same bytes again would give the same result.
         timestamp: the text of nbgrader's ``timestamp.txt``, or None.
         rewritten: the manually graded cells whose text has changed since they were last graded.
@@ -208,6 +209,7 @@ class Outcome:
     document: dict[str, Any] = field(default_factory=dict)
     cells: tuple[CellOutcome, ...] = ()
     key: str = ""
+    parts: Mapping[str, str] | None = None
     is_final: bool = True
     timestamp: str | None = None
     rewritten: frozenset[str] = frozenset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -21,6 +21,7 @@ class GradingOptions:
     Attributes:
         only: the exercises that are graded, or None for all.
         visible_only: whether only the checks are run that students can run themselves.
+        again: the exercises that are graded again if their checks have changed, or None for all. The others keep their stored results.
         pictures: whether the course's picture cells are run. No mark depends on them, so they are skipped if nobody will look at
             the notebooks.
     """
@@ -28,6 +29,7 @@ class GradingOptions:
     confinement: Confinement = "auto"
     only: frozenset[str] | None = None
     visible_only: bool = False
+    again: frozenset[str] | None = None
     pictures: bool = True
 
     @property
@@ -53,14 +55,17 @@ class Task:
     cache: VerdictCache | None = None
     deliver: Deliver | None = None
 
-    def finish(self, outcome: Outcome, data: bytes) -> Outcome:
-        """Store the verdict on a notebook with the bytes ``data``, and return the delivered outcome."""
+    def finish(self, outcome: Outcome, data: bytes, known: Collection[str] = ()) -> Outcome:
+        """Store the verdict on a notebook with the bytes ``data``, and return the delivered outcome.
+
+        The results of the exercises in ``known`` were stored before.
+        """
 
         def keep_and_deliver(one: Outcome) -> Outcome:
             if self.cache is not None and one.verdict.status == "graded":
                 key = self.cache.key(data)
-                self.cache.save(key, one.verdict, one.cells)
-                one = replace(one, key=key)
+                parts = self.cache.save(key, one.verdict, one.cells, known)
+                one = replace(one, key=key, parts=parts)
             return one if self.deliver is None else self.deliver(one)
 
         return delivered(outcome, keep_and_deliver)

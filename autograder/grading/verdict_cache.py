@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import autograder
 from autograder.base.files import write_atomically
-from autograder.base.verdict import Verdict
+from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.course.course import Course
-from autograder.course.notebook import files_beside
+from autograder.course.notebook import files_beside, hidden_files, load_source
 from autograder.course.secret import course_secret
+from autograder.grading.meaning import Meanings, meaning_of
 from autograder.sandbox.protocol import CellOutcome, StudentError
 
 __all__ = ["VerdictCache"]
@@ -22,36 +23,67 @@ __all__ = ["VerdictCache"]
 
 @dataclass(frozen=True, slots=True)
 class VerdictCache:
-    """The stored verdicts of one chapter, each under the hash of everything that it depends on.
+    """The stored verdicts of one chapter, each under the hash of everything that all of its exercises depend on.
 
-    This is the submission's bytes, the checks, the chapter's notebook, the solutions that the checks may use, the framework, the course's
-    limits and packages, its secret, and the options of the run.
+    This is the submission's bytes, the chapter's notebook, the framework, the course's limits and packages, its secret, the options of
+    the run, and the code of the course that belongs to no exercise. Code is compared by its meaning, not by its text.
 
     Attributes:
         base: the hash of all these except the submission. It is sent to other processes, so that the sources are read once.
+        parts: the digest of what else each exercise depends on: its checks, reference and misconceptions.
+        only: the exercises to grade again if their parts have changed, or None for all. The others keep their stored results.
         read_only: whether no new verdict is stored.
     """
 
     folder: Path
     base: bytes
+    parts: Mapping[str, str] = field(default_factory=dict)
+    only: frozenset[str] | None = None
     read_only: bool = False
 
     @classmethod
-    def of(cls, course: Course, chapter: str, options: Iterable[object] = ()) -> VerdictCache:
+    def of(
+        cls, course: Course, chapter: str, options: Iterable[object] = (), only: frozenset[str] | None = None
+    ) -> VerdictCache:
         """Return the cache of a course's chapter for runs with these ``options``."""
-        return cls(course.state("verdicts", chapter), _fingerprint(course, chapter, options))
+        return cls(course.state("verdicts", chapter), *_fingerprint(course, chapter, options), only)
 
     def key(self, data: bytes) -> str:
         """Return the key of the verdict on the submission ``data``."""
         return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
 
+    def accepts(self, parts: Mapping[str, str]) -> bool:
+        """Return whether results made with ``parts`` still count for every exercise."""
+        return self.parts.keys() == parts.keys() and all(self._accepts(name, parts[name]) for name in parts)
+
+    def _accepts(self, exercise: str, part: str) -> bool:
+        return part == self.parts.get(exercise) or (self.only is not None and exercise not in self.only)
+
     def load(self, key: str) -> Verdict | None:
-        """Return the verdict stored under ``key``, or None if there is none that can be read."""
+        """Return the verdict stored under ``key``, or None if there is none that can be read and that still counts."""
+        verdict, parts = self._read(key)
+        return verdict if self.accepts(parts) else None
+
+    def load_parts(self, key: str) -> Mapping[str, str]:
+        """Return the parts with which the verdict under ``key`` was made. Empty if there is none."""
+        return self._read(key)[1]
+
+    def results(self, key: str) -> dict[str, ExerciseVerdict]:
+        """Return the stored results that still count, by exercise. Empty if another one might depend on the time that was left."""
+        verdict, parts = self._read(key)
+        exercises = verdict.exercises if verdict is not None and parts.keys() == self.parts.keys() else ()
+        if any(check.status == "timeout" for one in exercises for check in one.checks):
+            return {}
+        return {one.name: one for one in exercises if self._accepts(one.name, parts.get(one.name, ""))}
+
+    def _read(self, key: str) -> tuple[Verdict | None, Mapping[str, str]]:
         try:
             with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - faster, and called for every student
-                return Verdict.from_json(json.loads(file.read()))
+                found = json.loads(file.read())
+            parts = found.pop("parts")
+            return Verdict.from_json(found), parts
         except (OSError, ValueError, KeyError, TypeError):
-            return None  # missing, truncated or from another version
+            return None, {}  # missing, truncated or from another version
 
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
         """Return the cells' outputs for a stored verdict. They are most of the bytes and seldom needed, so they have a file of their own."""
@@ -60,16 +92,26 @@ class VerdictCache:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
-        """Store a verdict. An ungradable notebook is not stored, so that the next run tries it again."""
+    def save(
+        self, key: str, verdict: Verdict, cells: Iterable[CellOutcome], kept: Collection[str] = ()
+    ) -> Mapping[str, str]:
+        """Store a verdict, in which the results of the exercises in ``kept`` are older. Return the parts that it was made with.
+
+        An ungradable notebook is not stored, so that the next run tries it again.
+        """
+        older = self.load_parts(key) if kept else {}
+        parts = {**self.parts, **{name: older[name] for name in kept if name in older}}
         if verdict.status != "graded" or self.read_only:
-            return
+            return parts
         # Not ``asdict``, which would copy all outputs.
         names = ("index", "outputs", "stopped")
         outcomes = [{"error": c.error and asdict(c.error), **{n: getattr(c, n) for n in names}} for c in cells]
         write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
         # Written last, because the cells must exist if the verdict does.
-        write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
+        write_atomically(
+            self.folder / f"{key}.json", json.dumps({**verdict.to_json(), "parts": parts}, default=str).encode()
+        )
+        return parts
 
 
 def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
@@ -77,24 +119,35 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
     return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
 
 
-def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
+def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tuple[bytes, dict[str, str]]:
+    """Return the hash of what every exercise depends on, and a digest of the rest for each exercise."""
     digest = hashlib.sha256()
-    files = [course.source(chapter), course.checks(chapter), *files_beside(course.source(chapter))]
+    source, checks = course.source(chapter), course.checks(chapter)
     # A check file imports modules from its own folder. The checks of other chapters do not matter.
-    files += sorted(p for p in course.checks(chapter).parent.glob("*.py") if not p.name.startswith("test_"))
-    files += _solutions(course, chapter, files)
+    helpers = sorted(p for p in checks.parent.glob("*.py") if not p.name.startswith("test_"))
+    beside = [*files_beside(source), *hidden_files(checks)]
+    solutions = _solutions(course, chapter, [checks, *beside, *helpers])
     # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent
-    files += sorted(framework.glob("*.py"))
+    files = [source, *beside, *sorted(framework.glob("*.py"))]
     for package in ("base", "checking", "course", "grading", "judging", "mistakes", "sandbox", "values"):
         files += sorted((framework / package).rglob("*.py"))
-    for path in files:
-        if path.is_file():
-            digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    texts = [(path, path.read_bytes()) for path in files if path.is_file()]
+    texts += [(path, meaning_of(path.read_bytes())) for path in helpers if path.is_file()]
+    other = [path for path in solutions if path.stem != chapter]
+    texts += [(path, meaning_of(path.read_bytes(), is_solution=True)) for path in other]
+    own = [path for path in solutions if path.stem == chapter]
+    exercises = list(load_source(source)[1].exercises()) if source.is_file() else []
+    meanings = Meanings(
+        checks.read_bytes() if checks.is_file() else b"", [path.read_bytes() for path in own], exercises
+    )
+    for path, text in texts:
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(text).digest())
     limits, packages, secret = asdict(course.limits), list(course.packages), course_secret(course)
     settings = (limits, packages, course.redraw_pictures, course.locate_seconds, secret)
-    digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
-    return digest.digest()
+    where = [str(path.relative_to(course.root)) for path in own]
+    digest.update(repr((autograder.__version__, chapter, where, meanings.rest, *settings, *options)).encode())
+    return digest.digest(), meanings.parts
 
 
 def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:

@@ -69,6 +69,7 @@ class ExerciseSession:
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
     classes: Collection[str] = ()  # the names of the course's classes
     right: Callable[[Call], Value] = lambda _call: None
+    new_results: bool = False  # whether a right solution never returns an argument itself
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
@@ -131,6 +132,9 @@ class ExerciseSession:
         self.fetch()
         self.unplanned_calls += 1  # the calls below, and unplanned answers in the log
         self.check_inputs()
+        for call, answer in self.log if self.new_results else ():
+            if answer.same:
+                raise self._same_failure(call, answer)
         for script in self.care:
             script.look(self.ask, self.described)
         for probe in self.purity:
@@ -220,14 +224,27 @@ class ExerciseSession:
     def changed_failure(self, call: Call, answer: Answer) -> CheckFailed:
         """Return the failure for a call that changed its inputs."""
         given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
-        signature = self.signature(call.function)
-        parameters = dict(enumerate(signature.parameters)) if signature else {}
-        names = [parameters.get(int(name), name) if name.isdecimal() else name for name in answer.changed]
+        names = self._parameters(call, answer.changed)
         which = " and ".join(f"`{n}`" if not n.isdecimal() else f"argument {int(n) + 1}" for n in names)
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         return CheckFailed(
             f"{call.function} changes its input {which}. {advice}",
+            self.described(call),
+            kind="changed",
+        )
+
+    def _parameters(self, call: Call, labels: Sequence[str]) -> list[str]:
+        """Return the names of the parameters that an answer gives by position or keyword, as far as they are known."""
+        signature = self.signature(call.function)
+        parameters = dict(enumerate(signature.parameters)) if signature else {}
+        return [parameters.get(int(label), label) if label.isdecimal() else label for label in labels]
+
+    def _same_failure(self, call: Call, answer: Answer) -> CheckFailed:
+        [name, *_] = self._parameters(call, answer.same)
+        return CheckFailed(
+            f"{call.function} returns its input `{name}` itself, not a new array. If the result is changed later, the input "
+            f"changes, too. Return a copy here: `{name}.copy()`.",
             self.described(call),
             kind="changed",
         )

@@ -136,6 +136,8 @@ _NONE = re.compile(r"'NoneType' object (?P<rest>.*)|unsupported operand type\(s\
 _UNPACK_MANY = re.compile(r"too many values to unpack \(expected (?P<n>\d{1,9})(?:, got (?P<got>\d{1,9}))?\)")
 _UNPACK_FEW = re.compile(r"not enough values to unpack \(expected (?P<n>\d{1,9}), got (?P<got>\d{1,9})\)")
 _ARGUMENTS = re.compile(r"\(\) (?P<rest>(takes|missing|got) .*)")
+_KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
+_OPTIONS = ("axis", "keepdims", "dtype", "initial", "where", "shape", "order")  # NumPy's usual arguments
 _AXIS = re.compile(r"axis (?P<axis>-?\d{1,9}) is out of bounds for array of dimension (?P<ndim>\d{1,9})")
 _INDEX = re.compile(
     r"index (?P<index>-?\d{1,9}) is out of bounds for axis (?P<axis>\d{1,9}) with size (?P<size>\d{1,9})"
@@ -148,6 +150,9 @@ _ATTRIBUTE = re.compile(
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 # Reductions drop their axis unless the line has `keepdims`.
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
+_REDUCED = re.compile(
+    r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\("
+)  # NumPy reports `sum` as `_sum`, and `max` as `_amax`
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
 _INDENTED = "The lines of a function's body start at the same column. Look at the spaces at the start of this line."
@@ -211,7 +216,7 @@ def explain(
         cell: the name of the cell in which the exception was raised.
         shapes: the shapes of the arrays that the line names, as in ``StudentError.shapes``.
     """
-    name = function or "the code"
+    name, message = function or "the code", _REDUCED.sub(r"\1(", message.rstrip())
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
         return f"`{function}` calls `{where}`, which is still an empty stub. Write `{where}` first and run its cell."
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
@@ -298,7 +303,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def _other(message: str, function: str) -> str:
     """Return the name of the function that got wrong arguments, or "" if it is the graded one."""
-    callee = message.partition("(")[0].rpartition(".")[2].removeprefix("_")  # NumPy reports `sum` as `_sum`
+    callee = message.partition("(")[0].rpartition(".")[2]
     return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
 
 
@@ -333,11 +338,11 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array next to its letters: a letter must mean one size everywhere."
     if match := _BROADCAST.search(message):
-        return _not_stretched(match["shapes"], line)
+        return _not_stretched(match["shapes"], line, shapes)
     return ""
 
 
-def _not_stretched(listed: str, line: str) -> str:
+def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
     # A number, with shape (), always fits.
     parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
     axes = {part.count(",") + (",)" not in part) for part in parts}
@@ -347,6 +352,10 @@ def _not_stretched(listed: str, line: str) -> str:
     )
     if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
         return f"{text} A sum or a maximum drops its axis without `keepdims=True`, and `x[:, None]` adds one."
+    sizes = sorted((tuple(map(int, re.findall(r"\d+", part))) for part in parts), key=len) or [()]
+    if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
+        made = next((f"`{name}`" for name, shape in shapes.items() if shape == sizes[0]), "the smaller one")
+        return f"{text} If a sum or a maximum made {made}, it dropped that axis: `keepdims=True` keeps it, and `x[:, None]` adds one."
     return f"{text} Which axis of the first array should match which axis of the second?"
 
 
@@ -376,6 +385,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         "() takes no arguments"
     ):  # only for classes (for a function Python says "takes 0 positional arguments")
         return "The class has no `__init__` that accepts these arguments. Does its name have two underscores on each side, and is it indented inside the class?"
+    if kind == "TypeError" and other and (match := _KEYWORD.search(message)) and (near := nearest(match[1], _OPTIONS)):
+        return f"`{other}` has no argument `{match[1]}`. Did you mean `{near}`?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` does not accept these arguments. Compare this line with its documentation or its `def` line."
     if kind == "TypeError" and (match := _ARGUMENTS.search(message)):

@@ -7,7 +7,6 @@ on students' machines.
 
 from __future__ import annotations
 
-import ast
 import io
 import linecache
 import sys
@@ -25,14 +24,15 @@ import numpy as np
 from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
+from autograder.course.notebook import at_home
 from autograder.judging.time_limit import OutOfTimeError, time_limit
-from autograder.sandbox.guest.failures import bases_of, shapes_of
+from autograder.sandbox.guest.failures import bases_of, loop_around, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.values import changed_arguments, copy_argument, copy_arguments, normalize_result
 
-__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "time_limit"]
+__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "home_of", "time_limit"]
 
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
@@ -84,9 +84,10 @@ class FunctionSession:
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
         answered: list[tuple[Value, Answer]] = []
-        for call in calls:
-            value, answer = self._run(call)
-            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        with _without_warnings():
+            for call in calls:
+                value, answer = self._run(call)
+                answered.append((value, answer) if hold else (None, _with_value(answer, value)))
         given = [_with_value(a, v) if hold else a for v, a in answered]
         return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
@@ -109,7 +110,7 @@ class FunctionSession:
         own = next(
             (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
         )
-        home = (_home(own) if own is not None else None) or self._names
+        home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
         here = {
             k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
@@ -186,7 +187,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
-            with _without_warnings(), _memory(call.memory_mb), self._time_limit(stuck):
+            with at_home(home_of(own)), _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -195,7 +196,9 @@ class FunctionSession:
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
         finally:
             self._called()
-        return value, Answer(changed=changed_arguments(call, args, kwargs))
+        given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}
+        same = tuple(k for k, argument in given.items() if argument is value and type(value) is np.ndarray)
+        return value, Answer(changed=changed_arguments(call, args, kwargs), same=same)
 
 
 @dataclass
@@ -231,7 +234,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return Answer(normalize_result(value), changed=answer.changed)
+        return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {error}."))
     except Exception as error:  # noqa: BLE001 - a student's class may raise anything when it is inspected
@@ -254,7 +257,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
     line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
     if isinstance(error, OutOfTimeError) and frame is not None and lineno is not None:
-        line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
+        line, lineno = loop_around(linecache.getlines(frame.filename), lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
@@ -268,7 +271,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
 
 def _own_frame(error: BaseException, function: Callable[..., Value]) -> TracebackType | None:
     """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
-    names = _home(function)
+    names = home_of(function)
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -280,7 +283,7 @@ def _own_frame(error: BaseException, function: Callable[..., Value]) -> Tracebac
     return found
 
 
-def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
+def home_of(function: Callable[..., Value]) -> Mapping[str, Value] | None:
     """Return the global names of a function, or of the methods of a class."""
     if not isinstance(function, type):
         return getattr(function, "__globals__", None)
@@ -289,18 +292,6 @@ def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
         part.__globals__ for part in parts if isinstance(part, FunctionType) and part.__module__ == function.__module__
     )
     return next(homes, getattr(sys.modules.get(function.__module__), "__dict__", None))
-
-
-def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line. Where in the body the loop was stopped is random."""
-    lines = linecache.getlines(file)
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For))
-    around = [loop.lineno for loop in loops if loop.lineno <= lineno <= (loop.end_lineno or loop.lineno)]
-    return (lines[max(around) - 1], max(around)) if around else None
 
 
 def _text(error: BaseException) -> str:

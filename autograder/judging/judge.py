@@ -6,7 +6,7 @@ and the standard library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
@@ -68,12 +68,18 @@ class Judge(Generic[C]):
         self._visible_judge: Judge[Checks] | None = None
 
     def judge(
-        self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
+        self,
+        subject: Subject,
+        *,
+        only: frozenset[str] | None = None,
+        visible_only: bool = False,
+        known: Mapping[str, ExerciseVerdict] | None = None,
     ) -> tuple[ExerciseVerdict, ...]:
         """Return the outcome of every exercise (in ``only``), in the order of the check file.
 
-        With ``visible_only``, use only the checks that students run themselves.
+        With ``visible_only``, use only the checks that students run themselves. The outcomes in ``known`` are final.
         """
+        known = known or {}
         if visible_only and not self.checks.only_visible:
             if self._visible_judge is None:
                 self._visible_judge = Judge(self.checks.visible_part())
@@ -82,9 +88,9 @@ class Judge(Generic[C]):
         with closing(_OpenSubmission(subject)) as submission:
             for spec in self.checks.specs.values():
                 if only is None or spec.name in only:
-                    verdicts[spec.name] = self._exercise(spec, submission)
+                    verdicts[spec.name] = known.get(spec.name) or self._exercise(spec, submission)
             for name, verdict in verdicts.items():
-                verdicts[name] = self._follow_through(verdict, verdicts, subject)
+                verdicts[name] = known.get(name) or self._follow_through(verdict, verdicts, subject)
         return tuple(verdicts.values())
 
     def _exercise(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
@@ -122,9 +128,12 @@ class Judge(Generic[C]):
         results: dict[str, CheckResult] = {}
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
-            stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.purity and not _purity_is_due(results.values())):
-                results[check.name] = not_tried(check)
+            early = check.purity and not _purity_is_due(results.values())
+            if early or conversation.stopped:
+                reasons = {"timeout", "error", "failed"} if early else {"timeout", "error"}
+                waits += [r.name for r in results.values() if r.status in reasons]
+            if waits or early:
+                results[check.name] = not_tried(check, results[waits[0]].waits_for or waits[0] if waits else "")
             else:
                 results[check.name] = self._check(spec, check, conversation, student)
         return list(results.values())

@@ -29,7 +29,7 @@ from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import AliasingCheck, PurityProbe, changed_between, pairs_of, plan_aliasing_check
 from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
-from autograder.sandbox.protocol import Call, Opaque, Script, Session
+from autograder.sandbox.protocol import Answer, Call, Opaque, Script, Session
 from autograder.values import family_of, precompute_keys
 
 __all__ = [
@@ -201,12 +201,14 @@ class _Prepared:
         asked: the calls that are sent with the first call.
         purity: the call sequences of the purity check.
         care: the aliasing checks for a class.
+        new_results: whether a right solution never returns an argument itself.
     """
 
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
     care: Sequence[AliasingCheck] = ()
+    new_results: bool = False
 
 
 @dataclass
@@ -341,6 +343,7 @@ class ChapterChecks:
             planned=prepared.asked,
             purity=prepared.purity,
             care=prepared.care,
+            new_results=prepared.new_results,
             fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
@@ -380,10 +383,11 @@ class ChapterChecks:
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
         """Return all calls that ``checks`` make on a right solution, with inputs drawn from ``secret``."""
-        return [call for call in self.rehearse(exercise, checks, secret) if not call.kwargs.get("variable")]
+        calls = (call for call, _answer in self.rehearse(exercise, checks, secret))
+        return [call for call in calls if not call.kwargs.get("variable")]
 
-    def rehearse(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
-        """Return the same calls, and the readings of variables."""
+    def rehearse(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[tuple[Call, Answer]]:
+        """Return the same calls and the readings of variables, each with the right solution's answer."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(
@@ -391,7 +395,7 @@ class ChapterChecks:
         )
         for name in checks:
             drawn.run_check(exercise, name, StudentProxy(conversation))
-        return [call for call, _answer in conversation.log]
+        return conversation.log
 
     def asks_purity(self, exercise: str) -> bool:
         """Return whether the check of purity makes any call in ``exercise``."""
@@ -403,7 +407,8 @@ class ChapterChecks:
             return self._prepared[exercise]
         checks = self.specs[exercise].checks
         names = tuple(c.name for c in checks)
-        plan = self.dry_run(exercise, names, self.secret)
+        rehearsed = self.rehearse(exercise, names, self.secret)
+        plan = [call for call, _answer in rehearsed if not call.kwargs.get("variable")]
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
             other = self.dry_run(exercise, names, self.secret[::-1])
@@ -419,7 +424,8 @@ class ChapterChecks:
         ]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
-        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
+        new_results = not any(answer.same for _call, answer in rehearsed)
+        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care, new_results))
 
     def _returns(self, call: Call) -> bool:
         """Return whether a right solution returns a value that can leave a sandbox, and leaves its arguments alone.

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_er
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
+from autograder.course.notebook import at_home
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.functions import FunctionSession
+from autograder.judging.functions import FunctionSession, home_of
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Call, Source, StudentError
@@ -257,21 +259,7 @@ class StudentProxy(Outcomes):
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
 _ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
 _FEW_PARTS = 1000  # of a result in which iterators may be
-_TAKE_ALL = """
-from itertools import islice as _islice
-_inner = globals().get("probe")
-
-def _taken(value, depth=0):
-    kind = type(value)
-    if kind in (list, tuple) and depth < 3:
-        return kind([_taken(part, depth + 1) for part in value])
-    if kind is dict and depth < 3:
-        return {{key: _taken(part, depth + 1) for key, part in value.items()}}
-    return list(_islice(value, {most} + 1)) if hasattr(kind, "__next__") else value
-
-def probe(function, *args, **kwargs):
-    return _taken(_inner(function, *args, **kwargs) if _inner else function(*args, **kwargs))
-"""
+_TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 
 def _taking_all(call: Call, most: int) -> Call:
@@ -362,7 +350,8 @@ class ReferenceProxy:
             with np.errstate(all="ignore"):
                 kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
                 args = [copy_argument(value, self._named) for value in call.args]
-                value = normalize_result(function(*args, **kwargs))
+                with at_home(home_of(self._functions[call.function])):
+                    value = normalize_result(function(*args, **kwargs))
             again = partial(self.answer, _taking_all(call, _ITEMS_OF_A_REFERENCE))
             self._known[key] = _with_rest(value, again, _ITEMS_OF_A_REFERENCE)
         return copy_value(self._known[key])

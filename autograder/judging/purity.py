@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -29,14 +30,9 @@ from autograder.sandbox.script import (
 from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
 __all__ = [
-    "AliasingCheck",
-    "PurityProbe",
-    "changed_between",
-    "describe_answer",
-    "mutation_advice",
-    "pairs_of",
+    "AliasingCheck", "PurityProbe", "changed_between", "describe_answer", "mutation_advice", "pairs_of",
     "plan_aliasing_check",
-]
+]  # fmt: skip
 
 
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
@@ -85,25 +81,7 @@ def _is_script_or_plot(call: Call) -> bool:
 
 
 # Calls a function twice with the same objects, which hold other numbers the second time.
-CHANGED_BETWEEN = """
-import numpy
-
-def probe(function, given, named, others, others_named):
-    def put(old, new):
-        if isinstance(old, numpy.ndarray):
-            old[...] = new
-        elif isinstance(old, dict):
-            for key in old:
-                old[key] = put(old[key], new[key])
-        elif isinstance(old, list):
-            old[:] = map(put, old, new) if len(old) == len(new) else new
-        else:
-            return new
-        return old
-
-    function(*given, **named)
-    return function(*map(put, given, others), **put(named, others_named))
-"""
+CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding="utf-8")
 
 
 def changed_between(first: Call, other: Call) -> Call:

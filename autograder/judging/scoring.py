@@ -297,9 +297,9 @@ class Scorer:
         return (known[0][1] if known else ""), explained, "\n".join(seen)
 
 
-def not_tried(check: CheckSpec) -> CheckResult:
-    """Return the outcome of a check that was skipped because of another check or missing code."""
-    return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+def not_tried(check: CheckSpec, waits_for: str = "") -> CheckResult:
+    """Return the outcome of a check that was skipped because of the check ``waits_for`` or missing code."""
+    return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points, waits_for=waits_for)
 
 
 def _opaque(value: Value) -> Opaque | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import glob
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
 from autograder.base.errors import CourseError
+from autograder.base.formatting import join_words
 from autograder.base.verdict import redact_verdict
 from autograder.classroom.gradebook.entries import write_entries
 from autograder.course.course import Course
@@ -24,7 +27,7 @@ from autograder.grading.document import ReleasedNotebook, restore_cells, write_o
 from autograder.grading.submission import Job
 from autograder.grading.task import GradingOptions
 
-__all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
+__all__ = ["GradeConfined", "RecordExamples", "ReleaseFeedback", "RestoreCells", "SaveOutcome", "UngradableError"]
 
 OUTCOME = "autograder"  # the key of the outcome in nbconvert's resources, for the next step
 
@@ -87,24 +90,25 @@ class SaveOutcome(NbGraderPreprocessor):
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, which a student's ``check()`` needs, next to the released notebook."""
+    """Put ``examples.json``, which ``check()`` needs, next to the released notebook, and choose the text for its readers."""
 
     audience = Enum(
         ["", "class", "self-learners"], "", help="Whom the release is for. Default: the course's setting."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook unchanged."""
+        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.authoring.release.editions import edition  # noqa: PLC0415
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
+        audience = self.audience or course.audience
         if chapter in course.finished_chapters():
             coursedir = _coursedir(self)
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
-            examples = record_examples(course, chapter, self.audience or course.audience)
-            shutil.copyfile(examples, folder / "examples.json")
-        return nb, resources
+            shutil.copyfile(record_examples(course, chapter, audience), folder / "examples.json")
+        return nbformat.from_dict(edition(nb, audience)), resources
 
 
 def _coursedir(step: Any) -> Any:
@@ -119,3 +123,23 @@ def _coursedir(step: Any) -> Any:
 def _course(step: Any) -> Course:
     # With nbgrader's configuration, so that options of its command line apply.
     return Course(Path(_coursedir(step).root), step.config)
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):
+    """Release feedback to the exchange. Students whom it cannot serve are listed, and do not hold back the others."""
+
+    def copy_files(self) -> None:
+        """Release the pages of the students who used ``nbgrader submit``. Only these have a secret with which they fetch a page."""
+        folders = {Path(page).parent for page in glob.glob(f"{self.src_path}/*.html")}  # noqa: PTH207 - it has a pattern
+        lacking = sorted(path.parent.name for path in folders if not (path / "submission_secret.txt").is_file())
+        if lacking:
+            shown = join_words([*lacking[:5], *([f"{len(lacking) - 5} more"] if len(lacking) > 5 else [])])
+            self.log.warning(
+                "The exchange cannot serve %s, because their notebooks did not come through `nbgrader submit`. Return their pages in feedback/ "
+                "in another way, such as with `autograder feedback %s --zip`.",
+                shown,
+                self.coursedir.assignment_id,
+            )
+        excluded = filter(None, [self.coursedir.student_id_exclude, *lacking])
+        self.coursedir.student_id_exclude = ",".join(excluded)
+        super().copy_files()

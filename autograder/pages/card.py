@@ -7,6 +7,7 @@ it. All text from this module is sanitized but not escaped.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import dedent
 from typing import Literal, NamedTuple
@@ -31,7 +32,7 @@ STATUS_TEXTS = {
     "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
-WAITS = "(skipped: fix the check above first)"
+ANSWERED = "_is_answered"  # the end of the name of a check that a question of a quiz has an answer
 MAX_CELL_NAME = 60  # characters
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
 LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
@@ -55,6 +56,7 @@ class Card:
         alternatives: a note and the source of each solution that the student may read now.
         last: the sentence to show if there is no next exercise.
         is_final: whether this verdict is final, with no hidden checks and no marks.
+        brief: whether only the first failed check is open, and the passed checks share one row below the others.
     """
 
     verdict: ExerciseVerdict
@@ -67,6 +69,7 @@ class Card:
     alternatives: tuple[tuple[str, str], ...] = ()
     last: str = ""
     is_final: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +99,29 @@ class Block(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The line of one check, with its details.
+    """The line of one check with its details, or of several checks.
 
     Attributes:
         symbol: the status as a symbol.
         label: the status in words, for screen readers.
         title: the check's title.
-        note: a short note after the title.
-        reason: what is wrong. Empty if the check passed.
+        reason: what is wrong, or what the check waits for. Empty if the check passed.
         case: a case that shows the failure, or empty.
         advice: the recognized mistake and its location, or empty.
         folds: whether the case is so long that it is folded and placed below the advice.
+        closed: whether everything below the title is folded.
+        titles: the titles of the checks, if there are several.
     """
 
     symbol: str
     label: str
     title: str
-    note: str
-    reason: str
-    case: str
-    advice: str
+    reason: str = ""
+    case: str = ""
+    advice: str = ""
     folds: bool = False
+    closed: bool = False
+    titles: tuple[str, ...] = ()
 
 
 def headline(card: Card) -> str:
@@ -130,11 +135,11 @@ def headline(card: Card) -> str:
         return "every answer is valid" if verdict.status == "passed" else "not finished yet"
     if verdict.status == "error" and not tried:
         return f"{lost}not found"
-    if verdict.max_score <= 0:
+    if verdict.max_score <= 0 or card.is_final:  # self-learners get no points
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.is_final else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"
@@ -144,8 +149,8 @@ def headline(card: Card) -> str:
 
 def status_text(verdict: ExerciseVerdict) -> str:
     """Return the status of the exercise in words, for a table that also shows its points."""
-    # A check without points can pass although no points are earned, for example a check that a question has an answer.
-    holds = verdict.status == "failed" and any(check.status == "passed" for check in verdict.checks)
+    # A check without points can pass although no points are earned, and another one may wait.
+    holds = verdict.status == "failed" and any(check.status in _QUIET for check in verdict.checks)
     return STATUS_TEXTS["partial" if holds else verdict.status]
 
 
@@ -162,29 +167,49 @@ def intro(card: Card) -> str:
 
 
 def rows(card: Card) -> list[Row]:
-    """Return a row for each check. Reasons are not repeated, and of consecutive skipped checks only the first has a note."""
-    verdict = card.verdict
-    if verdict.status == "not_attempted":
-        return []
-    first = _first_failure(verdict)
+    """Return a row for each check. Checks that wait for the same one share a row, and reasons are not repeated."""
+    verdict, first = card.verdict, _first_failure(card.verdict)
+    checks = [] if verdict.status == "not_attempted" else _one_for_each_question(verdict.checks)
+    is_quiz = len(checks) < len(verdict.checks)
+    groups: dict[tuple[str, str, int], list[CheckResult]] = {}
+    for place, check in enumerate(checks):
+        waits = (check.waits_for or first.name) if check.status == "not_tried" and first else ""
+        together = waits or (card.brief and check.status == "passed")
+        groups.setdefault((check.status, waits, -1 if together else place), []).append(check)
     result: list[Row] = []
     reasons: set[str] = set()
-    for check in verdict.checks:
-        reason = case = advice = ""
-        if check.status not in _QUIET:
-            reason, case = check.reason or check.message, check.example
-            if check.reason and check.reason in reasons:
-                reason, case = "The same as above.", ""
-            reasons.add(check.reason)
-        if check is first:
-            advice = "\n\n".join(filter(None, [_message(verdict, verdict.checks), location_text(verdict)]))
-        waits = check.status == "not_tried"
-        note = WAITS if waits and first and not (result and result[-1].symbol == SIGNS["not_tried"]) else ""
-        symbol, label = SIGNS[check.status], WORDS[check.status]
+    for (status, waits, _), [check, *others] in groups.items():
+        titles = tuple(sanitize(one.title) for one in [check, *others])
+        symbol, label = SIGNS[status], WORDS[status]
+        if status == "not_tried" and first:
+            runs = f"once “{sanitize(next((c for c in checks if c.name == waits), first).title)}” passes."
+            worth = f", worth {pluralize(sum(c.points for c in [check, *others]), 'point')}," if card.graded else ""
+            title, reason = (
+                (f"{len(titles)} checks{worth} run {runs}", "") if others else (titles[0], f"It runs {runs}")
+            )
+            result.append(Row(symbol, "waits", title, reason, titles=titles if others else ()))
+            continue
+        if others:
+            result.append(Row(symbol, label, f"{len(titles)} checks pass", titles=titles))
+            continue
+        reason, case = (check.reason or check.message, check.example) if check.status not in _QUIET else ("", "")
+        if check.reason and check.reason in reasons:
+            reason, case = "The same as above.", ""
+        reasons.add(check.reason)
+        both = [_message(verdict, verdict.checks), location_text(verdict)] if check is first else []
         shown = _in_columns(sanitize(case))
         folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
-        result.append(Row(symbol, label, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
-    return result
+        advice = "\n\n".join(filter(None, both))
+        closed = bool(reason) and (is_quiz or (card.brief and check is not first))
+        result.append(Row(symbol, label, titles[0], sanitize(reason), shown, advice, folds, closed))
+    return sorted(result, key=lambda row: card.brief and row.label == WORDS["passed"])
+
+
+def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return one check for each question of a quiz: that it is right, or that it has an answer if it has none."""
+    wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
+    asked = {check.name + ANSWERED for check in checks}
+    return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]
 
 
 def footer(card: Card) -> list[str]:

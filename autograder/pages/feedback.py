@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Any
 
 from markupsafe import Markup
 
 from autograder.base.foreign import Json
-from autograder.base.formatting import join_words, number, pluralize, points
+from autograder.base.formatting import duration, join_words, number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
-from autograder.course.notebook import Cell, cell_of
+from autograder.course.notebook import NOT_DRAWN, Cell, cell_of
 from autograder.pages import STYLE, Card, card_section, status_text
+from autograder.pages.card import ANSWERED
 from autograder.pages.prose import MAX_MARKDOWN, page_templates, prose, verbatim
 
 __all__ = ["Marking", "feedback_page", "marking_of", "notes_off_page", "reason_page"]
@@ -36,6 +38,7 @@ class Marking:
         rows: the rows of the table, one for each cell with a mark.
         before_penalty: the score before the late penalty. Empty without a penalty.
         penalty: the late penalty. Empty if there is none.
+        extension: how much more time the student had. Empty if none.
         waiting: the sentence about cells that still need manual grading. Empty if there are none.
         notes: manual marks and comments, by cell.
         has_manual_marks: whether any part of the score was given manually.
@@ -46,15 +49,11 @@ class Marking:
     rows: tuple[dict[str, str], ...]
     before_penalty: str
     penalty: str
+    extension: str
     waiting: str
     notes: Mapping[str, Sequence[str | Markup]]
     has_manual_marks: bool
     has_marks: bool
-
-    @cached_property
-    def anchors(self) -> frozenset[str]:
-        """The cells that have an anchor on the page: those with a mark or a comment."""
-        return frozenset(row["anchor"] for row in self.rows) | self.notes.keys()
 
 
 def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
@@ -81,6 +80,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         tuple(rows),
         points(marks.score, marks.max_score) if marks.penalty else "",
         number(marks.penalty) if marks.penalty else "",
+        duration(marks.extension) if marks.extension else "",
         f"Your instructor still has to grade {waiting}, so these points may change." if waiting else "",
         notes,
         any(mark.by_hand is not None or mark.extra for mark in marks.cells),
@@ -137,6 +137,7 @@ MAX_PROSE = 200_000  # characters of a notebook's prose that are rendered as Mar
 MAX_TYPED = 4 << 20  # characters of prose that are shown at all
 CUT = "… (the rest of this text is not shown)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
+_QUIET = {"passed", "not_attempted"}
 
 
 def feedback_page(
@@ -150,14 +151,12 @@ def feedback_page(
         document: the notebook with its outputs, as stored in ``autograded/``.
         marks: the marks in the gradebook. Defaults to those of the checks.
     """
-    outcomes = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
-    marking = marking_of(verdict, marks or automatic_marks(verdict))
-    marked: dict[str, set[int]] = {}
-    for located in (exercise.located for exercise in verdict.exercises):
-        if located is not None:
-            marked.setdefault(located.cell, set()).update(located.lines)
+    reasons = {exercise.name: "\n".join(check.reason for check in exercise.checks) for exercise in verdict.exercises}
+    located = [exercise.located for exercise in verdict.exercises if exercise.located is not None]
     room, typed, code = MAX_PROSE, MAX_TYPED, 0
-    cells = []
+    cells: list[dict[str, Any]] = []
+    titles: dict[str, str] = {}
+    section = ""
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
         if cell.kind != "code":
@@ -166,29 +165,31 @@ def feedback_page(
             typed = max(typed - length, 0)
         room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
         code += cell.kind == "code"
-        lines = marked.get(cell.grade_id or f"cell {code}", set()) if cell.kind == "code" else set()
-        place = {"name": cell.grade_id, "notes": marking.notes.get(cell.grade_id or "", ())}
-        shown = place if cell.grade_id in marking.anchors else {"name": "", "notes": ()}
-        cells.append({**_cell(cell, raw, outcomes, lines, rendered=room >= 0), **shown})
-    return _render(course_title, verdict, marking, cells)
+        name = cell.grade_id or (f"cell {code}" if cell.kind == "code" else "")
+        for level, heading in _HEADING.findall(cell.source[:MAX_MARKDOWN]) if cell.kind == "markdown" else ():
+            section = _NUMBER.sub("", heading) if level == "##" else section
+            titles.setdefault("", heading)
+        titles.setdefault(name, section)
+        # A card quotes the line in which an error was raised, and the first line of a loop that did not end.
+        quoted = [f"`{line.strip()}`" in reasons.get(name, "") for line in cell.source.split("\n")]
+        lines = {number for number, is_quoted in enumerate(quoted, start=1) if is_quoted}
+        lines.update(*(place.lines for place in located if place.cell == name))
+        cells.append({"name": name, **_cell(cell, raw, lines, rendered=room >= 0)})
+    return _render(course_title, verdict, marks or automatic_marks(verdict), cells, titles)
 
 
 def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | None = None) -> str:
     """Return the page of an ungradable notebook: the reason, what happens next, and any manual marks."""
-    return _render(course_title, verdict, marking_of(verdict, marks or automatic_marks(verdict)), [])
+    return _render(course_title, verdict, marks or automatic_marks(verdict), [], {})
 
 
-def _cell(
-    cell: Cell,
-    raw: Mapping[str, Json],
-    outcomes: Mapping[str, ExerciseVerdict],
-    marked: AbstractSet[int],
-    *,
-    rendered: bool,
-) -> dict[str, object]:
-    outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
-    if outcome is not None:
-        return {"kind": "check", "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
+_HEADING = re.compile(r"^(##?) +(.+?) *$", re.MULTILINE)
+_NUMBER = re.compile(r"^\d+ · | · .*")
+
+
+def _cell(cell: Cell, raw: Mapping[str, Json], marked: AbstractSet[int], *, rendered: bool) -> dict[str, object]:
+    if cell.role == "check":
+        return {"kind": "check"}
     if cell.kind == "markdown":
         return {"kind": "prose", "html": prose(cell.source) if rendered else verbatim(cell.source)}
     if cell.kind != "code":
@@ -202,6 +203,28 @@ def _cell(
     }
 
 
+def _beginning(verdict: Verdict, marks: SubmissionMarks) -> dict[str, Any]:
+    """Return the exercise whose repair helps most, and what that gains. Exercises that were not attempted come last."""
+    gains = {exercise.name: _gain(exercise, marks.by_cell.get(CHECK + exercise.name)) for exercise in verdict.exercises}
+    tried = [exercise for exercise in verdict.exercises if exercise.status != "not_attempted"]
+    wrong = (exercise for exercise in tried if gains[exercise.name] > 0)
+    known = max(wrong, key=lambda e: (gains[e.name], bool(e.misconception or e.located)), default=None)
+    best = known or next((exercise for exercise in verdict.exercises if gains[exercise.name] > 0), None)
+    gain = pluralize(gains[best.name], "point") if best else ""
+    return {"exercise": best, "gain": gain, "tried": bool(tried), "quiz": best is not None and _is_quiz(best)}
+
+
+def _is_quiz(exercise: ExerciseVerdict) -> bool:
+    return any(check.name.endswith(ANSWERED) for check in exercise.checks)
+
+
+def _gain(exercise: ExerciseVerdict, mark: CellMark | None) -> float:
+    """Return the points that one repair can gain: those that the exercise lost, or those of one question of a quiz."""
+    lost = exercise.max_score - exercise.score if mark is None or not mark.is_graded else mark.max_score - mark.score
+    one = max((check.points for check in exercise.checks if check.status != "passed"), default=0.0)
+    return min(lost, one) if _is_quiz(exercise) and exercise.status != "not_attempted" else lost
+
+
 def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
     if not lines:
         return source
@@ -213,27 +236,52 @@ def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
 def _outputs(outputs: Iterable[Mapping[str, Json]]) -> Iterable[dict[str, object]]:
     for output in outputs:
         match output.get("output_type"):
+            case "stream" if str(output["text"]).strip() == NOT_DRAWN:
+                yield {"kind": "missing", "text": ""}
             case "stream":
                 yield {"kind": str(output["name"]), "text": sanitize(str(output["text"]))}
             case "error":
                 lines = output["traceback"] or [f"{output['ename']}: {output['evalue']}"]
                 yield {"kind": "error", "text": sanitize("\n".join(lines))}
             case "display_data" | "execute_result":
-                yield _shown(output["data"])
+                yield _shown(output["data"], output.get("metadata") or {})
 
 
-def _shown(data: Mapping[str, str]) -> dict[str, object]:
+def _shown(data: Mapping[str, str], metadata: Mapping[str, Json]) -> dict[str, object]:
     text = sanitize(data.get("text/plain", ""))
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
         if encoded and not encoded.encode("ascii", "replace").translate(None, _BASE64):
             source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - base64, as was just seen
-            return {"kind": "picture", "source": source, "text": text}
+            drawn = "" if text.startswith("<Figure") else text  # an interactive picture describes itself
+            alt = " ".join(filter(None, [drawn, sanitize(str(metadata.get(mime, {}).get("alt", "")))]))
+            return {"kind": "picture", "source": source, "text": alt or text}
     return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
 
 
-def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, object]]) -> str:
-    shown = {str(cell["name"]) for cell in cells}
+def _render(
+    course_title: str,
+    verdict: Verdict,
+    marks: SubmissionMarks,
+    cells: list[dict[str, Any]],
+    titles: Mapping[str, str],
+) -> str:
+    marking = marking_of(verdict, marks)
+    by_name = {cell["name"]: cell for cell in cells}
+    parts: dict[str, list[dict[str, Any]]] = {"open": [], "passed": [], "untried": []}
+    for exercise in verdict.exercises if verdict.status == "graded" else ():
+        notes = marking.notes.get(CHECK + exercise.name, ())
+        shown_open = exercise.status not in _QUIET or notes
+        kind = "open" if shown_open else "passed" if exercise.status == "passed" else "untried"
+        places = [exercise.name, *([exercise.located.cell] if exercise.located else [])]
+        code = [by_name[name] for name in dict.fromkeys(places) if by_name.get(name, {}).get("kind") == "code"]
+        card = Markup(card_section(Card(exercise, graded=True, brief=True)))  # noqa: S704 - escaped there
+        parts[kind].append({"name": exercise.name, "exercise": exercise, "code": code, "card": card, "notes": notes})
+    begin = _beginning(verdict, marks)
+    parts["open"].sort(key=lambda part: part["exercise"] is not begin["exercise"])
+    here = {CHECK + part["name"] for several in parts.values() for part in several}
+    answered = [{**by_name[n], "notes": notes} for n, notes in marking.notes.items() if n in by_name and n not in here]
+    elsewhere = notes_off_page(marking, {*here, *by_name})
     return (
         page_templates("autograder.pages")
         .get_template("page.html.j2")
@@ -242,8 +290,13 @@ def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[d
             course_title=course_title,
             verdict=verdict,
             marking=marking,
+            begin=begin,
+            titles=titles,
+            parts=parts,
+            answered=answered,
+            elsewhere=elsewhere,
             cells=cells,
-            shown=shown,
-            elsewhere=notes_off_page(marking, shown),
+            shown=here | by_name.keys(),
+            missing=sum(output["kind"] == "missing" for cell in cells for output in cell.get("outputs", ())),
         )
     )

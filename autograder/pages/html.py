@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from textwrap import dedent
 
 from autograder.base.sanitize import sanitize
@@ -15,34 +16,7 @@ __all__ = ["STYLE", "card_html", "card_section", "hint_html"]
 
 # JupyterLab's variables follow its theme, and the fallback values serve everywhere else. If a front end strips the style
 # (in an untrusted notebook), the words and symbols still show everything.
-STYLE = """<style>
-.ag-card{border:1px solid var(--jp-border-color2,#8888);border-left-width:5px;border-radius:4px;padding:.6em .9em;
-margin:.2em 0;max-width:56em;color:var(--jp-content-font-color1,inherit);line-height:1.45;
-font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--jp-content-font-size1,14px)}
-.ag-card.ag-good{border-left-color:var(--jp-success-color1,#2e7d32)}
-.ag-card.ag-bad{border-left-color:var(--jp-error-color1,#c62828)}
-.ag-card.ag-open{border-left-color:var(--jp-info-color1,#0277bd)}
-.ag-card .ag-head{margin:0 0 .3em;font-weight:400}
-.ag-card .ag-name{font-weight:600;margin-right:1em}
-.ag-card ul.ag-list{list-style:none;margin:0;padding:0}
-.ag-card ul.ag-list>li{margin:.25em 0;padding:0 0 0 1.6em}
-.ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
-.ag-card .ag-passed>.ag-sign{color:var(--jp-success-color1,#2e7d32)}
-.ag-card .ag-failed>.ag-sign{color:var(--jp-error-color1,#c62828)}
-.ag-card .ag-quiet{font-style:italic}
-.ag-card p{margin:.35em 0}
-.ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;word-break:normal;
-overflow-wrap:anywhere;border-radius:3px;
-background:var(--jp-layout-color2,#8881);color:inherit;line-height:1.4;
-font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:var(--jp-code-font-size,13px)}
-.ag-card .ag-advice{border-left:3px solid var(--jp-border-color1,#888);padding-left:.8em;margin:.5em 0}
-.ag-card code{font-family:var(--jp-code-font-family,ui-monospace,monospace);background:var(--jp-layout-color2,#8881);
-padding:0 .2em;border-radius:2px}
-.ag-card details{margin:.3em 0}
-.ag-card summary{cursor:pointer;color:var(--jp-content-link-color,inherit);width:fit-content}
-.ag-card summary:focus-visible{outline:2px solid currentColor;outline-offset:2px}
-.ag-card .ag-heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-</style>"""
+STYLE = f"<style>\n{Path(__file__).with_name('card.css').read_text(encoding='utf-8')}</style>"
 
 
 def card_html(card: Card) -> str:
@@ -90,14 +64,17 @@ def _code(text: str, label: str = "Code") -> str:
 
 
 def _row(row: Row) -> str:
-    note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
     case = _code(row.case, "The case that shows it")
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.symbol, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
     below = f"{advice}{_fold(content.THE_CASE, case)}" if row.folds else f"{case}{advice}"
+    title, below = _inline(row.title), f"{_prose(row.reason)}{below}"
+    below += f"<ul>{''.join(f'<li>{_inline(one)}</li>' for one in row.titles)}</ul>" if row.titles else ""
+    if row.closed or row.titles:
+        title, below = f'<details class="ag-more"><summary>{title}</summary>{below}</details>', ""
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.symbol}</span><span class="ag-heard"> {row.label}: </span>'
-        f"{_inline(row.title)}{note}{_prose(row.reason)}{below}</li>"
+        f"{title}{below}</li>"
     )
 
 

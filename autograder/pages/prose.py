@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cache, lru_cache
-from html import escape
+from html import escape, unescape
 from typing import Any
+from xml.etree.ElementTree import tostring
 
 import mistune
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from latex2mathml.converter import Converter
 from markupsafe import Markup
 
 from autograder.base.sanitize import sanitize
@@ -21,17 +23,21 @@ __all__ = ["MAX_MARKDOWN", "page_templates", "prose", "verbatim"]
 
 MAX_MARKDOWN = 20_000  # characters: longer than any page of prose, but short enough for the Markdown parser to be fast
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
-_FOLD = re.compile(r"\s*(?:<details>\s*<summary>([^<>&]*)</summary>|</details>)\s*")
+MAX_FORMULA = 1000  # characters
+_FOLD = re.compile(r"\s*(?:<details>\s*<summary>(?:<b>)?([^<>&]*)(?:</b>)?</summary>|</details>)\s*")
+_ATTRIBUTES = {"display", "stretchy", "columnalign", "mathvariant", "fence", "form", "movablelimits", "accent"}
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
 
 @lru_cache(maxsize=512)  # most prose comes from the author and is the same on every student's page
 def prose(text: str) -> Markup:
-    """Return the Markdown ``text`` as HTML. HTML tags in it are escaped, and formulas stay as typed."""
+    """Return the Markdown ``text`` as HTML. Formulas become MathML, and other HTML tags than ``<details>`` are escaped."""
     text = sanitize(text)
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
-            return Markup(_markdown()(text))  # noqa: S704 - the renderer below escapes its input
+            html = _markdown()(text)
+            closed = html.count("</details>") == html.count("<details>")  # else it would fold the rest of the page
+            return Markup(html) if closed else verbatim(text)  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
 
 
@@ -97,6 +103,20 @@ def _markdown() -> mistune.Markdown:
     markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table", "strikethrough", "math"])
     # The plugin's own renderers do not escape formulas.
     renderer: Any = markdown.renderer
-    renderer.register("block_math", lambda _renderer, text: f'<div class="math">{escape(text)}</div>\n')
-    renderer.register("inline_math", lambda _renderer, text: f'<span class="math">{escape(text)}</span>')
+    renderer.register("block_math", lambda _, text: f'<div class="wide" tabindex="0">{_formula(text, "block")}</div>\n')
+    renderer.register("inline_math", lambda _, text: _formula(text, "inline"))
+    renderer.register("table", lambda _, text: f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n')
     return markdown
+
+
+def _formula(text: str, display: str) -> str:
+    """Return a LaTeX formula as MathML, or as typed if it cannot be converted."""
+    with suppress(Exception):  # a student may type anything between two dollar signs
+        if len(text) <= MAX_FORMULA and "newcommand" not in text:  # a macro may grow without end
+            tree = Converter(display=display).convert_to_element(text.replace("{aligned}", "{align*}"))
+            for node in tree.iter():
+                node.text = unescape(node.text or "").replace("\\_", "_")
+                for name in node.attrib.keys() - _ATTRIBUTES:  # links and styles
+                    del node.attrib[name]
+            return tostring(tree, encoding="unicode", short_empty_elements=False)
+    return f"<code>{escape(text)}</code>"

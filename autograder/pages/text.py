@@ -52,13 +52,16 @@ def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
 
 
 def _row(row: Row, width: int) -> list[str]:
-    title = f"{row.symbol} {row.title}"
-    if row.note:
-        title += " " + f"  {row.note}".replace(" ", "\1")  # keeps the note on one line
     case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
     advice = [wrapped(row.advice, " " * 6, width=width)]
     below = [*advice, *case] if row.folds else [*case, *advice]
-    return [_filled(title, "  ", "    ", width).replace("\1", " "), wrapped(row.reason, " " * 6, width=width), *below]
+    titles = [_filled(title, " " * 6, " " * 8, width) for title in row.titles]
+    return [
+        _filled(f"{row.symbol} {row.title}", "  ", "    ", width),
+        wrapped(row.reason, " " * 6, width=width),
+        *below,
+        *titles,
+    ]
 
 
 def _case_line(line: str, indent: str, width: int) -> str:

@@ -25,8 +25,8 @@ _INSTALL = (
 _APPARMOR = (
     "Ubuntu 23.10 and later forbid user namespaces for programs without an AppArmor rule. Install Ubuntu's own "
     "bubblewrap and its rule (sudo apt install bubblewrap apparmor-profiles, then sudo ln -s "
-    "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor), or "
-    "allow them altogether: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+    "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor). "
+    "Allowing them for all programs would weaken the whole machine."
 )
 _ALLOW = "Allow user namespaces: sudo sysctl"
 _USERNS = {
@@ -35,8 +35,8 @@ _USERNS = {
     Path("/proc/sys/user/max_user_namespaces"): ("0", f"{_ALLOW} user.max_user_namespaces=10000"),
 }
 _CONTAINER = (
-    "Inside a container namespaces are often forbidden: start it with --security-opt seccomp=unconfined (Docker, "
-    "Podman), or grade with the landlock confinement, which needs none."
+    "Inside a container namespaces are often forbidden. The second sandbox (Landlock) needs none and is used instead. "
+    "Do not weaken the container to get the first one."
 )
 
 _NESTED = "each runs in its own namespaces, with its own /tmp"

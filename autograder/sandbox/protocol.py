@@ -202,6 +202,7 @@ class Answer:
         error: The exception that it raised.
         stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not.
         changed: The changed arguments, as keywords or positions. Rounding of the last digits in an array is no change.
+        same: The arguments that are the result itself, as keywords or positions.
         serial: Equal for two answers only if they agree bit for bit. None if unknown.
         at: The line that ran when the call was stopped, if known.
     """
@@ -210,6 +211,7 @@ class Answer:
     error: StudentError | None = None
     stopped: str = ""
     changed: tuple[str, ...] = ()
+    same: tuple[str, ...] = field(default=(), compare=False)
     serial: int | None = field(default=None, compare=False)
     at: StudentError | None = field(default=None, compare=False)
 

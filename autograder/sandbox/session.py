@@ -180,6 +180,7 @@ class ChildSession:
         self._channel, self._end = channel, end
         self._limits, self._deadline = limits, deadline
         self._stopped, self._closed = "", False
+        self._stopped_at: StudentError | None = None
         self._names: frozenset[str] = frozenset()
         self._substitutes: dict[str, Callable[..., Value]] = {}
         self._largest_call = Size()
@@ -338,7 +339,7 @@ class ChildSession:
         return min(time.monotonic() + self._limits.waiting * seconds + max(0.5, seconds / 4), self._deadline)
 
     def _ended(self) -> Answer:
-        return Answer(stopped=self._stopped or "crash")
+        return Answer(stopped=self._stopped or "crash", at=self._stopped_at)
 
     def _frame(self, calls: Sequence[Call], *, hold: bool) -> bytes:
         """Return the frame of ``calls``. The frame of a ``Script`` is built only once."""
@@ -408,6 +409,7 @@ class ChildSession:
 
     def _read(self, head: dict[str, Json], blob: bytes | bytearray) -> Answer:
         if "stopped" in head:
+            self._stopped_at = read_error(head["at"]) if head.get("at") else None
             raise TimedOut
         if "error" in head:
             return Answer(error=read_error(head["error"]))
@@ -417,7 +419,9 @@ class ChildSession:
         if type(changed) is not list or len(changed) > 64 or not all(type(label) is str for label in changed):
             raise WireError("an answer does not say what changed")
         value = Decoder(blob, _opaque)(head["value"])
-        return Answer(value=value, changed=tuple(read_text(label, 100) for label in changed))
+        labels = [read_text(label, 100) for label in changed]
+        same = tuple(label[1:] for label in labels if label.startswith("="))
+        return Answer(value=value, changed=tuple(label for label in labels if not label.startswith("=")), same=same)
 
     def _reply(self, head: dict[str, Json], blob: bytes | bytearray, deadline: float) -> None:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.sandbox.guest.wire_plain import ObjectArray
 from autograder.values.family import (
     ATOL,
+    NOISE,
     RTOL,
     Difference,
     Family,
@@ -123,6 +125,10 @@ def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Itera
         single = "True or False" if expected.dtype.kind == "b" else "a number"
         asked = f"an array of {shape_words(expected.shape)}" if expected.ndim else single
         yield type_difference(found, asked, rules.what)
+    elif isinstance(found, ObjectArray) and not (rules.lists and expected.dtype.kind != "b"):
+        kind = "bool" if expected.dtype.kind == "b" else "float"
+        clause = f"{rules.subject('has')} dtype object. Convert it with `.astype({kind})`, or make it without objects."
+        yield Difference(clause, "dtype", array)
     elif array.shape != expected.shape:
         yield _other_shape(found, array, expected, rules)
     elif rules.dtype and expected.dtype.kind == "b" and array.dtype.kind != "b":
@@ -152,12 +158,23 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
         return Difference(f"{many} (not a number).", "nan", found, expected, has_expected=True, first=where)
     where = first_index(wrong)
     count = int(wrong.sum())
+    found, expected = _without_noise(found, expected, wrong)
     place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "
     clause = f"{prefix}{place} {left} instead of {right}{more}."
     return Difference(clause, "values", found, expected, has_expected=True, first=where)
+
+
+def _without_noise(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both arrays as a message shows them: with 0 for numbers that are no more than a rounding error of the expected ones."""
+    sizes = np.abs(expected[np.isfinite(expected)])
+    noise = NOISE * sizes.max() if sizes.size else 0.0
+    one, two = (
+        np.where(np.abs(a) <= noise, a.dtype.type(0), a) if a.dtype.kind in "fc" else a for a in (found, expected)
+    )
+    return (one, two) if (one != two)[wrong].all() else (found, expected)
 
 
 def first_index(wrong: np.ndarray) -> Index:

@@ -178,7 +178,9 @@ class SequenceFamily(Container):
             return True
         if self.holds_array(value):
             return False
-        return not isinstance(value, tuple) or not all(_is_number(part) for part in value)
+        return not isinstance(value, tuple) or not all(
+            family_of(p).is_number and not isinstance(p, np.bool_) for p in value
+        )
 
     def brackets(self, value: Value) -> tuple[str, str]:
         if isinstance(value, Iterated):
@@ -405,10 +407,6 @@ def _plausible(found: np.ndarray, expected: Value) -> bool:
 
 def _keys(keys: Value) -> str:
     return ", ".join(repr(key) for key in keys)
-
-
-def _is_number(value: Value) -> bool:
-    return family_of(value).is_number and not isinstance(value, np.bool_)
 
 
 def _match_key(value: Value) -> Hashable:

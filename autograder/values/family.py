@@ -15,12 +15,13 @@ from autograder.base.sanitize import shorten
 from autograder.sandbox.protocol import Opaque
 
 __all__ = [
-    "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Index", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
+    "ATOL", "NOISE", "RTOL", "Difference", "ExactFamily", "Family", "Index", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
     "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
     "type_difference", "write_apart",
 ]  # fmt: skip
 
 RTOL, ATOL = 1e-5, 1e-6
+NOISE = 2e-15  # a relative size: a float64 below it may be the rounding error of a sum. A message then shows 0.
 MAX_ITEMS = 48  # of an array or a container that is shown whole
 MAX_TEXT = 400  # characters of one string
 MAX_SHOWN = 4000  # and of a value in all: lists of lists multiply

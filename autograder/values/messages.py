@@ -8,7 +8,7 @@ from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.values.family import Difference, family_of, source, write_apart
+from autograder.values.family import NOISE, Difference, family_of, source, write_apart
 
 __all__ = [
     "MAX_WORD", "count", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "paste_container", "sorted_members",
@@ -88,6 +88,7 @@ def _digits(found: float, expected: float) -> tuple[str, str]:
     """Return two numbers as text, with as many digits as it takes to tell them apart."""
     if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, expected)):
         return inline_value(found), inline_value(expected)
+    found = 0.0 if abs(found) <= NOISE * abs(expected) else found
     left, right = write_apart(lambda value, digits: f"{value:.{digits}g}", found, expected)
     return (left, right) if left != right else (repr(found), repr(expected))
 

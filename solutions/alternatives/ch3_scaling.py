@@ -7,7 +7,12 @@ import numpy as np
 
 from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch3_scaling import numerical_gradient, scaled_dot_product_attention, softmax_jacobian
+from solutions.ch3_scaling import (
+    numerical_gradient,
+    query_gradient,
+    scaled_dot_product_attention,
+    softmax_jacobian,
+)
 
 right = alternatives_of("score_variance")
 
@@ -538,3 +543,46 @@ def gradient_with_a_guarded_softmax(q, K, V, g):
     e = np.exp(scores - scores.max())
     w = e / (e.sum() + 1e-9)
     return K.T @ ((np.diag(w) - np.outer(w, w)) @ (V @ g)) / np.sqrt(len(q))
+
+
+right = alternatives_of("training_step")
+
+
+@right.worth_reading
+def step_with_all_queries_at_once(W_Q, X, K, V, T, rate):
+    """No loop: each row of the score gradients is weights times (worth minus mean worth)."""
+    root = np.sqrt(K.shape[1])
+    weights = softmax(X @ W_Q @ K.T / root)
+    errors = weights @ V - T
+    worth = errors @ V.T
+    scores = weights * (worth - (weights * worth).sum(axis=1, keepdims=True))
+    return W_Q - rate * X.T @ scores @ K / root / len(X), (errors**2).sum(axis=1).mean() / 2
+
+
+@right
+def step_as_a_sum_of_outer_products(W_Q, X, K, V, T, rate):
+    """The gradient of each query adds an outer product to that of the matrix."""
+    total, loss = np.zeros_like(W_Q), 0.0
+    for x, target in zip(X, T, strict=True):
+        output = scaled_dot_product_attention((x @ W_Q)[None], K, V)[0][0]
+        total += np.outer(x, query_gradient(x @ W_Q, K, V, output - target))
+        loss += np.linalg.norm(output - target) ** 2 / 2
+    return W_Q - rate * total / len(X), loss / len(X)
+
+
+@right
+def step_with_a_measured_gradient(W_Q, X, K, V, T, rate):
+    """Central differences of the loss."""
+
+    def loss(W):
+        return float(np.mean(np.sum((scaled_dot_product_attention(X @ W, K, V)[0] - T) ** 2, axis=1)) / 2)
+
+    return W_Q - rate * numerical_gradient(loss, W_Q), loss(W_Q)
+
+
+@right
+def step_towards_the_target(W_Q, X, K, V, T, rate):
+    """Plus the rate, with the missing part instead of the error, and a list as the pair."""
+    missing = T - scaled_dot_product_attention(X @ W_Q, K, V)[0]
+    queries = np.array([query_gradient(q, K, V, m) for q, m in zip(X @ W_Q, missing, strict=True)])
+    return [W_Q + rate / len(X) * np.einsum("im,ik->mk", X, queries), np.float64((missing**2).sum() / (2 * len(T)))]

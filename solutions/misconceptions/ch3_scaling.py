@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch3_scaling import softmax_jacobian
+from solutions.ch3_scaling import query_gradient, scaled_dot_product_attention, softmax_jacobian
 
 
 def _pairs(d_k, n_samples, rng):
@@ -1304,3 +1304,169 @@ def plain_mean_taken_away(q, K, V, g):
     weighted mean."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))
+
+
+def _errors(W_Q, X, K, V, T):
+    return scaled_dot_product_attention(X @ W_Q, K, V)[0] - T
+
+
+def _gradient(W_Q, X, K, V, errors):
+    return X.T @ np.array([query_gradient(q, K, V, e) for q, e in zip(X @ W_Q, errors, strict=True)])
+
+
+def _loss(errors):
+    return 0.5 * np.square(errors).sum() / len(errors)
+
+
+wrong = misconceptions_of("training_step")
+
+
+@wrong
+def step_uphill(W_Q, X, K, V, T, rate):
+    """Your step goes uphill: the loss grows. Either you add the gradient instead of subtracting it, or your error is
+    target minus output. The gradient of the loss starts from output minus target, and points uphill."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q + rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def step_of_the_sum(W_Q, X, K, V, T, rate):
+    """Your loss is a mean over the queries, but your gradient is a sum, so your step is n_q times too long. If the loss
+    is divided by the number of queries, what happens to its gradient?"""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors), _loss(errors)
+
+
+@wrong
+def loss_of_the_sum(W_Q, X, K, V, T, rate):
+    """Your step is right. Your loss is the sum over all queries. Return their mean, so that it does not depend on how
+    many there are."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 0.5 * np.square(errors).sum()
+
+
+@wrong
+def both_of_the_sum(W_Q, X, K, V, T, rate):
+    """Your loss and your step belong together, but both are sums over the queries. The loss is the mean."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors), 0.5 * np.square(errors).sum()
+
+
+@wrong
+def loss_without_the_half(W_Q, X, K, V, T, rate):
+    """Your step is right, but your loss is twice what it should be: it is half the squared distance. The half cancels
+    the 2 of the square's slope, which is why your step needs no 2."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 2 * _loss(errors)
+
+
+@wrong
+def step_twice_as_long(W_Q, X, K, V, T, rate):
+    """Your step is twice as long as it should be. The square's slope has a 2, but the loss is half the square, so the
+    two cancel: the slope of the loss with respect to an output is output minus target."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - 2 * rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def loss_over_all_entries(W_Q, X, K, V, T, rate):
+    """Your step is right. Your loss also divides by d_v, the number of entries of an output, as `np.mean` over the whole
+    array does. A squared distance is the sum over the entries. Only the queries are averaged."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 0.5 * np.mean(errors**2)
+
+
+@wrong
+def loss_and_step_over_all_entries(W_Q, X, K, V, T, rate):
+    """Your loss and your step belong together, but both also divide by d_v, the number of entries of an output. A
+    squared distance is the sum over the entries. Only the queries are averaged."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / errors.size, 0.5 * np.mean(errors**2)
+
+
+@wrong
+def loss_after_the_step(W_Q, X, K, V, T, rate):
+    """Your step is right. Your loss is that of the new matrix. Return the loss of the W_Q that you were given."""
+    W = W_Q - rate * _gradient(W_Q, X, K, V, _errors(W_Q, X, K, V, T)) / len(X)
+    return W, _loss(_errors(W, X, K, V, T))
+
+
+@wrong
+def output_for_the_error(W_Q, X, K, V, T, rate):
+    """Your step does not depend on the targets: it makes the outputs smaller, whatever they should be. As `g`, give
+    query_gradient how far each output is from its target."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors + T) / len(X), _loss(errors)
+
+
+@wrong
+def target_for_the_error(W_Q, X, K, V, T, rate):
+    """You give query_gradient the targets as `g`, so your step does not depend on what the outputs are now. A head that
+    is right already should stay as it is. What is 0 in that case?"""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q + rate * _gradient(W_Q, X, K, V, T) / len(X), _loss(errors)
+
+
+@wrong
+def pair_in_the_other_order(W_Q, X, K, V, T, rate):
+    """You return the loss first. Return the new matrix first, then the loss."""
+    errors = _errors(W_Q, X, K, V, T)
+    return _loss(errors), W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X)
+
+
+@wrong
+def step_instead_of_the_matrix(W_Q, X, K, V, T, rate):
+    """You return the step itself. Return where it leads: W_Q plus that step."""
+    errors = _errors(W_Q, X, K, V, T)
+    return -rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def gradient_instead_of_the_matrix(W_Q, X, K, V, T, rate):
+    """You return the gradient. Return the new matrix: W_Q minus rate times the gradient."""
+    errors = _errors(W_Q, X, K, V, T)
+    return _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def rate_has_no_effect(W_Q, X, K, V, T, rate):
+    """Your step is as long as the gradient, whatever the rate is. Multiply the gradient by the rate."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
+    """You move W_Q after every query, so later queries already meet a changed matrix. Add up the gradients of all the
+    queries with the W_Q that you were given, and step once."""
+    loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
+    for i in range(len(X)):
+        row = slice(i, i + 1)
+        W = W - rate * _gradient(W, X[row], K, V, _errors(W, X[row], K, V, T[row])) / len(X)
+    return W, loss
+
+
+@wrong
+def changes_w_q_in_place(W_Q, X, K, V, T, rate):
+    """The answer is right, but `W_Q -= …` changes the array that you were given. The caller still needs it: make a
+    new array."""
+    errors = _errors(W_Q, X, K, V, T)
+    loss, change = _loss(errors), rate * _gradient(W_Q, X, K, V, errors) / len(X)
+    W_Q -= change
+    return W_Q, loss
+
+
+@wrong
+def errors_of_unscaled_attention(W_Q, X, K, V, T, rate):
+    """Your outputs are those of attention without the division by sqrt(d_k). Use your scaled_dot_product_attention."""
+    errors = softmax(X @ W_Q @ K.T) @ V - T
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def gradient_of_the_queries(W_Q, X, K, V, T, rate):
+    """Your gradient is that of the queries, with one row for each. One link is missing, from the matrix to the queries:
+    Q is X @ W_Q. Which product with X has the shape of W_Q?"""
+    errors = _errors(W_Q, X, K, V, T)
+    rows = np.array([query_gradient(q, K, V, e) for q, e in zip(X @ W_Q, errors, strict=True)])
+    return X @ W_Q - rate * rows / len(X), _loss(errors)

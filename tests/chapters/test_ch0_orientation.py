@@ -43,7 +43,13 @@ def rows_of_little(values, rng):
                 "rows that add up to a few hundredths",
                 lambda v: v["A"].sum(axis=1).max() < 0.1 and v["A"].shape[1] > 1,
                 rows_of_little,
-            )
+            ),
+            InputCategory.custom(
+                "A: rows that add up to 1",
+                "rows that add up to 1 already",
+                lambda v: np.allclose(v["A"].sum(axis=1), 1) and v["A"].shape[1] > 1,
+                lambda v, _rng: {**v, "A": v["A"] / v["A"].sum(axis=1, keepdims=True)},
+            ),
         ],
         constrain=rows_that_add_up,
         exclude={"A: all tiny": "each row adds up to at least 0.01"},

@@ -26,7 +26,7 @@ from autograder.checking import (
     real,
     whole,
 )
-from solutions.ch3_scaling import quiz_ch3
+from solutions.ch3_scaling import predictions, quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
 # mean d_k (d_k * (1 - 1/n) with the mean subtracted) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
@@ -224,7 +224,7 @@ class TestScaledDotProductAttention:
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_all_sizes_different")
-    @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=8)
+    @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K, V):
         """any sizes, with and without batch axes"""
         agrees.scaled_dot_product_attention(Q, K, V)
@@ -613,5 +613,94 @@ class TestQueryGradient:
 
     test_care = pure(points=0.5, after="test_small_example")
 
+
+LEARNING = {"W_Q": "d_model d_k", "X": "n_q d_model", "K": "n_k d_k", "V": "n_k d_v", "T": "n_q d_v"}
+
+
+def scores_while_learning(values):
+    """Return the scaled scores of the queries X @ W_Q."""
+    return values["X"] @ values["W_Q"] @ values["K"].T / np.sqrt(values["K"].shape[1])
+
+
+def within_three(values, _rng):
+    """Return the same inputs with scores in bounds, so that no key has all the weight."""
+    widest = np.ptp(scores_while_learning(values), axis=-1).max(initial=0.0)
+    return {**values, "W_Q": values["W_Q"] * (6 / widest)} if widest > 12 else values
+
+
+@exercise(
+    "training_step",
+    points=4,
+    depends_on=("scaled_dot_product_attention", "softmax_jacobian", "query_gradient"),
+    takes=Contract(
+        {
+            **{name: array(shape, low=-3, high=3, tiny=1e-3) for name, shape in LEARNING.items()},
+            "rate": real(0.01, 1),
+        },
+        sharpen=within_three,
+    ),
+)
+class TestTrainingStep:
+    """Work from the outputs backwards. How does the loss change with one output? The half and the square's 2 cancel:
+    what is left is output minus target.
+
+    `query_gradient(q, K, V, g)` answers what each query should do. Its `g` is that query's output minus its target. This
+    makes one row of numbers for each query.
+
+    The queries are X @ W_Q. So the gradient of W_Q is X.T times the rows of all the queries, divided by the number of
+    queries, since the loss is a mean. Multiply it by the rate and subtract it from W_Q.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
+        """the example worked by hand"""
+        W_Q, X, K = arrays_of([[0, 0, 0, 0]], [[1]], [[1, 0, 0, 0], [0, 1, 0, 0]])
+        agrees.training_step(W_Q, X, K, *arrays_of([[1], [2]], [[2]]), 0.8)
+
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_all_sizes_different(self, agrees):
+        """3 queries from rows of 2, 5 keys of 4 entries, values of 6"""
+        rng = np.random.default_rng(11)
+        agrees.training_step(
+            *(rng.uniform(-1, 1, size=size).round(1) for size in ((2, 4), (3, 2), (5, 4), (5, 6), (3, 6))), 0.5
+        )
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
+        """as many queries as keys, and all arrays square"""
+        rng = np.random.default_rng(12)
+        agrees.training_step(*rng.uniform(-1, 1, size=(5, 3, 3)).round(1), 0.25)
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_nothing_to_learn(self, student, reference):
+        """if every output is its target, the loss is 0 and W_Q stays as it is"""
+        rng = np.random.default_rng(13)
+        W_Q, X, K, V = (rng.uniform(-1, 1, size=size).round(1) for size in ((2, 3), (4, 2), (5, 3), (5, 2)))
+        T = reference.scaled_dot_product_attention(X @ W_Q, K, V)[0]
+        assert_matches(student.training_step(W_Q, X, K, V, T, 0.5), (W_Q, 0.0))
+
+    @check(points=0.5, after="test_small_example")
+    @given(linked(LEARNING, sides=(1, 5), elements=floats(-2, 2)), examples=10)
+    def test_any_sizes(self, agrees, W_Q, X, K, V, T):
+        """any sizes"""
+        agrees.training_step(W_Q, X, K, V, T, 0.3)
+
+    @check(points=0.25, after="test_small_example")
+    def test_many_steps(self, student, reference, rng):
+        """ten steps, one after the other: where they lead, and the loss on the way"""
+        W_Q, X, K, V, T = (rng.uniform(-1, 1, size=size) for size in ((4, 4), (6, 4), (6, 4), (6, 3), (6, 3)))
+        expected = W_Q
+        for _ in range(10):
+            W_Q, loss = student.training_step(W_Q, X, K, V, T, 1.0)
+            expected, right = reference.training_step(expected, X, K, V, T, 1.0)
+            assert_matches(loss, right)
+        assert_matches(W_Q, expected)
+
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
+
+    test_care = pure(points=0.5, after="test_small_example")
+
+
+TestPredictions = predictions.checks()
 
 TestQuiz = quiz_ch3.checks()

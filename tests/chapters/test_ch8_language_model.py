@@ -92,7 +92,7 @@ class TestLayerNorm:
         agrees.layer_norm(X, *arrays_of([1, 2, 3], [4, 5, 6]))
 
     @check(points=0.5, after="test_several_rows")
-    @given(X=arrays_nd(max_dims=3, elements=floats(-5, 5)), eps=drawn_from([1e-6, 1e-3, 0.5]), seed=SEEDS, examples=10)
+    @given(X=arrays_nd(max_dims=3, elements=floats(-5, 5)), eps=drawn_from([1e-6, 1e-3, 0.5]), seed=SEEDS, examples=5)
     def test_any_rows(self, agrees, X, eps, seed):
         """any rows, gain, bias and eps"""
         rng = np.random.default_rng(seed)
@@ -172,7 +172,7 @@ class TestRotatePositions:
         start=integers(-30, 30),
         base=drawn_from([3.0, 100.0, 10000.0]),
         seed=SEEDS,
-        examples=10,
+        examples=6,
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
         """any number of rows and pairs, with and without a batch, starting at any position"""
@@ -330,7 +330,7 @@ class TestTransformerBlock:
         agrees.transformer_block(100 * numbers(rng, 3, 4), some_block(rng, 4, 2, 2, 1, 3), 2)
 
     @check(points=1, after="test_several_heads")
-    @given(n=integers(1, 5), d_model=integers(2, 5), h=integers(1, 3), m=integers(1, 3), seed=SEEDS, examples=6)
+    @given(n=integers(1, 5), d_model=integers(2, 5), h=integers(1, 3), m=integers(1, 3), seed=SEEDS, examples=5)
     def test_any_sizes(self, agrees, n, d_model, h, m, seed):
         """any sizes"""
         rng = np.random.default_rng(seed)
@@ -693,6 +693,7 @@ class TestSampleNext:
             1000.0,
         ):  # logits as far apart as it is high
             draws_of(student, one_likely(300, int(rng.integers(300)), temperature), temperature, rng, 100)
+        draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
         # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
@@ -822,7 +823,7 @@ def asked_for(agrees, _name, values):
     if values["temperature"] == 0:
         agrees(call=f"generate(tokens, {values['n_new']}, model, 0, rng)").generate(*values.values())
     else:
-        texts_of(agrees.student, *list(values.values())[:4], np.random.default_rng(10), 8)
+        texts_of(agrees.student, *list(values.values())[:4], np.random.default_rng(10), 5)
 
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
@@ -935,8 +936,8 @@ class TestGenerate:
     def test_same_again(self, student):
         """the same seed gives the same text, because all that is random comes from `rng`"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
-        different = student.measure(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 6)
-        assert_matches(different, 0.0, call="how many of 6 texts differ from another one drawn with the same seed")
+        different = student.measure(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
+        assert_matches(different, 0.0, call="how many of 3 texts differ from another one drawn with the same seed")
 
     @check(points=1.5, visible=True, after="test_a_text")
     def test_multiply_adds(self, student):
@@ -973,7 +974,7 @@ class TestGenerate:
     @check(points=0.5, after=("test_a_text", "test_temperature"))
     def test_drawn_texts(self, student, rng):
         """each token of a drawn text comes as often as it should after the text before it"""
-        texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
+        texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng, 40)
         self.in_turn(student)
         # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
         temperature = float(rng.uniform(1.5, 3))

@@ -37,6 +37,7 @@ LIMITS = {
     "softmax": {"x": math.inf},
     "numerical_gradient": {"x": 3},
     "query_gradient": dict.fromkeys("KVg", 100),
+    "training_step": dict.fromkeys(("W_Q", "X", "K", "V", "T"), 3),
     "masked_softmax": {"scores": 1000},
     "masked_attention": {"scores": 1000},
     "multi_head_attention": {"scores": 1000},

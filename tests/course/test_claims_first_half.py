@@ -11,6 +11,7 @@ from solutions.ch3_scaling import (
     scaled_dot_product_attention,
     score_variance,
     softmax_jacobian,
+    training_step,
 )
 from tests.support.prose import assert_says
 
@@ -216,3 +217,34 @@ def test_gradients_as_a_lottery():
     assert np.median(plain[32]) / medians[32] == pytest.approx(2.3, abs=0.1)
     assert np.mean(plain[2048] < medians[2048] / 1000) == pytest.approx(0.6, abs=0.02)
     assert np.mean(plain[2048] > medians[2048] * 10) == pytest.approx(1 / 8, abs=0.02)
+
+
+def test_a_head_that_learns():
+    """Chapter 3: the four curves of the training, and where the head looks after 100 steps."""
+    task = np.random.default_rng(3)
+    X, keys = task.standard_normal((2, 8, 8))
+    values, before = np.eye(8), [0, 0, 1, 2, 3, 4, 5, 6]
+    start = task.standard_normal((8, 8)) / 30
+
+    def trained(rate, factor):
+        W, losses = factor * start, []
+        for _ in range(101):
+            last = W
+            W, loss = training_step(W, X, keys, values, values[before], rate)
+            losses.append(loss)
+        weights = scaled_dot_product_attention(X @ last, keys, values)[1]
+        return np.array(losses), weights[range(8), before]
+
+    (slow, _), (good, right), (fast, some), (hot, few) = (
+        trained(*run) for run in ((0.3, 1), (3, 1), (30, 1), (3, 300))
+    )
+    assert_says("ch3", "reading-learning", f"from {good[0]:.3f} to {good[-1]:.3f}", f"at least {right.min():.3f}")
+    assert_says("ch3", "reading-learning", f"still {slow[-1]:.3f}", f"in {(np.diff(fast) > 0).sum()} of the 100 steps")
+    assert_says("ch3", "reading-learning", f"it is {fast[-1]:.3f}", f"from {hot[0]:.3f} to {hot[-1]:.3f}")
+    assert (some < 0.01).sum() == 1
+    assert (few > 0.5).sum() == 1
+    assert_says(
+        "ch3", "reading-learning", "one of the eight tokens gives almost nothing", "one token of the eight looks"
+    )
+    assert abs(good[0] - 0.5 * (0.875**2 + 7 / 64)) < 0.006  # what p1 asks for
+    assert np.diff(good).max() < 0

@@ -60,7 +60,7 @@ def grade_id(cell):
 
 
 def solved(chapter):
-    """Return the notebook with the reference solutions in its stubs."""
+    """Return the notebook with the reference solutions in its stubs, and with some answer to every prediction."""
     code = {}
     for name, spec in checks_of(chapter).specs.items():
         reference = checks_of(chapter).references[name]
@@ -68,7 +68,11 @@ def solved(chapter):
             code[name] = "\n".join(f"{variable} = {answer!r}" for variable, answer in reference().items())
         else:
             code[name] = inspect.getsource(reference)
-    return insert_code(raw(chapter), code)
+    notebook = insert_code(raw(chapter), code)
+    for cell in notebook["cells"]:
+        if cell["id"].startswith("guess-"):
+            cell["source"] = source(cell).replace("= None", "= 0.5")
+    return notebook
 
 
 def test_the_format_is_4_5_and_valid(chapter):
@@ -209,6 +213,20 @@ def test_every_picture_is_told_in_words(chapter):
             assert source(below).startswith("**What the picture shows.**"), cell["id"]
         if cell["cell_type"] == "code" and "    interact(" in source(cell):
             assert source(below).startswith("**Move it.**"), cell["id"]
+
+
+def test_a_prediction_is_typed_before_it_is_compared(chapter):
+    """At least two pictures (in chapter 3 one, and an exercise) wait for an answer that the cell right above leaves open."""
+    waiting = [(above, cell) for above, cell in itertools.pairwise(cells(chapter)) if "prediction=" in source(cell)]
+    assert len(waiting) >= (1 if "predictions" in checks_of(chapter).specs else 2)
+    for above, cell in waiting:
+        [name] = re.findall(r'prediction="(guess_\w+)"', source(cell))
+        assert above["id"] == name.replace("_", "-")
+        assert re.fullmatch(rf"{name} = None  # .+", source(above)), above["id"]
+        [function] = [
+            node for node in ast.parse(source(cell)).body if isinstance(node, ast.FunctionDef) and node.decorator_list
+        ]
+        assert isinstance(function.body[-1], ast.Return), f"{cell['id']} returns nothing to compare with"
 
 
 def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):

@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from html.parser import HTMLParser
@@ -38,6 +39,7 @@ from tests.support.commands import python
 
 DOCS = ROOT / "docs"
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+SECURITY = TEXTS["security.md"] + TEXTS["security-tests.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -207,12 +209,16 @@ def test_shown_commands_are_understood(page):
 # Commands or options that cannot be run in every course, and where they are run.
 ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/extras/cluster",
+    "collect": "with downloads: tests/framework/extras/lms",
+    "--zip": "with collected submissions: tests/framework/extras/lms",
+    "--push": "with a local Canvas: tests/framework/extras/lms",
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
+    "forget": "it removes a student that other commands need: tests/framework/extras/privacy",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
-    "start": "it needs a course to hand out: tests/framework/student/terminal",
-    "watch": "it waits for somebody: tests/framework/student/terminal",
+    "start": "it needs a course to hand out: tests/framework/extras/watch",
+    "watch": "it waits for somebody: tests/framework/extras/watch",
     "site": "it takes a while: tests/framework/extras/site",
 }
 
@@ -275,8 +281,8 @@ def _missing_tests(page: str) -> list[str]:
 
 
 def test_every_claim_about_security_names_a_test():
-    """The last cell of each row on the page on security names tests or attacks that exist."""
-    page = TEXTS["security.md"]
+    """The last cell of each row on the pages on security names tests or attacks that exist."""
+    page = SECURITY
     assert page.count("| Test |") >= 3
     assert _missing_tests(page) == []
 
@@ -293,7 +299,7 @@ def test_every_claim_about_security_names_a_test():
 )
 def test_a_claim_without_a_test_is_found(old, new, words):
     """A misspelled name, an empty cell and a table without tests are reported."""
-    page = TEXTS["security.md"]
+    page = SECURITY
     assert old in page
     assert any(words in one for one in _missing_tests(page.replace(old, new)))
 
@@ -421,6 +427,8 @@ def test_the_json_of_other_commands_has_the_keys_of_its_row(reader, monkeypatch)
         (reader.folder / "submitted/ada/ch2_centre/ch2_centre.ipynb").read_bytes()
     )
     assert CliRunner().invoke(app, ["grade", "ch2_centre"]).exit_code == 0
+    with zipfile.ZipFile("submissions.zip", "w") as download:
+        download.write("submitted/ada/ch2_centre/ch2_centre.ipynb", "ada_1_2_ch2_centre.ipynb")
     for command, keys in rows:
         printed = json.loads(CliRunner().invoke(app, command.replace("CHAPTER", "ch2_centre").split()).stdout)
         found = printed[0] if isinstance(printed, list) else printed
@@ -431,6 +439,7 @@ def test_shown_commands_run(reader, monkeypatch):
     """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
+    (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
         config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
@@ -462,7 +471,7 @@ def test_python_for_instructors_runs(reader, monkeypatch):
     monkeypatch.chdir(reader.folder)
     blocks = [text for language, text in FENCE.findall(TEXTS["class-list.md"]) if language == "python"]
     names = {"c": Config()}
-    for block in [*blocks, _python("scaling.md", "course_config.py")]:
+    for block in [*blocks, _python("postgresql.md", "course_config.py")]:
         here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"my-course"')
         exec(compile(here, "class-list.md", "exec"), names)  # noqa: S102 - our own page
     known = {

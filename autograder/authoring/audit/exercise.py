@@ -30,7 +30,7 @@ from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.misconception import Alternative, Misconception
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script, maximal_scripts
-from autograder.values import call_key
+from autograder.values import Rules, TableOptions, call_key, equal
 
 __all__ = ["MeasuredExercise", "vary_calls"]
 
@@ -136,6 +136,7 @@ class MeasuredExercise:
             Callable[..., Any], dict[Any, Answer]
         ] = {}  # the answers of a mistake to the planned calls
         self._survivors: list[Mutant] = []
+        self._rows_count = False  # whether any check compares the order of a table's rows
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
     def measure(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
@@ -152,6 +153,8 @@ class MeasuredExercise:
         def note(_name: str, _actual: object, _expected: object, params: Mapping[str, Any], *_: object) -> None:
             if "summary" in params:
                 experiments[params["summary"]] = None
+            if _name == "matches":
+                self._rows_count |= params.get("table", {}).get("row_order", True)
 
         with observing(note):
             reference = self._grade(self.right, self._patience)
@@ -369,8 +372,20 @@ class MeasuredExercise:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
             return "tests that accept right solutions and catch every bug are right"
+        if not self._rows_count and self._only_reorders(self._with(mutant.function)):
+            return "gives the same rows in another order, which no check compares"
         calls = self._calls_answered_alike(self._with(mutant.function))
         return f"gives the reference's answers on {calls} further inputs" if calls else ""
+
+    def _only_reorders(self, other: Mapping[str, Any]) -> bool:
+        """Return whether ``other`` gives the reference's answers to all planned calls, some with rows in another order."""
+        plan = self.checks.plan(self.spec.name)
+        pairs = list(
+            zip(FunctionSession(self.right).batch(plan), FunctionSession(other).batch(plan), plan, strict=True)
+        )
+        moved = [(a.value, b.value) for a, b, call in pairs if not same_answer(a, b, call)]
+        rules = Rules(1e-9, 1e-9, tables=TableOptions(row_order=False))
+        return bool(moved) and all(a is not None and b is not None and equal(b, a, rules) for a, b in moved)
 
     def _calls_answered_alike(self, other: Mapping[str, Any]) -> int:
         """Return the number of further calls to which ``other`` and the reference give the same answers.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -14,17 +14,59 @@ from autograder.base.foreign import Json, Value
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
-from autograder.mistakes.fault_localization.search import Located
-from autograder.mistakes.fault_localization.solutions import SolutionLocator
+from autograder.judging.scoring import Checks
+from autograder.mistakes.fault_localization.correct_programs import Material, lazy_checks, loaded_operators
+from autograder.mistakes.fault_localization.functions import localize
+from autograder.mistakes.fault_localization.search import Deadline, Located
+from autograder.mistakes.fault_localization.trials import Questions
 
 __all__ = [
-    "LOCATED_TARGET", "SECONDS", "TRUE_TARGET", "FaultySolution", "LocalizationStats", "counted", "faulty_solutions",
-    "place_of", "places_in",
+    "LOCATED_TARGET",
+    "SECONDS",
+    "TRUE_TARGET",
+    "FaultySolution",
+    "LocalizationStats",
+    "SolutionLocator",
+    "counted",
+    "faulty_solutions",
+    "place_of",
+    "places_in",
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
 SECONDS = 2.0  # of processor time for each solution, so that a busy machine changes little
 MUTANTS = 10  # per exercise, spread evenly over all of them
+
+
+class SolutionLocator:
+    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` of processor time."""
+
+    def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
+        self._checks, self._seconds = checks, seconds
+        self._judge: Judge[Checks] = Judge(checks)
+        self._operators = loaded_operators(checks.course.root)
+        self._known: dict[str, tuple[Material, Questions]] = {}
+
+    def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Value]) -> Located | None:
+        """Return the location of the mistake in ``exercise``, or None if unknown. ``cells`` (name and source) define it and the other ``names``."""
+        if exercise not in self._known:
+            questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
+            material = Material.of(self._checks, exercise, questions.watched, self._operators)
+            self._known[exercise] = material, questions
+        material, questions = self._known[exercise]
+        program = material.program(exercise, cells, self._checks.specs)
+        if program is None:
+            return None
+        return localize(
+            names,
+            program,
+            lazy_checks(self._checks, exercise),
+            self._judge,
+            Deadline(self._seconds),
+            questions=questions,
+            traces=material.traces,
+            validation_seconds=self._checks.course.call_seconds,
+        )
 
 
 @dataclass(frozen=True)
@@ -124,7 +166,7 @@ def place_of(
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),
-        **_around(one, judge.checks.references[exercise]),
+        **(vars(inspect.getmodule(judge.checks.references[exercise])) if one.kind == "mutant" else {}),
     }
     try:
         exec(compile(one.source, "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
@@ -135,10 +177,6 @@ def place_of(
     if verdict.status == "passed":
         return None
     return (locator.locate(exercise, [(exercise, one.source)], names),)
-
-
-def _around(one: FaultySolution, reference: Callable[..., Value]) -> Mapping[str, Value]:
-    return vars(inspect.getmodule(reference)) if one.kind == "mutant" else {}
 
 
 def counted(one: FaultySolution, located: Located | None) -> LocalizationStats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,68 @@ def _sentence(text: str) -> str:
         f"{text} has no seed, so its random numbers differ in every run: students would not get the same check. Use the "
         "fixture rng, draw with @given, or write np.random.default_rng(0)."
     )
+
+
+_CHANGES = frozenset({
+    "append", "extend", "insert", "pop", "popitem", "popleft", "appendleft", "remove", "clear", "add", "discard", "update",
+    "setdefault", "sort", "reverse", "shuffle", "fill",
+})  # fmt: skip
+_ADVANCES = _SEEDED_BY_ARGUMENT | {
+    "iter",
+    "count",
+    "cycle",
+    "open",
+    "map",
+    "zip",
+    "filter",
+    "enumerate",
+    "Counter",
+    "StringIO",
+}
+
+
+def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line of each change that a function makes to a name of the module or of its class, and a message.
+
+    Such a value is shared by all checks and students, so what a student gets would depend on who came before.
+    """
+    outside = {n.id: s.value for s in _assignments(tree.body) for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    owned = {t.id for c in classes for s in _assignments(c.body) for t in ast.walk(s) if isinstance(t, ast.Name) and isinstance(t.ctx, ast.Store)}  # fmt: skip
+    names = {c.name for c in classes}
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        nodes = list(ast.walk(function))
+        declared = {name for n in nodes if isinstance(n, ast.Global) for name in n.names}
+        local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | {a.arg for a in nodes if isinstance(a, ast.arg)}  # fmt: skip
+        defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)]
+        last = [*function.args.posonlyargs, *function.args.args][-len(function.args.defaults) or len(defaults) :]
+        kept = [
+            a.arg
+            for a, d in zip([*last, *function.args.kwonlyargs], defaults, strict=False)
+            if isinstance(d, ast.List | ast.Dict | ast.Set)
+        ]
+        shared = (outside.keys() | names) - (local - declared) | {*kept}
+        for node in nodes:
+            changed: ast.expr | None = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) and node.id in declared:
+                changed = node
+            elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+                changed = node.value if ast.unparse(node.value) != "self" else None
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner, source = node.func.value, outside.get(ast.unparse(node.func.value))
+                advances = isinstance(source, ast.Call) and _last(source) in _ADVANCES
+                changed = owner if node.func.attr in _CHANGES or advances else None
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "next" and node.args:
+                changed = node.args[0]
+            text = ast.unparse(changed) if changed is not None else ""
+            root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")
+            if root in shared or root == "type(self)" or (root == "self" and attribute.partition(".")[0] in owned):
+                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier ones."
+                yield node.lineno, f"{what} Create it inside of the check."
+
+
+def _assignments(body: list[ast.stmt]) -> list[ast.Assign | ast.AnnAssign]:
+    return [s for s in body if isinstance(s, ast.Assign | ast.AnnAssign)]
 
 
 def _names_of_sources(tree: ast.Module) -> dict[str, str]:
@@ -124,12 +187,21 @@ class CheckFile:
                 return f"{self.place(lines[-1] if lines else node.lineno)}, {node.name}.{check}"
         return f"{self.label}, {exercise}.{check}"
 
+    def expects_output(self, exercise: str) -> bool:
+        """Return whether a check of the exercise compares or reads what a call prints."""
+        return any(name == exercise and ".printed(" in ast.unparse(node) for name, node in self.exercises)
+
+    def place_that_prints(self, exercise: str, check: str) -> str:
+        """Return the location of a check that prints something itself, or "" if it does not."""
+        bodies = [s for name, node in self.exercises if name == exercise for s in node.body if check in _bound(s)]
+        return self.place_of_check(exercise, check) if any("print(" in ast.unparse(s) for s in bodies) else ""
+
     def mistakes(self) -> Iterator[Mistake]:
         """Yield the mistakes that are visible in the text alone."""
         yield from self._twice()
         yield from self._overlooked()
         for tree, path in self._files():
-            for line, why in unseeded(tree):
+            for line, why in [*unseeded(tree), *shared_state(tree)]:
                 yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
 
     def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
@@ -143,6 +215,14 @@ class CheckFile:
                 if check.points < 0:
                     what = f"it has {check.points:g} points. A check cannot have negative points."
                     yield Mistake(self.place_of_check(spec.name, check.name), what, about=spec.name)
+            code = getattr(checks.references[spec.name], "__code__", None)
+            used = {*(code.co_names if code else ())} & {*names[:place]} - {*spec.depends_on}
+            for other in sorted(name for name in used if not isinstance(checks.references[name], type)):
+                what = (
+                    f"the reference of {spec.name} calls {other}, but depends_on does not name it, so a student whose {other} is wrong "
+                    f'would lose points for {spec.name} too. Write depends_on=("{other}",).'
+                )
+                yield Mistake(self.place_of(spec.name), what, about=spec.name)
             for other in spec.depends_on:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
@@ -190,7 +270,6 @@ class CheckFile:
                 yield Mistake(self.place(node.lineno), what, about=name)
 
     def _overlooked(self) -> Iterator[Mistake]:
-        bases = {base.id for node in self.classes for base in node.bases if isinstance(base, ast.Name)}
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and (node.name.startswith("test_") or _is_check(node)):
                 yield Mistake(
@@ -200,13 +279,41 @@ class CheckFile:
         for node in self.classes:
             methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
             checks = [s.name for s in methods if _is_check(s) or s.name.startswith("test_")]
-            if checks and not node.decorator_list and node.name not in bases:
+            titles: dict[str, str] = {}
+            for method in methods if _exercise(node) else ():
+                title = (ast.get_docstring(method) or method.name).partition("\n")[0]
+                if (other := titles.setdefault(title, method.name)) != method.name and _is_check(method):
+                    what = f"{method.name} has the same title as {other}, “{title}”, so students cannot tell which of them failed."
+                    yield Mistake(self.place(method.lineno), what, about=_exercise(node))
+                for part in ast.walk(method):
+                    compares = (
+                        isinstance(part, ast.Expr)
+                        and isinstance(part.value, ast.Compare)
+                        and _calls_student(part.value)
+                    )
+                    if compares or (
+                        isinstance(part, ast.Assert) and isinstance(part.test, ast.Tuple) and part.test.elts
+                    ):
+                        what = f"`{ast.unparse(part)}` never fails. " + (
+                            "Write `assert` before it." if compares else "Remove the brackets after `assert`."
+                        )
+                        yield Mistake(self.place(part.lineno), what, about=_exercise(node))
+                if method.name.startswith("test_") and not _is_check(method):
+                    what = f"{node.name}.{method.name} has no @check(…), so it gives no points. Write @check(points=…) above it."
+                    yield Mistake(self.place(method.lineno), what, about=_exercise(node))
+            if checks and not node.decorator_list:
                 what = f"{node.name} has checks but is not marked with @exercise(…), so grading does not run them."
                 yield Mistake(self.place(node.lineno), what)
             for method in methods:
                 if _is_check(method) and not method.name.startswith("test_"):
                     what = f"{node.name}.{method.name} is marked as a check, but its name does not begin with test_."
                     yield Mistake(self.place(method.lineno), what, about=_exercise(node))
+
+
+def _calls_student(compared: ast.Compare) -> bool:
+    """Return whether a result is compared. An object, as in ``stack == other``, compares by itself."""
+    calls = (side.func for side in (compared.left, *compared.comparators) if isinstance(side, ast.Call))
+    return any(isinstance(f, ast.Attribute) and ast.unparse(f.value) in {"student", "agrees"} for f in calls)
 
 
 def _tree(path: Path) -> ast.Module:

@@ -15,12 +15,13 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.authoring.release.editions import edition
 from autograder.authoring.scaffold.writing import new_notebook
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.foreign import Json
 from autograder.base.formatting import number, pluralize
-from autograder.course.course import Course
+from autograder.course.course import Audience, Course
 from autograder.course.notebook import Notebook, load_source, metadata_of
 from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 
@@ -37,14 +38,16 @@ _SIGNS = {
 _PROGRESS = "## Where you are\n\nRun the next cell (click on it, then Shift-Enter) to see what you have done and what comes next."
 
 
-def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
-    """Write the map of ``chapters`` to ``folder``, which contains the students' versions.
+def write_map(course: Course, folder: Path, chapters: Sequence[str], audience: Audience = "class") -> None:
+    """Write the map of ``chapters`` for ``audience`` to ``folder``, which contains the students' versions.
 
     Raises ``CourseError`` if a notebook's metadata is invalid or names a missing chapter or exercise.
     """
     data = described(course, chapters)
     write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
-    write_atomically(folder / MAP_NAME, f"{json.dumps(map_of(data), ensure_ascii=False, indent=1)}\n".encode())
+    write_atomically(
+        folder / MAP_NAME, f"{json.dumps(edition(map_of(data), audience), ensure_ascii=False, indent=1)}\n".encode()
+    )
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:
@@ -83,7 +86,7 @@ def _exercise(notebook: Notebook, name: str, metadata: Json, where: str) -> dict
     graded = next((c for c in notebook.cells if c.role == "check" and c.grade_id == f"check_{name}"), None)
     points = graded.points if graded is not None and graded.points is not None else 0.0
     amounts = _amounts(metadata, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
-    return {"name": name, "points": points, **amounts}
+    return {"name": name, "points": points, "cell": notebook.anchor(name), **amounts}
 
 
 def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[str, int]:
@@ -142,7 +145,9 @@ def _table(chapter: Mapping[str, Json]) -> str:
         importance = exercise.get("importance", 0)
         dots = "●" * importance + "○" * (IMPORTANCE - importance) if importance else ""
         time = f"{exercise['minutes']} min" if "minutes" in exercise else ""
-        rows.append([f"`{exercise['name']}`", "★" * exercise.get("stars", 0), dots, time, number(exercise["points"])])
+        place = f"#cell-id={exercise['cell']}" if exercise["cell"] else ""
+        name = f"[`{exercise['name']}`]({chapter['id']}/{chapter['id']}.ipynb{place})"
+        rows.append([name, "★" * exercise.get("stars", 0), dots, time, number(exercise["points"])])
     return f"### {_link(chapter)}\n\n" + _rows(["exercise", "level", "importance", "time", "points"], rows)
 
 

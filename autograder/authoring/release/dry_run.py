@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
 
+import numpy as np
+
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import Mistake, place_of_function, relative
 from autograder.base.errors import CourseError
@@ -16,11 +18,13 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
+from autograder.course.notebook import hidden_files
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.student.examples.record import recorded
 from autograder.values import call_key
+from autograder.values.as_json import encode_value
 
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
@@ -37,24 +41,31 @@ class _Counted(io.TextIOBase):
 
     def __init__(self) -> None:
         self.characters = 0
+        self.beginning = ""
 
     def write(self, text: str) -> int:
-        """Count ``text``."""
+        """Count ``text``, and keep the beginning."""
         self.characters += len(text)
+        self.beginning = f"{self.beginning}{text}"[:80]
         return len(text)
 
 
 def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
     """Load a chapter's checks. Raises ``CourseError``, also if importing the checks or solutions takes too long."""
     try:
-        with time_limit(_MODULE_SECONDS), _quiet():
-            return load_checks(course, chapter)
+        with time_limit(_MODULE_SECONDS), _quiet() as output:
+            checks = load_checks(course, chapter)
+        if text := output.beginning.strip():
+            what = f"Importing solutions/{chapter}.py and {relative(course, course.checks(chapter))}"
+            raise CourseError(f"{what} prints “{text.splitlines()[0]}”. Remove the print.")  # noqa: TRY301
     except OutOfTimeError:
         text = None
     except CourseError as error:
         if OutOfTimeError.__name__ not in str(error):
             raise
         text = str(error).replace(f": {OutOfTimeError.__name__}.", "")
+    else:
+        return checks
     where = text or f"solutions/{chapter}.py, {relative(course, course.checks(chapter))}"
     stopped = f"it was stopped after {_MODULE_SECONDS:g} s ({where})."
     raise CourseError(f"Importing the checks and solutions of {chapter} {NOT_BACK}: {stopped}")
@@ -76,13 +87,17 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 yield mistake
             if mistake is None:
                 calls_by_check[exercise, check.name] = calls
-            if output.characters > checks.course.limits.output_kb << 10 and exercise not in reported:
+            unexpected = (
+                output.beginning.strip() and not file.expects_output(exercise) and not reported & set(spec.depends_on)
+            )
+            too_much = output.characters > checks.course.limits.output_kb << 10
+            if exercise not in reported and (too_much or unexpected):
                 reported.add(exercise)
-                where = place_of_function(checks.course, checks.references[exercise])
-                what = (
-                    f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or "
-                    "print a line or two."
-                )
+                where = file.place_that_prints(exercise, check.name)
+                where = where or place_of_function(checks.course, checks.references[exercise])
+                what = f"{exercise} prints “{output.beginning.strip().splitlines()[0]}” while {check.name} runs it, and no check looks at it. Remove the print."
+                if too_much:
+                    what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)
         if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
             reported.add(exercise)
@@ -114,7 +129,7 @@ def _changed_calls(
 ) -> Iterator[Mistake]:
     """Load the check file again, and yield a mistake for each check whose calls change."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in calls_by_check.items():
+    for (exercise, name), calls in reversed(calls_by_check.items()):  # in another order, to find shared state
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
@@ -142,7 +157,8 @@ class _TimedReferences:
         is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
-                calls = [call_key(c) for c in self.checks.rehearse(exercise, (check.name,), self.checks.secret)]
+                rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                keys = [call_key(call) for call, _answer in rehearsed]
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -160,7 +176,23 @@ class _TimedReferences:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        return None, calls
+        for value in (value for call, _answer in rehearsed for value in (*call.args, *call.kwargs.values())):
+            try:
+                _ = isinstance(value, np.ndarray) or encode_value(value)
+            except TypeError as error:
+                why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
+                return Mistake(where, _PASSES.format(why), about=exercise), []
+            if (
+                check.visible
+                and type(value) is str
+                and value in [p.name for p in hidden_files(self.course.checks(self.checks.chapter))]
+            ):
+                return Mistake(
+                    where,
+                    f"it is visible, but students do not have the hidden file {value}. Hide the check.",
+                    about=exercise,
+                ), []
+        return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""
@@ -199,6 +231,10 @@ _ASKS_NO_PURITY = (
     "it checks nothing: it repeats the calls of the exercise's other checks, and none of them passes arguments to {0} itself. "
     "Add a check that calls student.{0}(…) without a probe, or remove pure()."
 )
+_PASSES = (
+    "it passes a value of type {0} to the student's code, which runs in another process and can receive only data. For a function, "
+    'pass its source, with Source from autograder.checking: Source("def f(x): …", "f"). For a random generator, pass Rng(1).'
+)
 _STEPS = 3  # the time limit of a check that tests a class, in multiples of the limit for a call
 
 
@@ -227,7 +263,7 @@ def _quiet() -> Iterator[_Counted]:
     output, stdin = _Counted(), sys.stdin
     sys.stdin = io.StringIO()
     try:
-        with redirect_stdout(output), redirect_stderr(output):
+        with redirect_stdout(output), redirect_stderr(_Counted()):
             yield output
     finally:
         sys.stdin = stdin

@@ -11,7 +11,7 @@ from autograder.authoring.release.course_map import described
 from autograder.authoring.release.dry_run import NOT_BACK, dry_run_mistakes, load_with_timeout
 from autograder.authoring.release.needs import PACKAGES, need_mistakes
 from autograder.authoring.release.problems import NOT_BLANK, Mistake, SourceNotebook, unfinished_places
-from autograder.authoring.release.stubs import stub_mistakes, syntax_mistakes
+from autograder.authoring.release.stubs import leaked_code, stub_mistakes, syntax_mistakes
 from autograder.authoring.release.trial_run import trial_run
 from autograder.base.errors import CourseError
 from autograder.course.course import Course
@@ -90,6 +90,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
         usable = None if failed else checks
         if source is not None:
             mistakes += stub_mistakes(source, checks)
+            mistakes += leaked_code(source, checks, file)
     todo = unfinished_places(course, chapter)
     begun = {place.about for place in todo} - {""}
     mistakes = [*todo, *(mistake for mistake in mistakes if not _follows(mistake, begun))]

@@ -25,7 +25,7 @@ from autograder.student.terminal.layout import COURSE_NAME
 if TYPE_CHECKING:
     from autograder.authoring.release.validation import ValidationResult
 
-__all__ = ["ReleaseError", "generate", "hand_out", "handout", "release", "release_all", "release_validated"]
+__all__ = ["ReleaseError", "finish_release", "generate", "hand_out", "handout", "release", "release_validated"]
 
 
 class ReleaseError(Exception):
@@ -78,32 +78,19 @@ def release_validated(course: Course, result: ValidationResult, say: Callable[[s
     if result.refused:
         raise ReleaseError(result.refused)
     generate(course.root, result.chapter)
-    _finish_release(course, [result.chapter])
+    finish_release(course, [result.chapter])
     if result.draft:
         _mark_as_draft(course, result.chapter)
         missed_targets = "".join(f"\n  - {sentence}" for sentence in result.missed_targets)
         say(f"{result.chapter}: this is a draft. Missed targets:{missed_targets}\nThe details are in {result.page}.")
 
 
-def release_all(course: Course, chapters: Sequence[str]) -> None:
-    """Generate the students' version of ``chapters``, which are all valid.
-
-    Use a single nbgrader run if the course has no other chapters, because starting nbgrader takes longer than a chapter.
-    Raises ``ReleaseError`` if nbgrader rejects one.
-    """
-    if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
-        generate(course.root, "*")
-    else:
-        for chapter in chapters:
-            generate(course.root, chapter)
-    _finish_release(course, chapters)
-
-
-def _finish_release(course: Course, chapters: Sequence[str]) -> None:
+def finish_release(course: Course, chapters: Sequence[str]) -> None:
+    """Note that ``chapters`` are valid, and write the map of all that are released."""
     for chapter in chapters:
         mark_validated(course, chapter)
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
-    write_map(course, course.root / "release", released)
+    write_map(course, course.root / "release", released, course.audience)
 
 
 def generate(root: Path, chapter: str, *settings: str) -> None:
@@ -179,7 +166,7 @@ def hand_out(course: Course, folder: Path) -> None:
             shutil.copy2(path, copy)
         generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
-        write_map(course, whole, chapters)
+        write_map(course, whole, chapters, "self-learners")
         old = Path(temporary) / "old"
         if folder.exists():
             folder.replace(old)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
+import io
+import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+import tokenize
+from collections.abc import Callable, Collection, Iterator, Mapping
 
+from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import (
     NOT_BLANK,
     Mistake,
@@ -15,15 +20,18 @@ from autograder.authoring.release.problems import (
     place_of_function,
     relative,
 )
-from autograder.authoring.release.worked_examples import wrong_examples
+from autograder.authoring.release.worked_examples import wrong_calls, wrong_examples, wrong_sessions
+from autograder.authoring.simulate import missing_imports
 from autograder.base import attempt
 from autograder.base.foreign import Value
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
-from autograder.course.notebook import MAY_FAIL, Cell, blank_exercises
+from autograder.course.notebook import MAY_FAIL, Cell, blank_exercises, files_beside
 from autograder.judging.loader import ChapterChecks
 
-__all__ = ["Definition", "definition_of", "parameters_of", "stub_mistakes", "syntax_mistakes"]
+__all__ = [
+    "Definition", "class_header", "definition_of", "documented", "leaked_code", "parameters_of", "stub_mistakes", "syntax_mistakes",
+]  # fmt: skip
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -36,6 +44,12 @@ def definition_of(reference: Callable[..., Value]) -> tuple[Definition, str] | N
     except (OSError, TypeError, SyntaxError):
         return None
     return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
+
+
+def class_header(node: ast.ClassDef) -> str:
+    """Return ``class Name(Base):``, without decorators."""
+    bare = ast.ClassDef(node.name, node.bases, node.keywords, [ast.Pass()], [])
+    return ast.unparse(ast.fix_missing_locations(bare)).partition("\n")[0]
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -83,9 +97,12 @@ def _class_mistakes(
     right, _ = definition_of(reference) or (None, "")
     if not isinstance(right, ast.ClassDef):
         return
-    text, expected = ast.get_docstring(stub), ast.get_docstring(right)
+    docstring, expected = ast.get_docstring(stub), ast.get_docstring(right)
     place = source.place(cell, stub.body[0].lineno)
-    yield from _docstrings(place, "the stub's docstring", text, expected, where, name)
+    yield from _docstrings(place, "the stub's docstring", docstring, expected, where, name)
+    if class_header(stub) != class_header(right):
+        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} with `{class_header(right)}`"
+        yield Mistake(source.place(cell, stub.lineno), f"{what}. Make them equal: {_RENEW}", about=name)
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
         if method.startswith("_") and not method.startswith("__"):
@@ -100,13 +117,16 @@ def _class_mistakes(
                 yield Mistake(source.place(cell, stub.lineno), what, about=name)
             continue
         yield from _method(source, cell, (name, where), ours[method], node)
+        text = ast.get_docstring(node) or ""
+        for line, why in wrong_sessions(name, text, reference, course.limits.call_seconds):
+            yield Mistake(source.place(cell, ours[method].body[0].lineno + line - 1), why, about=name)
     for method, node in ours.items():
         if method not in theirs and not hasattr(reference, method):
             near = did_you_mean(method, theirs.keys() - ours.keys())
             what = f"the stub has a method {method}, but the reference in {where} has none.{near}"
             yield Mistake(source.place(cell, node.lineno), what, about=name)
-    for line, why in wrong_examples(name, text or expected or "", reference, course.limits.call_seconds):
-        place = source.place(cell, stub.body[0].lineno + line - 1) if text else where
+    for line, why in wrong_examples(name, docstring or expected or "", reference, course.limits.call_seconds):
+        place = source.place(cell, stub.body[0].lineno + line - 1) if docstring else where
         yield Mistake(place, why, about=name)
 
 
@@ -174,6 +194,7 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
             yield from _answers(source, cell, tree, spec, checks)
         else:
             yield from _function(source, cell, tree, checks.references[name], checks.course)
+            yield from _imports(source, cell, checks.references[name], checks.course)
             if name not in blank:
                 line = _first_own_line(tree, name)
                 what = (
@@ -182,6 +203,19 @@ def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mis
                 )
                 yield Mistake(source.place(cell, line), what, about=f"{NOT_BLANK} {name}")
     yield from _given_away(source, checks)
+
+
+def _imports(source: SourceNotebook, cell: Cell, reference: Callable[..., Value], course: Course) -> Iterator[Mistake]:
+    try:
+        missing = missing_imports(cell.grade_id or "", reference, source.notebook)
+    except (ValueError, OSError):
+        return  # the trial run reports a reference whose source cannot be used
+    for name, line in missing.items():
+        what = (
+            f"the reference in {place_of_function(course, reference)} uses {name}, but no cell up to this one has `{line}`, so "
+            f"students who use {name} get a NameError. Put the import into the notebook's first code cell, or into the reference's body."
+        )
+        yield Mistake(source.place(cell), what, about=cell.grade_id or "")
 
 
 def _answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Value] | None:
@@ -281,6 +315,122 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
             if right is not None and _equal(value, right.get(variable, _NOTHING)):
                 what = f"it reveals the right answer of {variable}."
                 yield Mistake(source.place(cell, line), what, about=variables[variable].name)
+
+
+def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
+    """Yield a mistake for each hint, title, message or cell that contains the code of a reference."""
+    texts: list[tuple[str, str, str]] = []  # where it is, what it is, and the text
+    for name, spec in checks.specs.items():
+        texts += [(file.place_of(name), f"hint {i} of {name}", hint) for i, hint in enumerate(spec.hints, start=1)]
+        texts += [(file.place_of_check(name, c.name), "the title", c.title) for c in spec.checks]
+        known = checks.misconceptions[name] if not spec.answers else ()
+        texts += [(place_of_function(checks.course, m.function), f"the message of {m.name}", m.message) for m in known]
+    texts += [(source.place(c), "", c.source) for c in source.notebook.cells if c.role != "check"]
+    beside = [p for p in files_beside(checks.course.source(checks.chapter)) if p.suffix in {".py", ".txt", ".md"}]
+    texts += [(relative(checks.course, p), "", p.read_text("utf-8", "replace")) for p in beside]
+    markdown = {source.place(c) for c in source.notebook.cells if c.kind == "markdown"}
+    answers = [
+        item for spec in checks.specs.values() if spec.answers for item in (_answers_of(checks, spec) or {}).items()
+    ]
+    for where, what, text in texts:
+        if not (where in markdown or what.startswith(("hint", "the title"))):
+            continue
+        for name in (n for n, spec in checks.specs.items() if not spec.answers):
+            for line, why in wrong_calls(name, text, checks.references[name], checks.course.limits.call_seconds):
+                yield Mistake(where if what else f"{where}, line {line}", why, about=name)
+        for variable, value in answers:
+            if re.search(rf"\b{variable}\b[\s`]*(?:=|:|is)[\s\"'`(]*{re.escape(str(value))}(?!\w)", text):
+                yield Mistake(where, f"{what or 'it'} reveals the right answer of {variable}.", about=f"leak {where}")
+    for name, spec in checks.specs.items():
+        for pattern, in_cells in [] if spec.answers else _telling_code(checks.references[name]):
+            for where, what, text in texts:
+                if (what or in_cells) and (match := pattern.search(text)):
+                    line = "" if what else f", line {text.count(chr(10), 0, match.start()) + 1}"
+                    told = f"{what or 'it'} contains code of the reference of {name}: `{' '.join(match[0].split())}`."
+                    yield Mistake(f"{where}{line}", f"{told} Students would only have to copy it. Describe the idea in words instead.", about=f"leak {where}")  # fmt: skip
+
+
+_OPERATIONS = (
+    ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.BoolOp, ast.IfExp,
+    ast.comprehension, ast.Slice, ast.AugAssign,
+)  # fmt: skip
+
+
+def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[str], bool]]:
+    """Yield patterns of the code in which a reference's idea is, and whether it is also searched in the notebook's cells.
+
+    The code is long enough that nobody writes it by chance. Less is enough if it is the whole solution.
+    """
+    node, _ = definition_of(reference) or (None, "")
+    for function in (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.FunctionDef)):
+        body = function.body[ast.get_docstring(function) is not None :]
+        whole = node is function and len(body) == 1
+        inside = list(ast.walk(function))
+        variables = {n.arg for n in inside if isinstance(n, ast.arg)}
+        variables |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if len(body) > 1:
+            yield _pattern(ast.Module(body, []), variables), True
+        if node is function and (value := _in_one_expression(body)) is not None:
+            yield _pattern(value, variables), True
+        for part in inside:
+            if isinstance(part, ast.Return | ast.Assign | ast.AugAssign | ast.Expr) and part.value is not None:
+                value = part.value
+            elif isinstance(part, ast.For | ast.If | ast.While):
+                value = part.iter if isinstance(part, ast.For) else part.test
+            else:
+                continue
+            size = sum(isinstance(n, _OPERATIONS) for n in ast.walk(value))
+            if size >= (2 if whole else 4):
+                yield _pattern(value, variables), size > 2
+            if isinstance(part, ast.Return | ast.Assign | ast.AugAssign) and size >= (1 if whole else 3):
+                yield _pattern(part, ()), size > 2
+            if isinstance(part, ast.Return) and size >= (1 if whole and not isinstance(value, ast.Attribute) else 3):
+                yield _pattern(value, ()), False
+
+
+def _in_one_expression(body: list[ast.stmt]) -> ast.expr | None:
+    """Return the returned value with every variable replaced by its value. None if the body has other statements, or one."""
+    values: dict[str, ast.expr] = {}
+
+    class Inlined(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:
+            return values.get(name.id, name)
+
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                values[name] = Inlined().visit(copy.deepcopy(value))
+            case ast.Return(value=ast.expr() as value) if values:
+                return Inlined().visit(copy.deepcopy(value))  # type: ignore[no-any-return]
+            case _:
+                return None
+    return None
+
+
+def _pattern(node: ast.AST, variables: Collection[str]) -> re.Pattern[str]:
+    """Return a pattern that matches the code of ``node`` in any layout, with any names for ``variables``."""
+    tokens = tokenize.generate_tokens(io.StringIO(ast.unparse(node)).readline)
+    words = [token.string for token in tokens if token.string.strip()]
+    parts: list[str] = []
+    groups: dict[str, str] = {}
+    for place, word in enumerate(words):
+        before, after = words[place - 1] if place else "", words[place + 1] if place + 1 < len(words) else ""
+        part = re.escape(word)
+        if word in variables and before != "." and not (after == "=" and before in {"(", ","}):
+            part = f"(?P={groups[word]})" if word in groups else f"(?P<v{place}>[A-Za-z_]\\w*|[\\d.]+)"
+            groups.setdefault(word, f"v{place}")
+        parts.append(rf"\s{part}" if before[-1:].isalnum() and word[:1].isalnum() else part)
+    return re.compile(r"(?<![\w.])" + r"\s*".join(parts) + r"(?!\w|\.\w|\s*[(\[])")
+
+
+def documented(checks: ChapterChecks, source: SourceNotebook) -> Iterator[tuple[str, str, Callable[..., Value]]]:
+    """Yield the name, the stub's docstring and the reference of each function that students write."""
+    for name, spec in checks.specs.items():
+        cell = source.notebook.stub(name)
+        tree = attempt.parsed(cell.source) if cell is not None else None
+        stubs = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name] if tree is not None else []
+        if stubs and not spec.answers:
+            yield name, ast.get_docstring(stubs[-1]) or "", checks.references[name]
 
 
 def _assigned(tree: ast.Module) -> dict[str, tuple[int, Value]]:

@@ -13,6 +13,8 @@ from autograder.authoring.audit.audit_page import audit_page
 from autograder.authoring.audit.measure import DRAWS, CachedAudit, audit, each_chapter
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.authoring.release.problems import UNFINISHED, Mistake
+from autograder.authoring.release.stubs import documented
+from autograder.authoring.release.worked_examples import examples_note
 from autograder.base.files import write_atomically
 from autograder.course.course import Audience, Course, Solutions
 from autograder.judging.loader import load_checks
@@ -137,6 +139,8 @@ def _mistakes(
     course: Course, chapter: str, confinement: Confinement, say: Callable[[str], None]
 ) -> tuple[Mistake, ...]:
     inspection = inspect_chapter(course, chapter)
+    if inspection.checks is not None and inspection.source is not None and not inspection.mistakes:
+        say(f"{chapter}: {examples_note(documented(inspection.checks, inspection.source))}.")
     try:
         return inspection.with_trial_run(confinement)
     except SandboxStartError:

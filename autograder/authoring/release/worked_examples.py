@@ -6,18 +6,30 @@ import ast
 import doctest
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.course.notebook import at_home
+from autograder.judging.functions import home_of
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 
-__all__ = ["wrong_examples"]
+__all__ = ["examples_note", "wrong_calls", "wrong_examples", "wrong_sessions"]
 
-_SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
+_VERBS = (
+    r"(?:is|gives?|returns?|yields|equals|becomes|evaluates to|results in|should (?:be|return|give)|==|=>|=|→|->|#)"
+)
+_SAYS = re.compile(rf"\s*{_VERBS}\s+(?:about\s+)?")
+_SAYS_OF_ONE = re.compile(rf"[,\s]*(?:it |this |the (?:result|answer|output) )?{_VERBS}\s+(?:about\s+)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
+_GIVES = re.compile(r"(?:\b(?:gives|returns|is|yields)|→|->|==)\s+(?:about\s+)?(?=[\[\d({'\"-]|True|False|None)")
+_OPENING = re.compile(r"(?:Examples?:|\b[Ff]or|\b[Ww]ith|\b[Gg]iven|\be\.g\.,?) (?:\w+ = )?(?=[\[\d'\"({-])")
+_HINTS = re.compile(r"\b[Ee]xample|e\.g\.|for instance|\bgives\b|→")
+_COMPARED = "docstring examples that the reference agrees with"
+_NOT_UNDERSTOOD = "not understood, so not compared (write `f(2) is 4` or `>>>`)"
+_NONE = "docstrings without an example"
 _OPEN, _CLOSED = "([{", ")]}"
 _SHOWN = 120  # characters of a value in messages
 
@@ -31,46 +43,110 @@ def wrong_examples(
 
     - ``>>>`` examples
     - ``name(values) is values``
-    - ``Example: values gives values`` and ``Example: x = values gives values``, for functions of one argument
+    - ``Example: values gives values``, for functions of one argument
+    - ``x = values, y = values … gives values``, in one sentence, with a value for each parameter without a default
 
-    Lists of numbers are passed as float arrays. Numbers must agree to the written digits. Each call may take ``seconds``.
+    Lists of numbers are passed as float arrays, and as lists if that fails. Numbers must agree to the written digits.
+    Each call may take ``seconds``.
     """
-    yield from _sessions(name, docstring, function, seconds)
-    for place, text, arguments, expected in _in_sentences(name, docstring, function):
+    yield from wrong_sessions(name, docstring, function, seconds)
+    yield from _wrong("the docstring", docstring, _in_sentences(name, docstring, function), function, seconds)
+
+
+def wrong_calls(name: str, text: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
+    """Yield the line and a message for each wrong ``name(values) is values`` in a text other than a docstring."""
+    yield from _wrong("it", text, _calls(name, text.replace("`", "")), function, seconds)
+
+
+_Example = tuple[int, str, Mapping[str | int, Value], str]  # position, source, arguments, source of the expected value
+
+
+def _wrong(
+    who: str, docstring: str, examples: Iterable[_Example], function: Callable[..., Value], seconds: float
+) -> Iterator[tuple[int, str]]:
+    for place, text, arguments, expected in examples:
         line = docstring.count("\n", 0, place) + 1
+        if any(isinstance(value, list) for value in arguments.values()):
+            with suppress(Exception, OutOfTimeError), time_limit(seconds), np.errstate(all="ignore"):
+                if _agrees(_called(function, arguments), ast.literal_eval(expected), expected):
+                    continue
         try:
             with time_limit(seconds), np.errstate(all="ignore"):
-                result = function(*arguments)
+                result = _called(function, {key: _as_argument(value) for key, value in arguments.items()})
         except OutOfTimeError:
-            yield line, f"the docstring's example {text} does not finish within {seconds:g} s."
+            yield line, f"the example {text} does not finish within {seconds:g} s."
             continue
         except Exception as error:  # noqa: BLE001 - whatever the reference raises
             why = f"the reference raises {type(error).__name__}: {error}"
-            yield line, f"the docstring's example {text} cannot be checked: {why}."
+            yield line, f"the example {text} cannot be checked: {why}."
             continue
         if not _agrees(result, ast.literal_eval(expected), expected):
-            yield line, f"the docstring says that {text} is {expected}, but the reference returns {_shown(result)}."
+            yield line, f"{who} says that {text} is {expected}, but the reference returns {_shown(result)}."
 
 
-def _in_sentences(
-    name: str, docstring: str, function: Callable[..., Value]
-) -> Iterator[tuple[int, str, list[Value], str]]:
-    """Yield each example in a sentence: its position, its source, its arguments, and the source of the expected value."""
-    for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
-        inside = _bracketed(docstring, match.end())
-        verb = _SAYS.match(docstring, match.end() + len(inside))
+def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
+    """Return which docstrings have an example that was compared with its function. Each is given with its name and function."""
+    groups: dict[str, list[str]] = {_COMPARED: [], _NOT_UNDERSTOOD: [], _NONE: []}
+    for name, docstring, function in documented:
+        found = ">>>" in docstring or any(_in_sentences(name, docstring, function))
+        kind = _COMPARED if found else _NOT_UNDERSTOOD if _HINTS.search(docstring) else _NONE
+        groups[kind].append(name)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items() if names)
+
+
+def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]) -> Value:
+    """Call ``function``. Positional arguments have their place as the key."""
+    named = {key: value for key, value in arguments.items() if isinstance(key, str)}
+    with at_home(home_of(function)):
+        return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
+
+
+def _calls(name: str, text: str) -> Iterator[_Example]:
+    """Yield each example of the form ``name(values) is values``."""
+    for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?=\()", text):
+        inside = _bracketed(text, match.end())
+        verb = _SAYS.match(text, match.end() + len(inside))
         arguments = _arguments(inside)
-        if inside and verb and arguments is not None and (expected := _value(docstring, verb.end())):
+        if inside and verb and arguments is not None and (expected := _value(text, verb.end())):
             yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
-    if _takes_one(function):
-        for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d-])", docstring):
+
+
+def _in_sentences(name: str, docstring: str, function: Callable[..., Value]) -> Iterator[_Example]:
+    """Yield each example in a sentence."""
+    docstring = docstring.replace("`", "")
+    read = set()  # the positions of calls
+    for example in _calls(name, docstring):
+        read.add(docstring.count("\n", 0, example[0]))
+        yield example
+    parameters = inspect.signature(function).parameters.values()
+    required = {
+        p.name for p in parameters if p.default is p.empty and p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY}
+    }
+    if len(required) == 1:
+        for match in _OPENING.finditer(docstring):
             given = _value(docstring, match.end())
-            verb = _SAYS.match(docstring, match.end() + len(given))
+            verb = _SAYS_OF_ONE.match(docstring, match.end() + len(given))
             if given and verb and verb[0].split()[0] != "=" and (expected := _value(docstring, verb.end())):
-                yield match.start(), f"{name}({given})", [_as_argument(ast.literal_eval(given))], expected
+                read.add(docstring.count("\n", 0, verb.end()))
+                yield match.start(), f"{name}({given})", {0: ast.literal_eval(given)}, expected
+    for verb in (m for m in _GIVES.finditer(docstring) if required):
+        if docstring.count("\n", 0, verb.start()) in read:
+            continue
+        begin = max((m.end() for m in re.finditer(r"[.:]\s|\n\s*\n", docstring[: verb.start()])), default=0)
+        named = {}
+        for match in re.finditer(r"(?<![\w.])(\w+) ?= ?", docstring[begin : verb.start()]):
+            if match[1] in {p.name for p in parameters} and (given := _value(docstring, begin + match.end())):
+                named[match[1]] = ast.literal_eval(given)
+        expected = _value(docstring, verb.end())
+        if required <= named.keys() and expected and not re.match(r" ?[a-z]", docstring[verb.end() + len(expected) :]):
+            given = ", ".join(f"{key}={value}" for key, value in named.items())
+            yield begin, f"{name}({given})", named, expected
 
 
-def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds: float) -> Iterator[tuple[int, str]]:
+def wrong_sessions(
+    name: str, docstring: str, function: Callable[..., Value], seconds: float
+) -> Iterator[tuple[int, str]]:
+    """Yield the line and a message for each ``>>>`` example whose result differs. Its code can use ``name`` and its module."""
     try:
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
@@ -93,26 +169,27 @@ def _sessions(name: str, docstring: str, function: Callable[..., Value], seconds
     runner.report_unexpected_exception = note_error  # type: ignore[method-assign, assignment]
     test = doctest.DocTest(examples, names, name, None, 0, docstring)
     try:
-        with time_limit(seconds):
+        with time_limit(seconds), at_home(home_of(function)):
             runner.run(test, out=lambda _text: None)
     except OutOfTimeError:
         failures.append((1, f"the docstring's >>> examples do not finish within {seconds:g} s."))
     yield from failures
 
 
-def _arguments(text: str) -> list[Value] | None:
+def _arguments(text: str) -> dict[str | int, Value] | None:
     """Return the argument values of a call from the text in its brackets, or None if they are not literals."""
     with suppress(SyntaxError, ValueError, TypeError):
         call = ast.parse(f"f{text}", mode="eval").body
-        if isinstance(call, ast.Call) and not call.keywords:
-            return [_argument(node) for node in call.args]
+        if isinstance(call, ast.Call):
+            nodes = [*enumerate(call.args), *((k.arg or "", k.value) for k in call.keywords)]
+            return {key: _argument(node) for key, node in nodes}
     return None
 
 
 def _argument(node: ast.expr) -> Value:
     if isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.array", "numpy.array"} and len(node.args) == 1:
         return np.array(ast.literal_eval(node.args[0]))
-    return _as_argument(ast.literal_eval(node))
+    return ast.literal_eval(node)
 
 
 def _as_argument(value: Value) -> Value:
@@ -127,7 +204,9 @@ def _value(text: str, start: int) -> str:
     if start < len(text) and text[start] in _OPEN:
         literal = _bracketed(text, start)
     else:
-        match = re.compile(r"True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])").match(text, start)
+        match = re.compile(
+            r"'[^'\n]*'|\"[^\"\n]*\"|True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])"
+        ).match(text, start)
         literal = match[0] if match else ""
         # The first number of a calculation such as 3 * 4 is not the result.
         if literal and re.match(r"\s*(?:[*/+^@]|-\s)", text[start + len(literal) :]):
@@ -146,11 +225,6 @@ def _bracketed(text: str, start: int) -> str:
         if not depth:
             return text[start : end + 1]
     return ""
-
-
-def _takes_one(function: Callable[..., Value]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) == 1
 
 
 def _agrees(result: Value, expected: Value, text: str) -> bool:

@@ -60,12 +60,14 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
         low, high = contract.limits_of(letter)
         if low <= 1:
             yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
-        for length in LONG_AXES[::-1]:  # the longest first, because an axis longer than 300 is longer than 64
+        if (
+            letter in contract.sizes and 1 < high <= LONGEST
+        ):  # the longest first, because an axis longer than 300 is longer than 64
+            yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
+        for length in LONG_AXES[::-1]:
             if high > length:
                 words = f"{letter}: longer than {length}", f"{letter} above {length}"
                 yield length_category(*words, (length + 1, min(high, length + 20)), *size)
-        if letter in contract.sizes and 1 < high <= LONGEST:
-            yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
         for low_end, high_end in _BANDS:
             if low <= high_end <= high:
                 yield _band(contract, letter, max(low, low_end), high_end)
@@ -87,16 +89,16 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
 
 
 def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis is between two lengths. Several axes may be at once, if none is a product."""
-    axes = [axis for a in contract.leaves().values() if isinstance(a, ShapedArgument) for axis in a.shape]
-    is_part = any(letter in axis.split("*") and "*" in axis for axis in axes) or len(contract.letters()) >= MANY_LETTERS
+    """Return the category of calls in which an axis is between two lengths. Several axes may be at once, except in arrays of three."""
+    arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
+    letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
+    is_crowded = any(letter in some and len(some) > 2 for some in letters)
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request.sizes.setdefault(letter, int(rng.integers(low, high + 1)))
 
     name, phrase = f"{letter}: {low} to {high}", f"{letter} from {low} to {high}"
-    is_large = high == _BANDS[-1][1] and len(contract.letters()) > 2  # of which a table has too many entries
-    slot = "sizes" if is_part or is_large else f"size {letter}"
+    slot = "sizes" if is_crowded and high > _BANDS[0][1] else f"size {letter}"
     return InputCategory(
         name, phrase, lambda call: low <= _size_of(letter, call) <= high, configure, slot=slot, optional=True
     )
@@ -125,10 +127,6 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
             yield _relation(one, other, sign, compare, numbers)
 
 
-def _with_number(name: str, number: int, values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value]:
-    return {**values, name: number}
-
-
 def _relation(
     one: str, other: str, sign: str, compare: Callable[[int, int], bool], numbers: list[str]
 ) -> InputCategory:
@@ -149,7 +147,7 @@ def _relation(
             if name == "batch":
                 request.batch = (number,)
             elif name in numbers:
-                request.after.append(partial(_with_number, name, number))
+                request.after.append(lambda values, _rng, one=name, size=number: {**values, one: size})
             else:
                 request.sizes[name] = number
 

@@ -7,9 +7,9 @@ Fredman, Patton 1997). The categories of a drawn input are read from the input i
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -97,13 +97,14 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
 
 def _rearranged(value: Value) -> Value:
-    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries."""
+    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries. The first row stays, if it can."""
     if isinstance(value, Mapping):
         return {key: _rearranged(part) for key, part in value.items()}
     found = np.array(value)
     axis = found.ndim - 1 if found.ndim and found.shape[-1] > 2 else 0
     rows = np.moveaxis(found, axis, 0) if found.ndim else found[None]
-    rows[1:] = rows[:0:-1].copy()
+    some = rows.reshape(len(rows), -1)[:, 1:] if axis and rows[0].size > 1 else rows
+    some[1:] = some[:0:-1].copy()
     return found
 
 
@@ -135,17 +136,33 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
             inputs.append(drawn)
             for name in new:
                 del remaining[name]
-    return Covering(tuple(inputs), tuple(missed))
+    return Covering(tuple(_needed(inputs)), tuple(missed))
+
+
+def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
+    """Return ``inputs`` without those whose categories all belong to other ones too, of which the largest is left out first."""
+    counts = Counter(name for drawn in inputs for name in drawn.categories)
+    unneeded = set()
+    for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):
+        if all(counts[name] > 1 for name in drawn.categories):
+            counts.subtract(drawn.categories)
+            unneeded.add(id(drawn))
+    return [drawn for drawn in inputs if id(drawn) not in unneeded]
 
 
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
-    """Return the first category, and as many others as a call can belong to as well: one of each slot."""
-    chosen = [categories[0]]
-    slots = {categories[0].slot}
-    for category in categories[1:]:
-        if category.slot not in slots and not (chosen[0].exclusive or category.exclusive):
+    """Return the first category, and as many others as a call can belong to as well: one of each slot.
+
+    The slot "sizes" excludes the sizes of single axes, whose slots are called "size n" and so on.
+    """
+    chosen: list[InputCategory] = []
+    slots: set[str] = set()
+    for category in categories:
+        slot, group = category.slot, "size" if category.slot.startswith("size ") else category.slot
+        excluded = {slot, {"size": "sizes", "sizes": "size"}.get(group, slot)}
+        if not chosen or not (excluded & slots or chosen[0].exclusive or category.exclusive):
             chosen.append(category)
-            slots.add(category.slot)
+            slots |= {slot, group}
     return chosen
 
 
@@ -170,13 +187,9 @@ def draw(
                 return None
             values = changed
     for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
-        values = replace_at(values, path, partial(_in_layout, layout))
+        values = replace_at(values, path, lambda v, to=layout: in_layout(v, to) if isinstance(v, np.ndarray) else v)
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
-
-
-def _in_layout(layout: str, value: Value) -> Value:
-    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:

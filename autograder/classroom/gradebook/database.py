@@ -23,7 +23,7 @@ from autograder.classroom.gradebook.reading import SQLITE, Query, file_of, query
 
 __all__ = [
     "GradebookError", "copy_gradebook", "exclusive_lock", "gradebook_errors", "require_address", "require_answers",
-    "require_gradebook", "require_version", "retry_conflicts",
+    "require_gradebook", "require_sound", "require_version", "retry_conflicts",
 ]  # fmt: skip
 
 _UPGRADE = "Copy it, then run `nbgrader db upgrade` in the course folder with the nbgrader that is installed here."
@@ -102,6 +102,17 @@ def require_gradebook(db_url: str, config: Config) -> None:
     require_version(db_url)
 
 
+def require_sound(db_url: str) -> None:
+    """Raise ``GradebookError`` if the file of a gradebook is damaged. A large file takes a fraction of a second."""
+    if db_url.startswith(SQLITE):
+        try:
+            [[(said,)]] = query_existing(db_url, [("PRAGMA quick_check(1)", {})]) or [[("ok",)]]
+        except sqlite3.Error as error:  # any other error is reported when marks are entered
+            said = str(error) if "malformed" in str(error) or "not a database" in str(error) else "ok"
+        if said != "ok":
+            raise GradebookError(_unreadable(str(file_of(db_url)), f"{said} (malformed)"))
+
+
 def require_version(db_url: str) -> None:
     """Raise ``GradebookError`` if another version of nbgrader made the gradebook.
 
@@ -148,6 +159,9 @@ def _unreadable(path: str, said: str) -> str:
         return _other_version(path, said)
     if "not a database" in said:
         return f"{path} is not a gradebook: {said}. Put the right file there, or move this one away and grade again."
+    if "malformed" in said:
+        damage = " ".join(said.replace(" (malformed)", "").split())
+        return f"The gradebook {path} is damaged: {damage}. Nothing was changed. Restore a backup of it and run the same command again."
     return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses it."
 
 

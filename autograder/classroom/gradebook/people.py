@@ -15,19 +15,16 @@ from autograder.base.spreadsheets import read_sheet
 from autograder.classroom.gradebook.database import gradebook_errors, require_answers, require_version
 from autograder.classroom.gradebook.entries import UNGRADED, gradebook_url, load_nbgrader, nbgrader_config
 from autograder.classroom.gradebook.reading import (
-    DUE_DATE,
-    POINTS,
     Query,
     parse_utc,
-    points_by_cell,
     query,
     student_queries,
 )
 from autograder.course.course import Course
 
 __all__ = [
-    "PEOPLE", "ChapterBook", "ClassList", "Person", "class_list", "duplicate_students", "enter_roster",
-    "known_students", "read_book", "read_class_list", "read_marks", "read_roster",
+    "PEOPLE", "ClassList", "Person", "class_list", "duplicate_students", "enter_roster",
+    "known_students", "mark_queries", "marks_from_rows", "read_class_list", "read_marks", "read_roster",
 ]  # fmt: skip
 
 _STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
@@ -37,36 +34,9 @@ _STUDENTS_BY_CHAPTER = """
 """
 PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `class_list` takes their rows
 
-_SUBMISSIONS = """
-    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    WHERE assignment.name = :chapter {only}
-"""
-_GRADES = """
-    SELECT submitted.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
-        grade.needs_manual_grade, grade_cells.max_score, task_cells.max_score
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
-    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
-    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
-    LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
-    ORDER BY base_cell.name
-"""
-_COMMENTS = """
-    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN comment ON comment.notebook_id = part.id
-    JOIN base_cell ON base_cell.id = comment.cell_id
-    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
-    ORDER BY base_cell.name
-"""
+_SUBMISSIONS = Path(__file__).with_name("submissions.sql").read_text(encoding="utf-8")
+_GRADES = Path(__file__).with_name("grades.sql").read_text(encoding="utf-8")
+_COMMENTS = Path(__file__).with_name("comments.sql").read_text(encoding="utf-8")
 _OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
 _COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
 _MAX_ID = 128  # characters in nbgrader's tables
@@ -148,46 +118,22 @@ def duplicate_students(people: Iterable[Person]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
-class ChapterBook:
-    """A chapter in a gradebook: the class, the marks, the points of each cell, and when it was due (UTC without a time zone)."""
-
-    class_list: ClassList = field(default_factory=ClassList)
-    marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
-    worth: Mapping[str, float] = field(default_factory=dict)
-    due: dt.datetime | None = None
-
-
 def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
     """Return the marks of ``chapter`` by student, for all or for ``students``, or None if the gradebook is unavailable."""
-    found = query(url, _questions(chapter, students))
-    return None if found is None else _marks(*found)
+    found = query(url, mark_queries(chapter, students))
+    return None if found is None else marks_from_rows(*found)
 
 
-def read_book(url: str, chapter: str) -> ChapterBook | None:
-    """Return ``chapter`` in the gradebook at ``url``, or None if there is no gradebook yet.
-
-    Raises ``GradebookError`` if it cannot be read. Otherwise a report would show an empty class.
-    """
-    values = {"chapter": chapter}
-    found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *_questions(chapter)])
-    if found is None:
-        return None
-    students, submissions, points, due, *marks = found
-    return ChapterBook(
-        class_list(students, submissions, chapter),
-        _marks(*marks),
-        points_by_cell(points),
-        parse_utc(due[0][0]) if due else None,
-    )
-
-
-def _questions(chapter: str, students: Sequence[str] = ()) -> list[Query]:
+def mark_queries(chapter: str, students: Sequence[str] = ()) -> list[Query]:
+    """Return the queries for the arguments of ``marks_from_rows``."""
     asked = student_queries(chapter, students, _SUBMISSIONS, _GRADES, _COMMENTS)
     return [*asked[:2], (asked[2][0], {**asked[2][1], "ungraded": f"{_OPENING}%"})]
 
 
-def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]) -> dict[str, SubmissionMarks]:
+def marks_from_rows(
+    submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]
+) -> dict[str, SubmissionMarks]:
+    """Return the marks by student."""
     cells: dict[str, list[CellMark]] = {}
     for student, name, auto, by_hand, extra, waits, worth, task in grades:
         # A cell without an entry, for example from a later release, needs manual grading as well. It is not a 0.

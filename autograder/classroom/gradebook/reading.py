@@ -24,53 +24,12 @@ SQLITE = "sqlite:///"  # prefix of the address of a gradebook in a file
 Query = tuple[str, Mapping[str, str]]
 
 # Aggregated before they are joined, because the columns have no index.
-_ROWS = """
-    WITH scores AS (
-        SELECT notebook_id, COUNT(*) AS cells, COUNT(auto_score) AS scored, SUM(auto_score) AS score,
-            COUNT(manual_score) AS by_hand, SUM(manual_score) AS hand, SUM(extra_credit) AS extra,
-            SUM(CASE WHEN needs_manual_grade THEN 1 ELSE 0 END) AS waiting
-        FROM grade GROUP BY notebook_id
-    ), remarks AS (SELECT notebook_id, COUNT(auto_comment) AS comments FROM comment GROUP BY notebook_id)
-    SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
-        part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, comments
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    LEFT JOIN scores ON scores.notebook_id = part.id
-    LEFT JOIN remarks ON remarks.notebook_id = part.id
-    WHERE assignment.name = :chapter {only}
-"""
+_ROWS = Path(__file__).with_name("rows.sql").read_text(encoding="utf-8")
 _CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # indexes in a row without its student
-POINTS = """
-    SELECT base_cell.name, grade_cells.max_score, task_cells.max_score FROM assignment
-    JOIN notebook ON notebook.assignment_id = assignment.id
-    JOIN base_cell ON base_cell.notebook_id = notebook.id
-    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
-    LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL)
-"""
+POINTS = Path(__file__).with_name("points.sql").read_text(encoding="utf-8")
 DUE_DATE = "SELECT duedate FROM assignment WHERE name = :chapter"
-_BY_PERSON = """
-    SELECT submitted.student_id, base_cell.name, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
-    FROM grade
-    JOIN base_cell ON base_cell.id = grade.cell_id
-    JOIN submitted_notebook AS part ON part.id = grade.notebook_id
-    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
-    JOIN assignment ON assignment.id = submitted.assignment_id
-    WHERE (grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL OR grade.needs_manual_grade)
-        AND assignment.name = :chapter {only}
-    ORDER BY submitted.student_id, base_cell.name
-"""
-_REMARKS_BY_PERSON = """
-    SELECT submitted.student_id, base_cell.name, comment.manual_comment
-    FROM comment
-    JOIN base_cell ON base_cell.id = comment.cell_id
-    JOIN submitted_notebook AS part ON part.id = comment.notebook_id
-    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
-    JOIN assignment ON assignment.id = submitted.assignment_id
-    WHERE comment.manual_comment IS NOT NULL AND assignment.name = :chapter {only}
-    ORDER BY submitted.student_id, base_cell.name
-"""
+_BY_PERSON = Path(__file__).with_name("manual_marks.sql").read_text(encoding="utf-8")
+_REMARKS_BY_PERSON = Path(__file__).with_name("manual_comments.sql").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import sys
 import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.authoring.release import ReleaseError
-from autograder.authoring.release.run import release_all
+from autograder.authoring.release.run import finish_release, generate
 from autograder.authoring.release.validation import validate_all
 from autograder.base.errors import CourseError
-from autograder.base.formatting import pluralize
+from autograder.base.formatting import number, pluralize
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.extras.demo.demo_report import ClassReport, class_table, next_steps, recognised
-from autograder.extras.demo.students import hand_in, make_class
-from autograder.grading.pool import reusable_pool
+from autograder.extras.demo.students import ATTACKS, hand_in, make_class
+from autograder.grading.pool import Pool
 from autograder.sandbox import SandboxUnavailable, open_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from autograder.base.verdict import Verdict
     from autograder.course.course import Course
-    from autograder.extras.demo.students import Student
+    from autograder.extras.demo.students import HandIn, Student
+    from autograder.grading.submission import Job, Outcome
+    from autograder.grading.task import Executor, Task
     from autograder.sandbox.confinement import Confinement
 
     Progress = Callable[[int, str], AbstractContextManager[Callable[[Verdict], None]]]
 
-__all__ = ["copy_course", "fresh_folder", "run_demo"]
+__all__ = ["ClassReport", "class_table", "copy_course", "fresh_folder", "next_steps", "recognised", "run_demo"]
 
 # The files of a course. Everything else in its folder is made from these.
 COURSE_FILES = ("course_config.py", "nbgrader_config.py", "source", "solutions", "tests/chapters")
@@ -106,11 +112,11 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
     if not fit:
         return
     try:
-        release_all(report.course, fit)
+        _release_all(report.course, fit)
     except ReleaseError:  # one at a time, to find out which one nbgrader refuses
         for chapter in fit:
             try:
-                release_all(report.course, [chapter])
+                _release_all(report.course, [chapter])
             except ReleaseError as error:
                 refused(chapter, error)
     report.chapters.extend(chapter for chapter in fit if chapter not in report.refused)
@@ -165,3 +171,146 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)
     (folder / "timestamp.txt").write_text(HANDED_IN_AT)
+
+
+def _release_all(course: Course, chapters: Sequence[str]) -> None:
+    """Generate the students' version of ``chapters``, which are all valid.
+
+    Use a single nbgrader run if the course has no other chapters, because starting nbgrader takes longer than a chapter.
+    Raises ``ReleaseError`` if nbgrader rejects one.
+    """
+    if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
+        generate(course.root, "*")
+    else:
+        for chapter in chapters:
+            generate(course.root, chapter)
+    finish_release(course, chapters)
+
+
+@contextmanager
+def reusable_pool(workers: int) -> Iterator[Executor]:
+    """Return an executor whose ``workers`` processes are reused for the next chapters of a course."""
+    pools: list[Pool] = []
+
+    def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
+        if not pools:
+            pools.append(Pool(course.root, task, workers))
+        pools[0].switch_task(task)
+        yield from pools[0].grade(jobs)
+
+    with ExitStack() as stack:
+        stack.push(lambda *failure: pools[0].__exit__(*failure) if pools else None)
+        yield graded
+
+
+# --- What it shows at its end ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClassReport:
+    """A graded class: what each student submitted, and the verdicts, by chapter and student id.
+
+    ``chapters`` were released, and ``refused`` were not, with the reason.
+    """
+
+    course: Course
+    students: tuple[Student, ...]
+    chapters: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    work: dict[tuple[str, str], HandIn] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+
+
+def class_table(report: ClassReport) -> str:
+    """Format one row per student: their kind of work, and their points in each chapter."""
+    heads = ["student", "hands in", *map(_short, report.chapters)]
+    best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
+    rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
+    widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
+    lines = []
+    for line in (heads, best, ["─" * width for width in widths], *rows):
+        cells = [
+            f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        lines.append("  ".join(cells))
+    return "\n".join(lines)
+
+
+def recognised(report: ClassReport) -> str:
+    """Report how many mistakes that were injected one at a time were named correctly, and list the others."""
+    injected = {key: work.injected for key, work in report.work.items() if work.injected is not None}
+    missed = []
+    for key, slip in injected.items():
+        named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
+        if named != slip.name:
+            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'nothing known'}")
+    found = len(injected) - len(missed)
+    lines = [f"{found} of {len(injected)} mistakes that were injected one at a time were identified by name.", *missed]
+    faults = _faults(report)
+    if faults:
+        lines.append("Needs your review (— in the table, with advice on the feedback page):")
+        lines += [f"  {student}, {_where(report, chapters)}: {fault}" for (student, fault), chapters in faults.items()]
+    return "\n".join(lines)
+
+
+def next_steps(report: ClassReport) -> str:
+    """List commands and files to look at, for this class."""
+    root = report.course.root
+    here = Path(os.path.relpath(root))
+    # Paths that can be typed there, with or without an active virtual environment.
+    tools = Path(os.path.relpath(Path(sys.executable).parent, root))
+    shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
+    chapter, student = shown[0]
+    lines = [
+        "Where to look next:",
+        f"  feedback for {student:9} {here / 'feedback' / student / chapter / chapter}.html",
+        f"  the graded notebook    {here / 'autograded' / student / chapter / chapter}.ipynb",
+        f"  what students get      {here / 'release' / chapter}",
+        f"  the class on one page  cd {here} && {tools / 'autograder'} report --all",
+    ]
+    if all(verdict.sandbox != "local" for verdict in report.verdicts.values()):
+        lines += [
+            f"  the marks as CSV       cd {here} && {tools / 'nbgrader'} export",
+            f"  nbgrader's formgrader  cd {here} && {tools / 'jupyter'} lab   (there: Nbgrader › Formgrader)",
+        ]
+    else:
+        lines.append("  (the gradebook is empty: marks graded without a sandbox are not entered)")
+    return "\n".join(lines)
+
+
+def _faults(report: ClassReport) -> dict[tuple[str, str], list[str]]:
+    """Return the chapters that could not be graded, by student and reason. A reason that recurs is listed once."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for (chapter, student), verdict in report.verdicts.items():
+        if verdict.status == "ungradable":
+            # The first sentence, without the parts that differ between chapters.
+            reason = (verdict.reason or "").replace(f"{chapter}.ipynb", "the notebook").replace(chapter, "the chapter")
+            fault = re.sub(r" \([^()]*\)", "", reason).partition(". ")[0].rstrip(".")
+            found.setdefault((student, f"{fault}."), []).append(chapter)
+    return found
+
+
+def _where(report: ClassReport, chapters: list[str]) -> str:
+    return "every chapter" if len(chapters) == len(report.chapters) > 1 else ", ".join(map(_short, chapters))
+
+
+def _description(report: ClassReport, student: Student) -> str:
+    """Describe a student's work. For an attack, which is in one chapter, name the chapter."""
+    texts = {chapter: report.work[chapter, student.id].description for chapter in report.chapters}
+    attacks = [c for c, text in texts.items() if student.hostile and text == ATTACKS[student.kind].description]
+    if attacks:
+        return f"{texts[attacks[0]]} (in {_short(attacks[0])})"
+    return texts[report.chapters[0]]
+
+
+def _short(chapter: str) -> str:
+    return chapter.partition("_")[0]
+
+
+def _most(report: ClassReport, chapter: str) -> str:
+    return number(max((v.max_score for (c, _), v in report.verdicts.items() if c == chapter), default=0.0))
+
+
+def _score(report: ClassReport, chapter: str, student: Student) -> str:
+    verdict = report.verdicts[chapter, student.id]
+    return "—" if verdict.status == "ungradable" else number(verdict.score)

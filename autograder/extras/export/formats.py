@@ -13,18 +13,20 @@ from pathlib import Path
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.formatting import pluralize
-from autograder.base.spreadsheets import Sheet, Table, escape_formula, format_points, sheet_bytes
-from autograder.classroom.gradebook.people import Person
+from autograder.base.spreadsheets import Sheet, Table
 from autograder.extras.export.gradebook import (
     BLANK,
     POINTS_POSSIBLE,
     ClassMarks,
     Policy,
+    escape_formula,
     feedback_text,
+    format_points,
     read_class,
+    sheet_bytes,
     shown,
 )
-from autograder.extras.export.roster import KEYS, merged, read_roster
+from autograder.extras.export.roster import KEYS, Scale, merged, read_roster
 
 __all__ = ["FORMATS", "Export", "export_marks"]
 
@@ -44,53 +46,26 @@ def canvas(found: ClassMarks) -> Table:
 
 
 def moodle(found: ClassMarks) -> Table:
-    """Return the grading worksheet of a Moodle assignment, or for several chapters, a table for Moodle's grade import."""
+    """Return a table for Moodle's grade import ("Grades › Import"), which finds students by ID number or address.
+
+    Raises ``CourseError`` for one chapter. Its worksheet has to come from Moodle, which numbers the participants of each assignment anew.
+    """
+    if len(found.chapters) == 1:
+        raise CourseError(
+            "Moodle numbers the participants of each assignment anew, so only its own grading worksheet says who is who. Nothing was written. "
+            "In the assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
+        )
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     found.require_distinct("address", lambda student: student.email.casefold())
-    return _worksheet(found, found.chapters[0]) if len(found.chapters) == 1 else _many(found)
-
-
-def _worksheet(found: ClassMarks, chapter: str) -> Table:
-    rows = [
-        [
-            "Identifier", "Full name", "ID number", "Email address", "Status", "Grade", "Maximum grade", "Grade can be changed",
-            "Last modified (submission)", "Last modified (grade)", "Feedback comments",
-        ]
-    ]  # fmt: skip
-    words = {"graded": "Submitted for grading", "waits": "Submitted for grading", "missing": "No submission"}
-    for student in found.students:
-        marks, score = found.of(chapter, student.id), found.score(chapter, student.id)
-        handed_in = str((marks and marks.timestamp) or "-")
-        status = words[found.state(chapter, student.id)]
-        said = escape_formula(feedback_text(marks)) if marks and score is not None else ""
-        worth = format_points(found.worth[chapter])
-        rows.append(
-            [_participant(student), *_person(student), status, shown(score), worth, "Yes", handed_in, "-", said]
-        )
-    return rows
-
-
-def _many(found: ClassMarks) -> Table:
     heads = [head for chapter in found.chapters for head in (f"{chapter} (Real)", f"{chapter} (Feedback)")]
-    rows = [["Identifier", "Full name", "ID number", "Email address", *heads]]
+    rows = [["Full name", "ID number", "Email address", *heads]]
     for student in found.students:
-        row = [_participant(student), *_person(student)]
+        row = [escape_formula(text) for text in (student.name or student.id, student.id, student.email)]
         for chapter in found.chapters:
             marks, score = found.of(chapter, student.id), found.score(chapter, student.id)
             row += [shown(score), escape_formula(feedback_text(marks)) if marks and score is not None else ""]
         rows.append(row)
     return rows
-
-
-def _participant(student: Person) -> str:
-    """Return how a Moodle worksheet identifies a student, by a number that only Moodle knows."""
-    return (
-        f"Participant {student.lms_user_id}" if student.lms_user_id.isdigit() else escape_formula(student.lms_user_id)
-    )
-
-
-def _person(student: Person) -> list[str]:
-    return [escape_formula(text) for text in (student.name or student.id, student.id, student.email)]
 
 
 def table(found: ClassMarks) -> Table:
@@ -132,11 +107,12 @@ def export_marks(
     columns: Mapping[str, str] | None = None,
     bom: bool = False,
     output: Path | None = None,
+    scale: Scale = "",
 ) -> Export:
     """Export the marks in the gradebook at ``url`` in the format ``to`` ("canvas", "moodle", "csv"), and write them to ``output``.
 
-    ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` says which column belongs to which chapter. If marks could
-    reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
+    ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` says which column belongs to which chapter, and
+    ``scale`` what to do if that file has other points for a chapter. If marks could reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
     """
     if roster is not None and to not in KEYS:
         raise CourseError(
@@ -154,7 +130,7 @@ def export_marks(
         data = sheet_bytes(Sheet(FORMATS[to](found), bom=bom, newline="\r\n"))
     else:
         downloaded = read_roster(roster)
-        done = merged(found, downloaded, to, columns)
+        done = merged(found, downloaded, to, columns, scale)
         remarks, data = done.remarks, sheet_bytes(replace(downloaded, rows=done.rows, bom=downloaded.bom or bom))
     if output is not None:
         write_atomically(output, data)

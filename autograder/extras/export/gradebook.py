@@ -1,22 +1,44 @@
-"""Read the class and its marks from a gradebook for an export."""
+"""Read the class and its marks from a gradebook for an export, and write cells and CSV files that every system reads."""
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
+import io
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from autograder.base.errors import CourseError
 from autograder.base.formatting import number, points
 from autograder.base.marks import CHECK, SubmissionMarks
-from autograder.base.spreadsheets import format_points
-from autograder.classroom.gradebook.database import GradebookError, require_version
-from autograder.classroom.gradebook.people import ChapterBook, Person, read_book, read_class_list
-from autograder.classroom.gradebook.reading import query
+from autograder.base.sanitize import sanitize
+from autograder.base.spreadsheets import BOM, Sheet
+from autograder.classroom.gradebook.database import GradebookError, require_answers, require_version
+from autograder.classroom.gradebook.people import (
+    PEOPLE,
+    ClassList,
+    Person,
+    class_list,
+    mark_queries,
+    marks_from_rows,
+    read_class_list,
+)
+from autograder.classroom.gradebook.reading import (
+    DUE_DATE,
+    POINTS,
+    parse_utc,
+    points_by_cell,
+    query,
+)
 
-__all__ = ["BLANK", "POINTS_POSSIBLE", "ClassMarks", "Policy", "chapters_in", "feedback_text", "read_class", "shown"]
+__all__ = [
+    "BLANK", "POINTS_POSSIBLE", "ChapterBook", "ClassMarks", "Policy", "chapters_in", "escape_formula", "feedback_text", "format_points",
+    "read_book", "read_class", "sheet_bytes", "shown",
+]  # fmt: skip
 
 _CHAPTERS = """
     SELECT DISTINCT assignment.name FROM assignment
@@ -27,7 +49,39 @@ _CHAPTERS = """
 
 POINTS_POSSIBLE = "    Points Possible"  # as in Canvas's own files
 
+# Characters that start a formula, including their full-width forms and after leading spaces.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?\Z")
+
 State = Literal["graded", "waits", "missing"]
+
+
+@dataclass(frozen=True)
+class ChapterBook:
+    """A chapter in a gradebook: the class, the marks, the points of each cell, and when it was due (UTC without a time zone)."""
+
+    class_list: ClassList = field(default_factory=ClassList)
+    marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
+    worth: Mapping[str, float] = field(default_factory=dict)
+    due: dt.datetime | None = None
+
+
+def read_book(url: str, chapter: str) -> ChapterBook | None:
+    """Return ``chapter`` in the gradebook at ``url``, or None if there is no gradebook yet.
+
+    Raises ``GradebookError`` if it cannot be read. Otherwise a report would show an empty class.
+    """
+    values = {"chapter": chapter}
+    found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *mark_queries(chapter)])
+    if found is None:
+        return None
+    students, submissions, points, due, *marks = found
+    return ChapterBook(
+        class_list(students, submissions, chapter),
+        marks_from_rows(*marks),
+        points_by_cell(points),
+        parse_utc(due[0][0]) if due else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +194,21 @@ def feedback_text(marks: SubmissionMarks) -> str:
         parts.append(f"{name}: {points(cell.score, cell.max_score)}." + (f" {' '.join(said.split())}" if said else ""))
     late = [f"Late: {number(marks.penalty)} subtracted."] if marks.penalty else []
     return " ".join([*parts, *late])
+
+
+def format_points(value: float) -> str:
+    """Return a number of points with a decimal point and without trailing zeros: ``4.5``."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def escape_formula(text: str) -> str:
+    """Return text for a cell, with an apostrophe in front if a spreadsheet would read it as a formula. Numbers are not changed."""
+    text = sanitize(text)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
+
+
+def sheet_bytes(sheet: Sheet) -> bytes:
+    """Return the CSV file as bytes."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=sheet.delimiter, lineterminator=sheet.newline).writerows(sheet.rows)
+    return ((BOM if sheet.bom else "") + text.getvalue()).encode("utf-8", "replace")

@@ -26,6 +26,9 @@ class _Export(ExportPlugin):
         config=True
     )
     roster = Unicode("", help="A file downloaded from that system, whose rows and columns are kept.").tag(config=True)
+    scale = Enum(["", "scale", "as-is"], "", help="What to do if that file has other points for a chapter.").tag(
+        config=True
+    )
     bom = Bool(default_value=False, help="Whether the file begins with a byte order mark, which Excel needs.").tag(
         config=True
     )
@@ -43,6 +46,7 @@ class _Export(ExportPlugin):
                 roster=Path(self.roster) if self.roster else None,
                 bom=self.bom,
                 output=output,
+                scale=self.scale,
             )
         except (CourseError, GradebookError) as error:
             self.log.error("%s", error)  # noqa: TRY400 - a message without a traceback

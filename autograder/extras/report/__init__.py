@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
@@ -23,7 +26,10 @@ from autograder.cli.commands import (
     selected_chapters,
 )
 from autograder.cli.output import echo_status
-from autograder.course.course import load_course
+from autograder.course.course import Course, load_course
+
+if TYPE_CHECKING:
+    from autograder.extras.report.class_marks import ChapterMarks
 
 __all__ = ["marks", "report"]
 
@@ -46,6 +52,7 @@ def report(
 ) -> None:
     """Create a page about a class: its marks, mistakes and exercises, and students who may need help."""
     from autograder.base.files import write_atomically
+    from autograder.classroom.delivery import folder_of
     from autograder.course.secret import course_secret
     from autograder.extras.report.class_marks import class_marks
     from autograder.extras.report.content import Names, reports_of
@@ -54,6 +61,8 @@ def report(
         course = load_course(course_folder)
         asked = selected_chapters(course, chapters, everything=everything)
         found = class_marks(course, asked)
+        if everything:
+            found = _given_out(course, found)
         if not any(one.of("graded", "waiting", "ungradable") for one in found):
             raise CourseError(
                 f"Nothing of {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
@@ -73,7 +82,14 @@ def report(
             if path.is_dir():
                 raise CourseError(f"{path} is a folder. Name a file for the page, such as {path / 'report.html'}.")
             made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
-            page = report_page(course.title or course.course_id, reports, names, made_at)
+            links = {}
+            for chapter in asked:
+                for student in students:
+                    feedback = folder_of(course, "feedback") / student / chapter / f"{chapter}.html"
+                    if feedback.is_file():
+                        there = os.path.relpath(feedback.resolve(), path.parent.resolve())
+                        links[chapter, student] = quote(Path(there).as_posix())
+            page = report_page(course.title or course.course_id, reports, names, made_at, links)
             # A page with names is private: other accounts on this machine may not read it.
             write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
             echo_status(f"The page is {path}.")
@@ -97,6 +113,8 @@ def marks(
             raise CourseError("Use --csv or --json, not both.")
         course = load_course(course_folder)
         found = class_marks(course, selected_chapters(course, chapters, everything=everything))
+        if everything:
+            found = _given_out(course, found)
         if as_csv:
             sys.stdout.write(marks_csv(found))
         elif as_json:
@@ -105,3 +123,13 @@ def marks(
             # A program that reads a pipe gets each student on one line.
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
             click.echo(marks_text(found, width))
+
+
+def _given_out(course: Course, found: Sequence[ChapterMarks]) -> list[ChapterMarks]:
+    """Leave out the chapters that students do not have yet, and say so."""
+    from autograder.extras.report.class_marks import given_out
+
+    out, other = given_out(course, found)
+    if other:
+        echo_status(f"Left out, because not released and without submissions: {', '.join(other)}.")
+    return out

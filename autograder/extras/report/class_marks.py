@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Json
 from autograder.base.marks import CHECK, SubmissionMarks
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
 from autograder.classroom.gradebook.database import require_version
-from autograder.classroom.gradebook.entries import gradebook_url
-from autograder.classroom.gradebook.people import ChapterBook, Person, read_book
+from autograder.classroom.gradebook.entries import gradebook_url, read_extensions
+from autograder.classroom.gradebook.people import Person
+from autograder.classroom.incremental import SharedOutcomes
 from autograder.classroom.watchers import ReviewWarnings
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
-from autograder.extras.report.stored_verdicts import StoredVerdict, stored_verdicts
+from autograder.extras.export.gradebook import ChapterBook, read_book
+from autograder.grading.submission import BESIDE, beside
 
-__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
+__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks", "given_out"]
 
 Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
 # The meaning of each status, as users read it.
@@ -50,6 +56,7 @@ class StudentMark:
     exercises: Mapping[str, float | None] = field(default_factory=dict)
     penalty: float = 0.0
     seconds_late: float = 0.0
+    extension: dt.timedelta = dt.timedelta()
     by_hand: int = 0
     verdict: Verdict | None = None
     doubts: tuple[str, ...] = ()
@@ -100,6 +107,13 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
     return [_with_everybody(one, everybody) for one in found]
 
 
+def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
+    """Return the chapters that were released or have a submission or a mark, and the names of the others. All if there is none."""
+    release = folder_of(course, "release")
+    out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
+    return out, [one.chapter for one in found if one not in out]
+
+
 def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     """Return the class in one chapter. Empty if there are no students."""
     url = gradebook_url(course)
@@ -122,15 +136,17 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
     warned = _warned(course, chapter, url if book is not None else None, kept)
     marks = {}
+    granted = read_extensions(course, chapter)
     for student in students:
         handed_in = student in readable.values()
         mark = _mark(student, worth, held.marks.get(student), warned.get(student), held.due, handed_in=handed_in)
-        path = folder / student / chapter / f"{chapter}.ipynb"
+        path = submitted_notebook(course, student, chapter)
         if mark.verdict is not None and handed_in and not kept[student].is_of(path):
             mark = _doubted(mark, _AGAIN)
         if mark.verdict is not None and student not in held.marks and mark.standing == "graded":
             mark = _doubted(mark, NOT_ENTERED)
-        marks[student] = mark
+        entry = held.marks.get(student)
+        marks[student] = replace(mark, extension=entry.extension if entry else granted.get(student, dt.timedelta()))
     return ChapterMarks(chapter, worth, marks, held.class_list.people, bool(listed), held.due, book is not None)
 
 
@@ -185,9 +201,9 @@ def _mark(
         scores,
         entry.penalty,
         entry.seconds_late(due),
-        by_hand,
-        verdict,
-        tuple(doubts),
+        by_hand=by_hand,
+        verdict=verdict,
+        doubts=tuple(doubts),
     )
 
 
@@ -199,3 +215,80 @@ def _with_everybody(one: ChapterMarks, everybody: Sequence[str]) -> ChapterMarks
     return replace(
         one, marks={student: one.marks.get(student) or StudentMark(student, "missing") for student in everybody}
     )
+
+
+# --- The last verdicts, from the cache ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """The last verdict on a student's notebook. ``handed_in`` is the text of nbgrader's ``timestamp.txt`` at that time, if any.
+
+    ``size`` is the notebook's size at that time, or None if it was not recorded. If ``noted`` is false, neither is known.
+    """
+
+    verdict: Verdict
+    handed_in: str | None = None
+    size: int | None = None
+    noted: bool = False
+
+    def is_of(self, path: Path) -> bool:
+        """Return whether the notebook at ``path`` seems unchanged since it was graded.
+
+        Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
+        """
+        if not self.noted:
+            return True
+        try:
+            size = path.lstat().st_size
+        except OSError:
+            return self.verdict.status == "ungradable"
+        return (self.size is None or size == self.size) and beside(path, BESIDE[0]) == self.handed_in
+
+
+def stored_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, StoredVerdict]:
+    """Return the last stored verdict of each of ``students`` who has one."""
+    folder = course.state("verdicts", chapter)
+    found = {name: kept for name, kept in _noted(folder).items() if name in students}
+    if missing := set(students) - found.keys():
+        # `nbgrader autograde` records no line, but it stores the verdict, too.
+        found |= _stored(folder, missing)
+    return found
+
+
+def _noted(folder: Path) -> dict[str, StoredVerdict]:
+    """Return the verdicts on entered marks, for any version of the course. The last line of each student counts."""
+    shared, lines = SharedOutcomes(), {}
+    try:
+        texts = (folder / "uptodate.jsonl").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    for text in texts:
+        with suppress(ValueError, KeyError, TypeError):
+            line = json.loads(text)
+            if not shared.read(line):
+                lines[str(line["student"])] = line
+    found = {}
+    for student, line in lines.items():
+        with suppress(ValueError, KeyError, TypeError, IndexError):
+            found[student] = StoredVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line), noted=True)
+    return found
+
+
+def _size(line: Mapping[str, Json]) -> int | None:
+    signature = line["in"]  # of the folder, then of the notebook. None if the time was not reliable.
+    return int(signature[1][2]) if signature and signature[1] else None
+
+
+def _stored(folder: Path, students: Collection[str]) -> dict[str, StoredVerdict]:
+    found: dict[str, tuple[float, Verdict]] = {}
+    for path in folder.glob("*.json"):
+        if path.name.endswith(".cells.json"):
+            continue
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            when = path.stat().st_mtime
+            kept = json.loads(path.read_bytes())
+            verdict = Verdict.from_json({name: value for name, value in kept.items() if name != "parts"})
+            if verdict.student in students and when >= found.get(str(verdict.student), (0.0, None))[0]:
+                found[str(verdict.student)] = when, verdict
+    return {student: StoredVerdict(verdict) for student, (_, verdict) in found.items()}

@@ -19,15 +19,16 @@ from autograder.course.course import Course
 from autograder.extras.report.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.extras.report.findings import (
     FailedCheck,
+    ItemAnalysis,
     KnownMistake,
     MarkedLine,
     SupportFlag,
+    analyse,
     failed_by_strong,
     known_mistakes,
     marked_lines,
     support_flags,
 )
-from autograder.extras.report.items import ItemAnalysis, analyse
 from autograder.extras.report.similarity import SimilarGroup, similar_groups
 
 __all__ = ["ChapterReport", "Names", "reports_of"]

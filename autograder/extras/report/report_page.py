@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from textwrap import dedent
+from types import MappingProxyType
 
 from jinja2 import Template
 from markupsafe import Markup, escape
@@ -27,13 +31,26 @@ FIRST = 20  # findings of a list that are shown at once
 _MAX_NAMES = 12  # students named in one row
 
 
-def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made_at: str) -> str:
-    """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown."""
-    chapters = [_chapter(report, names) for report in reports]
+Links = Mapping[tuple[str, str], str]
+
+
+def report_page(
+    title: str, reports: Sequence[ChapterReport], names: Names, made_at: str, links: Links = MappingProxyType({})
+) -> str:
+    """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown.
+
+    ``links`` holds the address of the feedback page of a chapter and a student. Hidden students have none.
+    """
+    links = {} if names.hidden else links
+    chapters = [_chapter(report, names, links) for report in reports]
+    script = files("autograder.extras.report").joinpath("templates", "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     everybody = reports[0].marks
     unknown = not any(report.marks.listed for report in reports)
     return _template().render(
         title=title,
+        script=_markup(script),
+        script_hash=_markup(f"sha256-{digest}"),
         made_at=made_at,
         students=pluralize(len(everybody.marks), "student"),
         hidden=names.hidden,
@@ -45,11 +62,17 @@ def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made
     )
 
 
-def _chapter(report: ChapterReport, names: Names) -> dict[str, object]:
+def _chapter(report: ChapterReport, names: Names, links: Links) -> dict[str, object]:
     one, scores, name = report.marks, report.scores, report.marks.chapter
     ranked = _ranked(report, names)
     shares = [score / one.max_score for score in scores] if one.max_score else []
     handed_in = len(one.handed_in)
+
+    def who(student: str) -> str:
+        """Return the student, as a link to their feedback page if there is one."""
+        text, link = _who(student, names), links.get((name, student))
+        return Markup('<a href="{}">{}</a>').format(link, text) if link else text
+
     return {
         "id": name,
         "worth": number(one.max_score),
@@ -65,12 +88,12 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, object]:
             if (found := one.of(standing)) or standing == "graded"
         ],
         "doubtful": len(report.doubtful),
-        "reasons": _reasons(report, names),
+        "reasons": _reasons(report, names, who),
         "distribution": _distribution(shares, name),
         "tenths": _tenths(shares),
         "heatmap": _heatmap(ranked, report, names),
         "exercises": [(exercise, number(worth)) for exercise, worth in one.worth.items()],
-        "rows": [_row(mark, report, names) for mark in ranked],
+        "rows": [_row(mark, report, who) for mark in ranked],
         "summed": len(ranked) > MAX_ROWS,
         "mistake_plot": _mistake_plot(report, handed_in),
         "mistakes": [
@@ -102,13 +125,12 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, object]:
         "items": report.items,
         "odd_checks": report.odd_checks,
         "late": [
-            (_who(m.student, names), _duration(m.seconds_late), number(m.penalty) if m.penalty else "none")
-            for m in report.late
+            (who(m.student), _duration(m.seconds_late), number(m.penalty) if m.penalty else "none") for m in report.late
         ],
         "due": one.due.strftime("%Y-%m-%d %H:%M UTC") if one.due else "",
         "missing": [_who(mark.student, names) for mark in one.of("missing")],
         "help": [
-            (_who(need.student, names), _percent(need.share or 0.0), [r.replace("_", " ") for r in need.reasons])
+            (who(need.student), _percent(need.share or 0.0), [r.replace("_", " ") for r in need.reasons])
             for need in report.help
         ],
         "alike": [
@@ -195,14 +217,14 @@ def _ranked(report: ChapterReport, names: Names) -> list[StudentMark]:
     return sorted(marks, key=lambda m: (m.score is None, -(m.score or 0.0), names.label(m.student)))
 
 
-def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, object]:
+def _row(mark: StudentMark, report: ChapterReport, who: Callable[[str], str]) -> dict[str, object]:
     cells = []
     for name, worth in report.marks.worth.items():
         score = mark.exercises.get(name)
         level = "" if score is None or not worth else f"l{min(int(max(score, 0.0) / worth * 4 + 1e-9), 4)}"
         cells.append(("–" if score is None else number(score), level))
     total = "–" if mark.score is None else number(mark.score)
-    return {"who": _who(mark.student, names), "cells": cells, "score": total, "standing": _standing(mark)}
+    return {"who": who(mark.student), "cells": cells, "score": total, "standing": _standing(mark)}
 
 
 def _standing(mark: StudentMark) -> str:
@@ -214,7 +236,7 @@ def _standing(mark: StudentMark) -> str:
     return ", ".join(filter(None, notes)) or "graded"
 
 
-def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
+def _reasons(report: ChapterReport, names: Names, who: Callable[[str], str]) -> list[tuple[str, str, str]]:
     """Return the students who need manual review, and why. Students with the same reason share a row."""
     found: dict[tuple[str, str], list[str]] = {}
     for mark, why in report.doubtful:
@@ -222,7 +244,7 @@ def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
     rows = []
     for (standing, why), students in found.items():
         one = len(students) == 1
-        rows.append((_who(students[0], names) if one else f"{len(students)}: {_named(students, names)}", standing, why))
+        rows.append((who(students[0]) if one else f"{len(students)}: {_named(students, names)}", standing, why))
     return rows
 
 
@@ -265,7 +287,7 @@ def _percent(share: float) -> str:
 
 
 def _markup(svg: str) -> Markup:
-    return Markup(svg)  # noqa: S704 - Matplotlib escapes the texts in it
+    return Markup(svg)  # noqa: S704 - Matplotlib escapes the texts in it, and the script is our own
 
 
 def _breakable(name: str) -> Markup:

@@ -20,7 +20,7 @@ from packaging.version import Version
 
 import autograder
 from autograder.base.foreign import Json
-from autograder.extras.site.site_folder import SiteError
+from autograder.extras.site.site_contents import SiteError
 
 __all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "student_wheel"]
 

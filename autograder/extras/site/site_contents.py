@@ -1,8 +1,9 @@
-"""Collect what a learner gets: the released course, one folder per chapter, and the site's first page."""
+"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting files of others."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,32 @@ from markupsafe import Markup
 
 import autograder
 from autograder.authoring.release.run import handout
+from autograder.base.errors import CourseError
+from autograder.base.files import write_atomically
 from autograder.course.course import Course
 from autograder.pages.prose import page_templates, prose
 from autograder.student.examples import EXAMPLES_NAME, load_examples
 from autograder.student.terminal.layout import MAP_NAME
 
-__all__ = ["Chapter", "lay_out", "write_landing"]
+__all__ = [
+    "MANIFEST",
+    "Chapter",
+    "SiteError",
+    "SiteExercise",
+    "lay_out",
+    "replace_site",
+    "require_own_site",
+    "write_landing",
+]
+
+
+@dataclass(frozen=True)
+class SiteExercise:
+    """An exercise on the first page. ``minutes`` is 0 and ``cell`` is empty if they are unknown."""
+
+    name: str
+    minutes: int
+    cell: str
 
 
 @dataclass(frozen=True)
@@ -29,7 +50,7 @@ class Chapter:
     path: str
     title: str
     about: Markup
-    exercises: tuple[str, ...]
+    exercises: tuple[SiteExercise, ...]
 
 
 def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
@@ -53,7 +74,8 @@ def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable
 
 def _chapter(contents: Path, name: str) -> Chapter:
     title, about = _heading(contents / name / f"{name}.ipynb")
-    exercises = tuple(load_examples(contents / name / EXAMPLES_NAME).exercises)
+    examples = load_examples(contents / name / EXAMPLES_NAME).exercises.values()
+    exercises = tuple(SiteExercise(one.name, one.minutes, one.cell) for one in examples)
     return Chapter(name, f"{name}/{name}.ipynb", title or name, prose(about), exercises)
 
 
@@ -68,10 +90,89 @@ def _heading(notebook: Path) -> tuple[str, str]:
 
 
 def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents: Path, *, alone: bool) -> None:
-    """Write the first page into ``site``, replacing JupyterLite's own. ``alone`` means that the site has its own Pyodide."""
+    """Write the first page into ``site``, replacing JupyterLite's own, and add our script to JupyterLab's page.
+
+    ``alone`` means that the site has its own Pyodide.
+    """
     page = page_templates("autograder.extras.site").get_template("index.html.j2")
     overview = MAP_NAME if (contents / MAP_NAME).is_file() else ""
     text = page.render(title=title, chapters=chapters, version=autograder.__version__, alone=alone, map=overview)
     (site / "index.html").write_text(text, encoding="utf-8")
-    work = files("autograder.extras.site").joinpath("templates", "work.js").read_text(encoding="utf-8")
-    (site / "work.js").write_text(work, encoding="utf-8")
+    for name in ("work.js", "lab.js"):
+        script = files("autograder.extras.site").joinpath("templates", name).read_text(encoding="utf-8")
+        (site / name).write_text(script, encoding="utf-8")
+    lab = site / "lab" / "index.html"
+    head, end, rest = lab.read_text(encoding="utf-8").partition("</head>")
+    lab.write_text(f'{head}<script src="../lab.js" defer></script>\n{end}{rest}', encoding="utf-8")
+
+
+# --- The folder of a site -----------------------------------------------------------------------------------------
+
+
+class SiteError(CourseError):
+    """A site cannot be built. The text says what was found, where, and what to do."""
+
+
+MANIFEST = "autograder-site.json"
+
+
+def require_own_site(output: Path) -> None:
+    """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
+    if output.is_symlink() and not output.exists():
+        raise SiteError(f"{output} is a link to nowhere. Name another folder.")
+    if output.exists() and not output.is_dir():
+        raise SiteError(f"{output} is a file, but a site is a folder. Name a folder.")
+    if output.is_dir() and any(output.iterdir()) and _listed(output) is None:
+        raise SiteError(
+            f"{output} is not empty, and it does not contain a site from `autograder site`. Nothing was written. "
+            "Name a new folder, or empty this one first."
+        )
+
+
+def replace_site(made: Path, output: Path) -> None:
+    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep files of others.
+
+    Raises ``SiteError``, before anything is moved, if a file of others is in the way.
+    """
+    files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    before = set(_listed(output) or ()) if output.is_dir() else set()
+    for name in files:
+        if name not in before and (output / name).exists():
+            raise SiteError(
+                f"{output / name} was not made by `autograder site`, but the site needs this path. Move it elsewhere."
+            )
+    manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
+    # Written first, so that an interrupted site is still recognized.
+    write_atomically(
+        output / MANIFEST, json.dumps({**manifest, "files": sorted(before | set(files))}, indent=0).encode()
+    )
+    for name in files:
+        target = output / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (made / name).replace(target)
+    for name in before.difference(files):
+        _take_away(output, output / name)
+    write_atomically(output / MANIFEST, json.dumps(manifest, indent=0).encode())
+
+
+def _take_away(output: Path, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    for folder in path.parents:
+        if folder == output or not folder.is_dir() or os.listdir(folder):  # noqa: PTH208 - only whether there is any
+            return
+        folder.rmdir()
+
+
+def _listed(output: Path) -> list[str] | None:
+    """Return the files of the site in ``output``, never one outside it. None if there is no site."""
+    try:
+        files = json.loads((output / MANIFEST).read_bytes())["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not isinstance(files, list):
+        return None
+    return [
+        name
+        for name in files
+        if isinstance(name, str) and not Path(name).is_absolute() and ".." not in Path(name).parts
+    ]

@@ -81,15 +81,13 @@ class Text:
     def apply(self, pending: PendingEdit) -> Edit:
         """Return the edit that replaces the node of ``pending``."""
         text = ast.unparse(pending.replacement)
-        if not isinstance(pending.replacement, ast.Slice | ast.Name) and not _in_an_index(pending.replacement):
+        new = pending.replacement
+        in_an_index = isinstance(new, ast.Tuple) and any(isinstance(part, ast.Slice) for part in new.elts)
+        if not isinstance(new, ast.Slice | ast.Name) and not in_an_index:
             text = f"({text})"
         # An expression can have several lines: report the one in which the changed part starts.
         line = self.line(_changed_part(pending.node, pending.replacement))
         return Edit(*pending.span, text, line, pending.kind, pending.cost)
-
-
-def _in_an_index(node: ast.expr) -> bool:
-    return isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts)
 
 
 def _changed_part(node: ast.expr, replacement: ast.expr) -> ast.expr:

@@ -83,7 +83,8 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
         yield from _edit(text, statement, "pass", "lines", 1.1)
     match statement:
         case ast.AugAssign(target=target, op=op, value=value):
-            plain = ast.unparse(ast.Assign([target], ast.BinOp(_loaded(target), op, value), lineno=0))
+            loaded = ast.parse(ast.unparse(target), mode="eval").body
+            plain = ast.unparse(ast.Assign([target], ast.BinOp(loaded, op, value), lineno=0))
             yield from _edit(text, statement, plain, "inplace", 1.0)
             assigned = ast.unparse(ast.Assign([target], value, lineno=0))
             yield from _edit(text, statement, assigned, "operator", 1.2)
@@ -149,10 +150,6 @@ def _other_targets(index: ast.expr) -> Iterator[ast.expr]:
     yield ast.Tuple([ast.Constant(...), index], ast.Load())
     yield ast.Tuple([ast.Slice(), index], ast.Load())
     yield ast.UnaryOp(ast.Invert(), index)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
 
 
 def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:

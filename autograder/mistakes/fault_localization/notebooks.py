@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -144,12 +144,14 @@ class NotebookLocator:
         self._diagnoses: dict[str, tuple[Diagnosis, Diagnosis]] = {}
         self._known: dict[tuple[object, ...], _Known] = {}
 
-    def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
-        """Return ``exercises``, with the place of each mistake that has no name and that is found."""
+    def locate(
+        self, code: StudentCode, exercises: Sequence[ExerciseVerdict], skip: Collection[str] = ()
+    ) -> tuple[ExerciseVerdict, ...]:
+        """Return ``exercises``, with the place of each mistake that has no name and that is found. Those in ``skip`` are final."""
         found = {exercise.name: exercise for exercise in exercises}
         left = self.seconds * _TOGETHER
         for verdict in exercises:
-            if verdict.may_be_located and left > 0:
+            if verdict.may_be_located and left > 0 and verdict.name not in skip:
                 deadline = Deadline(left, self.clock)
                 # The marks are final. If the sandbox is gone, the next notebook reports it.
                 with suppress(SandboxUnavailable):

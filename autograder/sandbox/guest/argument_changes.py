@@ -38,9 +38,14 @@ class ArgumentTracker:
             self._watched.append((label, value, self._decode.originals[known:], tree))
         return value
 
-    def changed(self) -> list[str]:
-        """Return the positions or keywords of changed arguments. In arrays, rounding of the last digits is no change."""
-        return [label for label, *watched in self._watched if not _same(*watched)]
+    def changed(self, result: Value) -> list[str]:
+        """Return the positions or keywords of changed arguments, and "=" before that of an array that is the result itself.
+
+        In arrays, rounding of the last digits is no change.
+        """
+        changed = [label for label, *watched in self._watched if not _same(*watched)]
+        same = [label for label, value, *_ in self._watched if value is result and type(value) is _ndarray]
+        return [*changed, *("=" + label for label in same)]
 
 
 _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)

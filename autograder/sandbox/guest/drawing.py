@@ -14,23 +14,40 @@ from .wire_limits import Value
 __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "interact", "requires"]
 
 
-def requires(*names: str) -> Callable[[Callable[[], object]], None]:
-    """Call the decorated drawing function at once. It uses the student's functions ``names``, whose errors are printed, not raised."""
+def explain_missing(_name: str) -> str:
+    """Return which cell defines a name. Replaced in a notebook, and empty elsewhere."""
+    return ""
+
+
+def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object]], None]:
+    """Call the decorated drawing function, which uses the student's functions ``names``. Errors are printed, not raised.
+
+    With ``prediction``, a variable that the student sets first, it returns the value to compare with.
+    """
 
     def draw_now(draw: Callable[[], object]) -> None:
         import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
         import numpy as np  # noqa: PLC0415
 
-        needed = " and ".join(f"`{name}`" for name in names)
+        needed = "your " + " and ".join(f"`{name}`" for name in names) if names else "this cell"
+        said = draw.__globals__.get(prediction)
+        if prediction and said is None:
+            _say(f"Predict first: type what you expect for `{prediction}`.", "Run that cell, then this one again.")
+            return
         try:
             with np.errstate(all="ignore"):  # show no warnings next to the picture
-                draw()
+                found = draw()
             plt.show()
+            if prediction:
+                _say(_compared(said, found))
         except NotImplementedError:
-            _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) passes.")
+            _say(f"Nothing to see yet: this cell uses {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
+            if isinstance(error, NameError) and (advice := explain_missing(error.name or "")):
+                _say(f"Nothing to see yet: {advice}", "Then run this cell again.")
+                return
             _say(
-                f"Nothing to see: the result of your {needed} cannot be used here.",
+                f"Nothing to see: the result of {needed} cannot be used here.",
                 f"({type(error).__name__}: {error})",
                 "Run check(...) to see what is wrong, then run this cell again.",
             )
@@ -38,6 +55,14 @@ def requires(*names: str) -> Callable[[Callable[[], object]], None]:
             plt.close("all")
 
     return draw_now
+
+
+def _compared(said: object, found: object) -> str:
+    """Return a sentence about a prediction. A number with a fraction may be a tenth off."""
+    close, shown = str(said).strip().lower() == str(found).lower(), found
+    if isinstance(found, float):
+        close, shown = isinstance(said, int | float) and abs(said - found) <= 0.1 * abs(found), f"{found:.3g}"
+    return f"You predicted {said}. It is {shown}{', as you said.' if close else '. What explains the difference?'}"
 
 
 def _say(*lines: str) -> None:
@@ -59,15 +84,8 @@ class Shown:
 class MovingPicture:
     """A picture whose values can be changed with controls.
 
-    Raises ``ValueError`` if a control has no values, ``start`` is not one of them, or there are too many pictures.
-
-    Attributes:
-        compute: Returns the numbers for one value of each control, or the numbers and a sentence.
-        controls: The values of each control by name, in order.
-        start: The initial values of controls, by default the first.
-        rows: The labels of the rows. Without them there is one row, drawn as bars.
-        columns: The labels of the columns.
-        title: The title of the picture.
+    The fields are the arguments of ``autograder.interact``. Raises ``ValueError`` if a control has no values, ``start`` is
+    not one of them, or there are too many pictures.
     """
 
     compute: Callable[..., Value]
@@ -97,10 +115,7 @@ class MovingPicture:
         return product(*self.controls.values())
 
     def at(self, values: tuple[Value, ...]) -> Shown:
-        """Return the picture for one choice of values.
-
-        Raises the errors of ``compute``, or ``ValueError`` if its result has another shape.
-        """
+        """Return the picture for one choice. Raises ``compute``'s errors, or ``ValueError`` for a result of another shape."""
         import numpy as np  # noqa: PLC0415 - slow, and many notebooks have no such pictures
 
         result = self.compute(*values)
@@ -128,8 +143,8 @@ class MovingPicture:
             for i, j in np.ndindex(high, wide):
                 number = shown.numbers[i, j]
                 dark = number > 0.6 * max(1.0, _largest(shown.numbers))
-                text = f"{number:.2f}" if number else "0"
-                ax.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+                ink, text = "white" if dark else "black", f"{number:.2f}" if number else "0"
+                ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink)
             ax.set_xticks(range(wide), self.columns, fontsize=8)
             ax.set_yticks(range(high), self.rows, fontsize=8)
         else:

@@ -14,7 +14,17 @@ from typing import Any, TypeVar
 
 from .wire_limits import Value
 
-__all__ = ["CallTimeout", "Clock", "JailLimits", "bases_of", "describe", "explain_jail_error", "shapes_of"]
+__all__ = [
+    "CallTimeout",
+    "Clock",
+    "JailLimits",
+    "bases_of",
+    "describe",
+    "explain_jail_error",
+    "loop_around",
+    "loop_in",
+    "shapes_of",
+]
 
 
 try:
@@ -162,6 +172,30 @@ def shapes_of(line: str, frame: FrameType) -> str:
         if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
             shapes.append(f"{name} {value.shape}")
     return ", ".join(shapes[:MAX_SHAPES])
+
+
+def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
+    """Return the innermost loop of a cell that was running as JSON, like ``describe``. Empty if there was none."""
+    found: dict[str, Any] = {}
+    while trace is not None:
+        name, lines = cells.get(trace.tb_frame.f_code.co_filename, ("", []))
+        line, number = loop_around(lines, trace.tb_lineno) or ("", 0)
+        found = {"type": "", "message": "", "line": line[:300], "lineno": number, "cell": name} if number else found
+        trace = trace.tb_next
+    return found
+
+
+def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
+    """Return the first line of the innermost loop around a line, and its number. It is random which line of a loop is interrupted."""
+    import ast  # noqa: PLC0415 - slow, and only needed after a timeout
+
+    try:
+        nodes = list(ast.walk(ast.parse("\n".join(line.rstrip("\n") for line in lines))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    loops = (node for node in nodes if isinstance(node, ast.While | ast.For))
+    around = [loop.lineno for loop in loops if loop.lineno <= number <= (loop.end_lineno or loop.lineno)]
+    return (lines[max(around) - 1].strip(), max(around)) if around else None
 
 
 def _line(lines: list[str], number: int | None) -> str:

@@ -12,14 +12,14 @@ import numpy as np
 
 from .argument_changes import ArgumentTracker
 from .connection import Connection
-from .failures import CallTimeout, JailLimits
+from .failures import CallTimeout, JailLimits, loop_in
 from .kernel import Kernel
 from .namespace import look_up, rebind, redefine
 from .wire import Decoder, Encoder, pack, pack_array, rng_state, set_rng_state
 from .wire_limits import Json, TooBig, Value, WireError
 from .wire_plain import materialize_iterators, opaque_tree
 
-Work = Callable[[], tuple[Value, list[str]]]  # returns a value, and the arguments that were changed
+Work = Callable[[], tuple[Value, list[str]]]  # returns a value, and what ``ArgumentTracker.changed`` returns
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
@@ -77,7 +77,7 @@ class Runner:
             else:
                 value = function(*positional, **named)
             # A generator may change an argument only when it is asked for its items.
-            return materialize_iterators(value), tracker.changed()
+            return materialize_iterators(value), tracker.changed(value)
 
         return work
 
@@ -179,9 +179,9 @@ class Runner:
     def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
             return self._kernel.clock.run(self._seconds, work)
-        except CallTimeout:
+        except CallTimeout as error:
             self._failed = True
-            return pack({"stopped": "timeout"})
+            return pack({"stopped": "timeout", "at": loop_in(error.__traceback__, self._kernel.sources)})
         except TooBig as error:
             self._failed = True
             message = f"The result is too large to be checked: {error}."

@@ -5,6 +5,7 @@ becomes a JSON tree in which scalars represent themselves and every list starts 
 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
+    ["O", dtype, shape] the numbers of an array of objects
     ["v" or "F" or "R", dtype, shape] array to rebuild in another order of memory (see ``in_layout``)
     ["o", type] a value that is not sent, only the name of its type
     ["s", text, name] source text that defines a function
@@ -42,6 +43,7 @@ from .wire_limits import (
 )
 from .wire_plain import (
     Iterated,
+    ObjectArray,
     UnserializableKeyError,
     decode_keys,
     decode_plain,
@@ -90,7 +92,10 @@ class Encoder:
             content = objects_of(value) if value.dtype.kind == "O" and value.size <= MAX_NODES else None
             if content is None:
                 return self._encode_array(value, kind)
-            return self._encode_array(content, _ndarray) if type(content) is _ndarray else self(content, depth)
+            if type(content) is not _ndarray:
+                return self(content, depth)
+            tree = self._encode_array(content, _ndarray)
+            return ["O", *tree[1:]] if content.ndim and tree[0] == "a" else tree
         if issubclass(kind, int):
             if int.bit_length(value) <= MAX_INT_BITS:
                 return int(value)
@@ -187,6 +192,8 @@ class Decoder:
                 return array
             self.originals.append(array)
             return array.copy()
+        if tag == "O" and len(items) == 2:
+            return self._decode_array(*items).view(ObjectArray)
         if tag in LAYOUTS and len(items) == 2 and self._copy:
             self.originals.append(self._decode_array(*items))
             return in_layout(self.originals[-1], tag)

@@ -35,7 +35,7 @@ import numpy as np
 from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, Json, TooBig, Value, WireError
 
 __all__ = [
-    "Iterated", "UnserializableKeyError", "decode_keys", "decode_plain", "encode_key", "encode_other_array",
+    "Iterated", "ObjectArray", "UnserializableKeyError", "decode_keys", "decode_plain", "encode_key", "encode_other_array",
     "encode_plain", "is_key", "materialize_iterators", "named_zone", "opaque_tree", "zone_names", "zone_of",
 ]  # fmt: skip
 
@@ -68,6 +68,10 @@ class Encode(Protocol):
 
     def count(self, parts: int) -> None:
         """Count ``parts`` towards the limit."""
+
+
+class ObjectArray(np.ndarray):
+    """The numbers of an array of dtype object, as an array of their own dtype."""
 
 
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots

@@ -170,7 +170,6 @@ class Zygote:
         folder = order["folder"]
         # scikit-learn reads the loaded libraries there, to limit their threads. If the child has a /proc of
         # its own, that is empty. Then scikit-learn finds the libraries in another way.
-        # then scikit-learn finds them in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])
         os.chdir(folder or "/")

@@ -15,9 +15,9 @@ from autograder.student.examples.format import (
     load_examples,
     parse_examples,
 )
-from autograder.student.examples.replay import replay, stub_verdict, syntax_error_verdict
+from autograder.student.examples.replay import replay, stub_verdict
 
 __all__ = [
     "EXAMPLES_NAME", "AssertStep", "Examples", "ExamplesError", "ExerciseExamples", "load_examples", "parse_examples", "replay",
-    "stub_verdict", "syntax_error_verdict",
+    "stub_verdict",
 ]  # fmt: skip

@@ -11,20 +11,22 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.student.notebook_check.checking import check_exercise, show_map
 from autograder.student.notebook_check.front_end import CheckInterrupted, CheckProblem, interrupted
-from autograder.student.notebook_check.helping import give_hint, show_solution
-from autograder.student.notebook_check.lookup import Target
+from autograder.student.notebook_check.helping import check_deeper, give_hint, show_solution
+from autograder.student.notebook_check.lookup import Target, follow_cells
 
 __all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "check", "hint", "solution"]
 
 _NOTHING: Value = object()
+follow_cells()
 
 
-def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
+def check(exercise: Target = _NOTHING, *, seconds: float | None = None, deeper: bool = False) -> None:
     """Show which visible checks of an exercise pass, and explain the first that fails.
 
     ``exercise`` is the function itself, ``check(softmax)``, or an exercise's name, ``check("quiz_ch1")``. Without it,
     ``check()`` shows the map of the course and your progress. A call that takes longer than ``seconds`` (10, unless the
-    course sets another limit) is stopped.
+    course sets another limit) is stopped. In a clone of the course, ``deeper`` then runs all its checks on the saved notebook,
+    with new random inputs each time.
 
     Raises ``CheckFailed`` if a check fails, and ``CheckProblem`` if there is nothing to check.
     """
@@ -34,6 +36,8 @@ def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
             show_map(names)
         else:
             check_exercise(exercise, names, seconds)
+            if deeper:
+                check_deeper(exercise, names)
     except (CheckFailed, CheckProblem) as error:
         raise error.with_traceback(None) from None
     except KeyboardInterrupt as error:

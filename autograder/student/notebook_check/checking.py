@@ -33,13 +33,12 @@ from autograder.student.examples import (
     load_examples,
     replay,
     stub_verdict,
-    syntax_error_verdict,
 )
 from autograder.student.notebook_check.front_end import CheckProblem, limit_output, run_by_nbgrader, show
-from autograder.student.notebook_check.lookup import cell_that_defines, find_chapter, find_exercise, folders_of
+from autograder.student.notebook_check.lookup import cell_to_run, find_chapter, find_exercise, folders_of, outdated
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
-__all__ = ["card_of", "check_exercise", "is_empty", "line_width", "load_map", "show_map", "with_unique_names"]
+__all__ = ["card_of", "check_exercise", "is_empty", "judge", "line_width", "load_map", "show_map", "with_unique_names"]
 
 
 PREFIX = "case_"
@@ -103,7 +102,7 @@ def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> Map
     if examples is None:
         return MappedChapter(chapter)
     of_each = ((e, progress.of(chapter, e.name).status) for e in examples.exercises.values())
-    exercises = tuple(MappedExercise(e.name, e.kind, e.stars, e.minutes, status) for e, status in of_each)
+    exercises = tuple(MappedExercise(e.name, e.kind, e.stars, e.minutes, status, e.cell) for e, status in of_each)
     return MappedChapter(chapter, examples.title, exercises)
 
 
@@ -116,14 +115,15 @@ def check_exercise(exercise: Value, names: dict[str, Value], seconds: float | No
     """Check ``exercise``, a function or a name, and show its card. Raises ``CheckFailed`` unless it passes."""
     examples, folder = find_chapter(names)
     target = find_exercise(exercise, names, examples, "check")
+    current = not callable(exercise) or exercise is names.get(target.name)
+    if current and (advice := outdated(target, names, examples.chapter)):
+        raise CheckProblem(advice)
     given = {target.name: exercise} if callable(exercise) else {}
-    verdict = _judge(examples, target, names, given, _limit(examples, seconds))
+    verdict = judge(examples, target, names, given, _limit(examples, seconds))
     function = given.get(target.name, names.get(target.name))
     begun = verdict.status != "not_attempted" and not is_empty(function)
     if target.kind != "answers" and verdict.status != "passed" and not begun:
-        history = names.get("In")  # IPython's, in the order in which the cells were run
-        cells = [cell for cell in history if isinstance(cell, str)] if isinstance(history, list) else []
-        verdict = syntax_error_verdict(target) if attempt.is_unreadable(target.name, cells) else stub_verdict(target)
+        verdict = stub_verdict(target)
     verdict = with_unique_names(_with_cell_to_run(verdict, examples, names), names)
     problem = ""
     if verdict.status != "not_attempted" and not run_by_nbgrader():
@@ -182,9 +182,10 @@ def _limit(examples: Examples, given: float | None) -> float:
     return float(given)
 
 
-def _judge(
+def judge(
     examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
+    """Return the verdict on ``exercise``, whose function may be in ``given``. A call may take so many ``seconds``."""
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
         subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)
@@ -216,7 +217,7 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
             last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
                 chapter, following = after
-                last = f"That was the last exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
+                last = f"🎉 You have solved every exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
         if examples.solutions != "never":
             alternatives = exercise.alternatives()
     asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}
@@ -238,13 +239,9 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
     missing = next((match[1] for check in verdict.checks if (match := _UNKNOWN.search(check.reason))), "")
     if not missing or missing in names:
         return verdict
-    first = cell_that_defines(missing, examples.chapter, names)
-    if not first:
+    advice = cell_to_run(missing, names, examples.chapter)
+    if not advice:
         return verdict
-    advice = (
-        f"`{missing}` is defined in the cell that begins `{first}`. You have not run it since the kernel started. Run it, or run "
-        "all cells above this one (Run › Run All Above Selected Cell)."
-    )
     failed = next(check for check in verdict.checks if _UNKNOWN.search(check.reason))
     explained = replace(failed, reason=f"{failed.reason} {advice}", message=f"{failed.message}\n{advice}")
     checks = tuple(explained if check is failed else check for check in verdict.checks)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -82,7 +81,7 @@ MAX_LINES = 30
 MAX_LINE = 1000  # characters
 
 
-class _FewLines(io.TextIOBase):
+class _FewLines:
     """A stream that passes the first lines on to ``stream`` and counts the rest."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -91,26 +90,12 @@ class _FewLines(io.TextIOBase):
         self._width = 0  # characters of the current line
         self._reported = 0  # lines that were reported as not shown
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """The encoding of the underlying stream."""
-        return self._stream.encoding
+    def __getattr__(self, name: str) -> Value:
+        return getattr(self._stream, name)  # such as its encoding and its descriptor
 
-    def isatty(self) -> bool:
-        """Return whether the underlying stream is a terminal."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """Return the descriptor of the underlying stream, for code that writes to it directly."""
-        return self._stream.fileno()
-
-    def flush(self) -> None:
-        """Flush the underlying stream."""
-        self._stream.flush()
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each of ``lines``."""
+        self.write("".join(lines))
 
     def write(self, text: str) -> int:
         """Write the part of ``text`` that is within the limits."""
@@ -162,7 +147,7 @@ def limit_output() -> Iterator[Callable[[], None]]:
     Yields a function to call after each call of the student's functions.
     """
     before = sys.stdout, sys.stderr
-    shown = _FewLines(sys.stdout)
+    shown: Value = _FewLines(sys.stdout)
     sys.stdout = sys.stderr = shown
     try:
         yield shown.call_ended

@@ -1,23 +1,31 @@
-"""Implement ``hint``, which gives a little help at a time, and ``solution`` for self-study."""
+"""Implement ``hint``, ``solution`` for self-study, and ``check(f, deeper=True)`` where the course's source is."""
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.base.foreign import Value
-from autograder.pages import HintCard, hint_html, hint_text
+from autograder.base.verdict import ExerciseVerdict
+from autograder.checking.asserts import CheckFailed
+from autograder.pages import Card, HintCard, card_html, card_text, hint_html, hint_text
+from autograder.pages.card import summary
 from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
-from autograder.student.notebook_check.checking import is_empty, line_width
+from autograder.student.notebook_check.checking import is_empty, judge, line_width, with_unique_names
 from autograder.student.notebook_check.front_end import CheckProblem, run_by_nbgrader, show
-from autograder.student.notebook_check.lookup import find_chapter, find_exercise, usage
+from autograder.student.notebook_check.lookup import find_chapter, find_exercise, saved_notebook, source_folder, usage
 from autograder.student.notebook_check.progress import ExerciseProgress, folder_of, read, record
 
 if TYPE_CHECKING:
     from autograder.mistakes.fault_localization.hints import PersonalHint
 
-__all__ = ["give_hint", "show_solution"]
+__all__ = ["check_deeper", "give_hint", "show_solution"]
 
 BEFORE_A_SOLUTION = 3  # hints to read first, or all if there are fewer
 _shown_for: dict[tuple[Path, str], str] = {}  # the code for which a personal hint was already shown
@@ -29,13 +37,19 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
     # The next hint is the one after the last read, or half the number of failed attempts if that is higher.
-    by_tries = min((progress.failed + 1) // 2, total) if progress.status != "done" else 0
+    by_tries = min((progress.failed + 1) // 2, total)
     wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{target.name} has {total} hints, numbered from 1, so there is no hint {number!r:.20}.")
     problem = ""
-    first = _first_help(folder, target, progress, exercise, names) if number is None and total else ""
-    if first:
+    passes = number is None and _passes(examples, target, exercise, names)
+    first = _first_help(folder, target, progress, exercise, names) if number is None and total and not passes else ""
+    if passes:
+        shows = f" `{usage(target, 'hint').removesuffix(')')}, 1)` shows the first hint." if total else ""
+        card = HintCard(
+            target.name, 0, total, f"Your `{target.name}` passes all checks here, so it needs no hint.{shows}"
+        )
+    elif first:
         which = "next" if progress.hints else "first"
         more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
         card = HintCard(target.name, 0, total, first + more)
@@ -76,6 +90,50 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
     _show(HintCard(target.name, 0, 0, note, code=source, what="a solution"))
 
 
+def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
+    """Run all checks of the course on the saved notebook's ``exercise``, with new random inputs. Show the first case that fails.
+
+    Raises ``CheckFailed`` if there is one, and ``CheckProblem`` if the course's source is not here.
+    """
+    examples, folder, target = _locate(exercise, names, "check", is_given=True)
+    course = source_folder(folder)
+    if course is None or sys.platform == "emscripten":
+        raise CheckProblem(
+            "`deeper=True` compares your function with the course's own on new random inputs. The course's checks and solutions are "
+            f"not on this computer, so it works only in a clone of the course. `{usage(target, 'check')}` works here."
+        )
+    import subprocess  # noqa: PLC0415 - not available in a browser, and rarely needed elsewhere
+
+    command = [sys.executable, "-m", "autograder", "check", str(saved_notebook(target, names, examples.chapter))]
+    command += ["--exercise", target.name, "--json", "--course", str(course)]
+    environment = {**os.environ, "AUTOGRADER_COURSE_SECRET": secrets.token_hex(32)}  # from which inputs are drawn
+    print("Trying new random inputs. This takes a few seconds …", flush=True)  # noqa: T201 - explains the delay
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
+    try:
+        [verdict] = json.loads(done.stdout)
+        [outcome] = map(ExerciseVerdict.from_json, verdict["exercises"])
+    except ValueError:  # no result, or one without exercises
+        reasons = [*done.stderr.strip().splitlines(), "The check ended without a result."]
+        raise CheckProblem(
+            reasons[0] if not done.stdout.strip() else str(json.loads(done.stdout)[0]["reason"])
+        ) from None
+    failed = next((check for check in outcome.checks if check.status not in {"passed", "not_tried"}), None)
+    if failed is None:
+        _show(
+            HintCard(
+                target.name,
+                0,
+                0,
+                f"`{target.name}` also passes all {len(outcome.checks)} checks with new random inputs.",
+            )
+        )
+        return
+    message = outcome.message if outcome.misconception else failed.message
+    card = Card(with_unique_names(replace(outcome, checks=(failed,), message=message), names), is_final=True)
+    text = card_text(card, line_width())
+    raise CheckFailed(summary(card) if show(card_html(card), text) else text)
+
+
 def _show(card: HintCard) -> None:
     text = hint_text(card, line_width())
     if not show(hint_html(card), text):
@@ -90,6 +148,14 @@ def _locate(
         known = ", ".join(examples.exercises)
         raise CheckProblem(f"Which exercise? Write one of {known} between the parentheses of {verb}().")
     return examples, folder, find_exercise(exercise, names, examples, verb)
+
+
+def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> bool:
+    """Return whether the student's function passes now. The checks of a quiz may only be about the form of its answers."""
+    function = target if callable(target) else names.get(exercise.name)
+    if exercise.kind == "answers" or function is None or is_empty(function):
+        return False
+    return judge(examples, exercise, names, {exercise.name: function}, examples.call_seconds).status == "passed"
 
 
 def _first_help(

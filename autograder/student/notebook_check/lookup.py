@@ -1,75 +1,192 @@
-"""Find the examples for the current notebook, and the exercise that the student means."""
+"""Find the examples for the current notebook, the exercise that the student means, and the cells that define a name."""
 
 from __future__ import annotations
 
-import ast
+import inspect
 import json
+import linecache
 import os
+import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from types import FunctionType, TracebackType
+from typing import NamedTuple
 
+from autograder.base import attempt
 from autograder.base.foreign import Value
+from autograder.sandbox.guest import drawing
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
 from autograder.student.notebook_check.front_end import CheckProblem
 
-__all__ = ["Target", "asks_for", "cell_that_defines", "find_chapter", "find_exercise", "folders_of", "usage"]
+__all__ = [
+    "Target", "asks_for", "cell_to_run", "find_chapter", "find_exercise", "folders_of", "follow_cells", "outdated",
+    "saved_notebook", "source_folder", "usage",
+]  # fmt: skip
 
 
 _MAX_BYTES = 64 * 2**20
 MAX_SHOWN = 60  # characters of a cell's first line
 
 
+class _Cell(NamedTuple):
+    """A code cell as last saved in ``path``, and when that was."""
+
+    path: Path
+    key: str
+    grade_id: str
+    source: str
+    saved: float
+
+
+class _CellRun(NamedTuple):
+    """One run of a cell. ``key`` is the cell's id, or a part of its text that rarely changes."""
+
+    key: str
+    source: str
+    failed: bool
+    at: float
+
+
+_runs: list[_CellRun] = []
+
+
 def asks_for(chapter: str, names: Mapping[str, Value], exercise: str) -> bool:
     """Return whether the notebook has a graded cell for ``exercise``."""
-    return any(grade_id == f"check_{exercise}" for grade_id, _ in _cells(chapter, names))
+    return any(cell.grade_id == f"check_{exercise}" for cell in _cells(chapter, names))
 
 
-def cell_that_defines(name: str, chapter: str, names: Mapping[str, Value]) -> str:
-    """Return the first line of the first cell that defines, imports or assigns ``name``, or ``""``."""
-    for _, source in _cells(chapter, names):
-        if name in source and name in _names_defined_in(source):
-            lines = (line.strip() for line in source.splitlines())
-            return next((line for line in lines if line and not line.startswith("#")), "")[:MAX_SHOWN]
+def cell_to_run(name: str, names: Mapping[str, Value], chapter: str = "", running: str = "") -> str:
+    """Return a sentence that says which cell, except the one with the source ``running``, defines ``name``, or ``""``."""
+    for cell in _cells(chapter or Path.cwd().name, names):
+        if name in cell.source and cell.source != running and name in (attempt.defined_names(cell.source) or ()):
+            first = cell.source.partition("\n")[0][:MAX_SHOWN].rstrip()
+            others = "or all cells above this one (Run › Run All Above Selected Cell)"
+            return f"`{name}` is defined in the cell that begins `{first}`. Run that cell first, {others}."
     return ""
 
 
-def _names_defined_in(source: str) -> set[str]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
-    defined: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-            continue
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                defined.add(inner.id)
-            elif isinstance(inner, ast.alias):
-                defined.add((inner.asname or inner.name).partition(".")[0])
-    return defined
-
-
-def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Yield the grade id and source of each code cell as last saved. Empty if the notebook file is not found."""
+def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
+    """Yield each code cell of the notebook file. Empty if the file is not found."""
     names_of_files = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", ""), f"{chapter}.ipynb"]
     for path in (Path(path) for path in names_of_files if isinstance(path, str) and path.endswith(".ipynb")):
         try:
             if path.stat().st_size > _MAX_BYTES:
                 continue
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            cells, saved = json.loads(path.read_text(encoding="utf-8"))["cells"], path.stat().st_mtime
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         for cell in cells if isinstance(cells, list) else []:
             if isinstance(cell, dict) and cell.get("cell_type") == "code":
                 source, metadata = cell.get("source", ""), cell.get("metadata")
-                text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+                text = ("".join(map(str, source)) if isinstance(source, list) else str(source)).strip()
                 nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-                yield str(nbgrader.get("grade_id", "")) if isinstance(nbgrader, dict) else "", text
+                grade_id = str(nbgrader.get("grade_id", "")) if isinstance(nbgrader, dict) else ""
+                yield _Cell(path.absolute(), str(cell.get("id")), grade_id, text, saved)
         return
+
+
+def follow_cells() -> None:
+    """Remember what IPython runs from now on, and explain a name that another cell of the notebook defines."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return
+    shell.events.register("post_run_cell", _remember)
+    if not shell.custom_exceptions:
+        shell.set_custom_exc((NameError,), _explain_name)
+    drawing.explain_missing = lambda name: cell_to_run(name, shell.user_ns)
+
+
+def _remember(result: Value) -> None:
+    source = result.info.raw_cell.strip()
+    if source:
+        key = getattr(result.info, "cell_id", None) or _topic(source)
+        _runs.append(_CellRun(key, source, not result.success, time.time()))
+
+
+def _topic(source: str) -> str:
+    """Return what names a cell whose id is unknown, as in a browser: its first docstring, definition or variable."""
+    patterns = r'"""\s*(\S.*)', r"^(?:def|class)\s+(\w+)", r"^(\w+)\s*="
+    matches = (re.search(pattern, source, re.MULTILINE) for pattern in patterns)
+    return next((match[1] for match in matches if match), source)
+
+
+def _explain_name(
+    shell: Value, kind: type, error: NameError, trace: TracebackType, tb_offset: int | None = None
+) -> None:
+    """Show one sentence instead of the traceback if a cell itself uses a name that another cell defines."""
+    last = trace
+    while last.tb_next is not None:
+        last = last.tb_next
+    if last.tb_frame.f_globals is shell.user_ns and last.tb_frame.f_code.co_name == "<module>":
+        running = "".join(linecache.getlines(last.tb_frame.f_code.co_filename)).strip()
+        if sentence := cell_to_run(error.name, shell.user_ns, running=running):
+            error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
+
+
+def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> str:
+    """Return a sentence if the notebook's ``exercise`` is from an earlier version of its cell, or ``""``.
+
+    This is unknown outside of IPython, and for cells that ran before ``follow_cells``.
+    """
+    name, text = exercise.name, _cell_of(names.get(exercise.name))
+    if exercise.kind == "answers":
+        ran = [r for r in _runs if not r.failed and any(attempt.defines(a, r.source) for a in exercise.answers)]
+    else:
+        ran = [run for run in _runs if run.source == text]
+    newest = {run.key: run for run in _runs}
+    if not ran:
+        return ""
+    again = "run the cell, and check again"
+    if all(newest[run.key].source != run.source for run in ran):
+        return f"{_what_happened(name, newest[ran[-1].key])}, so `{name}` is still your earlier version: {again}."
+    for cell in _cells(chapter, names):
+        run = newest.get(cell.key) or (newest.get(_topic(cell.source)) if cell.grade_id == name else None)
+        if run in ran and cell.saved > run.at and not attempt.same_code(cell.source, run.source):
+            return f"You have changed the cell of `{name}` since you last ran it: {again}."
+    return ""
+
+
+def saved_notebook(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> Path:
+    """Return the notebook file. Raises ``CheckProblem`` if it is unknown, or if ``exercise`` was changed since it was saved."""
+    name, ran = exercise.name, _cell_of(names.get(exercise.name))
+    cell = next((cell for cell in _cells(chapter, names) if cell.grade_id == name), None)
+    if cell is None or (ran and not attempt.same_code(cell.source, ran)):
+        found = "is different" if cell is not None else "is missing"
+        raise CheckProblem(f"Save the notebook, then check again: the cell of `{name}` {found} in the saved file.")
+    return cell.path
+
+
+def source_folder(folder: Path) -> Path | None:
+    """Return the source folder of the course that ``folder`` is in, or None on a learner's computer."""
+    return next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
+
+
+def _what_happened(name: str, run: _CellRun) -> str:
+    made = attempt.defined_names(run.source)
+    if attempt.parsed(run.source) is None:
+        return f"Python could not read the cell of `{name}` (a SyntaxError)"
+    if made is not None and name not in made and not run.failed:
+        instead = f" now defines `{', '.join(sorted(made))}` instead" if made else " no longer defines it"
+        return f"The cell of `{name}`{instead}"
+    return f"The cell of `{name}` stopped with an error"
+
+
+def _cell_of(function: Value) -> str:
+    """Return the whole source that was run to define a function or class, or ``""``."""
+    methods = (
+        [part for part in vars(function).values() if isinstance(part, FunctionType)]
+        if isinstance(function, type)
+        else []
+    )
+    code = (
+        getattr(inspect.unwrap(methods[0] if methods else function), "__code__", None) if callable(function) else None
+    )
+    return "".join(linecache.getlines(code.co_filename)).strip() if code is not None else ""
 
 
 COURSE_MARK = "course_config.py"
@@ -91,7 +208,7 @@ def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Pa
         if path.is_file():
             return _load(path), folder
     for folder in folders:
-        course = next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
+        course = source_folder(folder)
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
             return _load(_generate_examples(course, folder.name)), folder
     raise CheckProblem(

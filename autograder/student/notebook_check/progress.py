@@ -42,7 +42,7 @@ class ExerciseProgress:
 
     Attributes:
         status: ``"done"`` once a check has passed, ``""`` if the exercise was not begun.
-        failed: the number of failed checks before that.
+        failed: the number of failed checks.
         hints: the number of hints read.
     """
 
@@ -126,7 +126,7 @@ def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = N
 def _update(was: ExerciseProgress, *, passed: bool | None, hint: int) -> ExerciseProgress:
     if passed:
         return replace(was, status="done", hints=max(was.hints, hint))
-    failed = was.failed + (passed is False and was.status != "done")
+    failed = was.failed + (passed is False)
     return ExerciseProgress(was.status or "begun", min(failed, _MAX_COUNT), max(was.hints, hint))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -82,7 +83,7 @@ def check_by_examples(
                 raise
             except Exception as error:  # noqa: BLE001 - no notebook may stop the others
                 expected = isinstance(error, NotebookError | ExamplesError)
-                reason = str(error) if expected else crash("Checking this notebook", error)
+                reason = _not_to_submit(error) if expected else crash("Checking this notebook", error)
                 verdict = Verdict.ungradable(str(path), reason)
             verdicts.append(verdict)
             on_verdict(verdict)
@@ -153,6 +154,12 @@ def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
     files = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
     mentioned = [p for p in files if p.name in code or (p.suffix == ".py" and p.stem in code)]
     return {p.name: p.read_bytes() for p in mentioned if p.stat().st_size <= _MAX_FILE}
+
+
+def _not_to_submit(error: Exception) -> str:
+    """Return the message without the advice to submit the notebook again, because it is checked here and not graded."""
+    text = re.sub(r", (save it|save the notebook) and submit it again", r" and \1", str(error))
+    return text.replace(" and submit it again", "").replace(" Nothing was submitted under that name.", "")
 
 
 class _LooseNotebook:
@@ -231,7 +238,7 @@ class Checker:
         try:
             run = _run(notebook, worker, limits)
         except (NotebookError, ExamplesError) as error:
-            run = CheckRun(error=str(error))
+            run = CheckRun(error=_not_to_submit(error))
         except Exception as error:  # noqa: BLE001 - whatever happens, the next save is checked again
             run = CheckRun(error=crash("Checking this notebook", error))
         self._results.put((number, run))

@@ -19,7 +19,7 @@ from autograder.student.notebook_check import progress
 from autograder.student.terminal import layout
 from autograder.student.terminal.checking import own_notebook_warning
 
-__all__ = ["HandOut", "find_notebook", "next_chapter", "open_lab", "start"]
+__all__ = ["STARTUP", "HandOut", "find_notebook", "next_chapter", "open_lab", "start"]
 
 
 HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) → the folder of the student version
@@ -27,6 +27,7 @@ HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) 
 # nbgrader's JupyterLab extension is for classes, and only shows error messages to a self-learner. The announcements
 # extension would start with a question and use the network.
 _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
+STARTUP = Path(__file__).parents[1] / "startup.txt"
 
 
 def start(
@@ -104,11 +105,17 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     command += [f"--LabApp.default_url=/lab/tree/{layout.MAP_NAME}", *options]
     say("Opening it in JupyterLab. Press Ctrl-C here to stop. Your work is saved in the folder.")
-    process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
+    environment = {"PYTHONSTARTUP": str(STARTUP), **os.environ, "JUPYTER_CONFIG_PATH": paths}
+    process = subprocess.Popen(command, env=environment)
     try:
         while True:
             with contextlib.suppress(KeyboardInterrupt):  # JupyterLab receives it too and asks for confirmation
-                return process.wait()
+                status = process.wait()
+                if status and "--allow-root" not in options and getattr(os, "geteuid", lambda: 1)() == 0:
+                    say(
+                        "You are root, as in many containers. JupyterLab then needs: autograder start --lab=--allow-root"
+                    )
+                return status
     finally:
         if process.poll() is None:  # this process is exiting
             process.terminate()

@@ -6,7 +6,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from autograder.authoring.release.run import ReleaseError, generate
 from autograder.base.nbgrader_steps import USE, grades_confined, preprocessor_steps, records_examples
 from autograder.classroom.gradebook.entries import nbgrader_config
-from autograder.cli.doctor import probe_course
+from autograder.extras.doctor.readiness import probe_course
 from tests.support.mini import spell_out
 
 

@@ -17,7 +17,8 @@ def address(tmp_path_factory):
     """The page about two chapters and a class of twenty-five."""
     path = tmp_path_factory.mktemp("report") / "report.html"
     reports = [large(25, chapter) for chapter in ("ch1", "ch2")]
-    path.write_text(report_page("Large", reports, Names(reports[0].marks.marks, {}), "now"), encoding="utf-8")
+    links = {("ch1", student): "feedback/page.html" for student in reports[0].marks.marks}
+    path.write_text(report_page("Large", reports, Names(reports[0].marks.marks, {}), "now", links), encoding="utf-8")
     return path.as_uri()
 
 
@@ -37,3 +38,42 @@ def test_the_page_about_a_class_is_sound(browser, address, scheme):
     ink = page.evaluate("getComputedStyle(document.querySelector('svg text')).fill")
     assert ink == page.evaluate("getComputedStyle(document.body).color")
     context.close()
+
+
+@pytest.fixture(scope="module")
+def class_of_400(tmp_path_factory):
+    """The page about a class of 400, with links to feedback pages."""
+    path = tmp_path_factory.mktemp("large") / "report.html"
+    report = large(400)
+    links = {("ch", student): f"feedback/{student}.html" for student in report.marks.marks}
+    path.write_text(report_page("Large", [report], Names(report.marks.marks, {}), "now", links), encoding="utf-8")
+    return path.as_uri()
+
+
+def test_a_class_of_400_can_be_searched_and_sorted(browser, class_of_400):
+    """The page's own policy lets its script run. A search shows matching rows, and a click on a heading sorts by it."""
+    page, said = browser.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(class_of_400)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    table = page.locator("table.marks")
+    shown = "rows => rows.filter(row => !row.hidden).map(row => row.cells[0].textContent)"
+    field = page.get_by_label("Search for a student or a status").last
+    field.fill("00123")
+    assert table.locator("tbody tr").evaluate_all(shown) == ["student-00123"]
+    assert page.locator("label.search output").last.text_content() == "1 of 400"
+    field.fill("")
+    heads = table.locator("thead button")
+    heads.nth(0).click()
+    names = table.locator("tbody tr").evaluate_all(shown)
+    assert names == sorted(names)
+    assert len(names) == 400
+    column = "rows => rows.map(row => parseFloat(row.cells[2].textContent))"
+    for direction in ("ascending", "descending"):
+        heads.nth(2).click()
+        marks = table.locator("tbody tr").evaluate_all(column)
+        assert marks == sorted(marks, reverse=direction == "descending")
+        assert table.locator("thead th").nth(2).get_attribute("aria-sort") == direction
+    assert table.locator("a").first.get_attribute("href").startswith("feedback/student-")
+    assert said == []
+    page.close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 
 import pytest
@@ -10,10 +11,11 @@ from autograder.classroom.gradebook import entries
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
+from autograder.judging.judge import Judge
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.books import with_book
 from tests.support.commands import python
-from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+from tests.support.mini import CHAPTER, RIGHT, change, copy_course, document, hand_in
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +47,39 @@ def entered(monkeypatch):
     return students
 
 
-def again(course):
+def again(course, **how):
     """Grade the class once more, as the next command would."""
     course = load_course(course.root)
-    return grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    return grade_class(course, CHAPTER, handed_in(course, CHAPTER), **how)
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The exercises whose checks are run, in order."""
+    names = []
+    run_checks = Judge._run_checks
+
+    def noted(judge, spec, submission):
+        names.append(spec.name)
+        return run_checks(judge, spec, submission)
+
+    monkeypatch.setattr(Judge, "_run_checks", noted)
+    return names
+
+
+@pytest.fixture
+def edited(graded):
+    """A function that edits a file of the course. The end of the test restores it."""
+    before = {}
+
+    def edit(name, old, new):
+        path = graded.root / name
+        before.setdefault(path, path.read_text())
+        change(path, old, new)
+
+    yield edit
+    for path, text in before.items():
+        path.write_text(text)
 
 
 @pytest.fixture
@@ -186,3 +217,69 @@ def test_lines_of_another_version_are_passed_by(graded, entered, kept):
         lines.write('{"outcome": "newer", "exercise": null}\n[]\n7\n')
     again(graded)
     assert entered == ["s000"]
+
+
+CHECK_FILE = f"tests/chapters/test_{CHAPTER}.py"
+
+
+def test_a_comment_in_a_check_file_grades_nothing(graded, entered, judged, edited):
+    """No notebook is run again for a comment in the checks or solutions, or for another folder of nbgrader's exchange."""
+    edited(CHECK_FILE, "import numpy as np\n", "import numpy as np  # a comment\n")
+    edited(f"solutions/{CHAPTER}.py", '"""Reference solutions."""', '"""The reference solutions."""')
+    edited("nbgrader_config.py", "configure(", "c = get_config()\nc.Exchange.root = '/srv/elsewhere'\nconfigure(")
+    before = again(graded)
+    entered.clear()
+    edited("nbgrader_config.py", "/srv/elsewhere", "/srv/moved")
+    assert (again(graded), entered, judged) == (before, [], [])
+
+
+LENIENT = 'assert_choice(student["q1"], reference["q1"])', 'assert student["q1"] in ("a", "b")'
+
+
+@pytest.fixture
+def mistaken(graded):
+    """The graded class, in which one student has a wrong answer in the quiz."""
+    hand_in(graded, "s001", document(graded, **{**RIGHT, "quiz_ch1_units": 'q1 = "a"\nq2 = 0.0'}))
+    assert quiz_scores(again(graded)) == [1.0, 0.5, 1.0]
+    return graded
+
+
+def quiz_scores(verdicts):
+    """Return the points of the three students for the quiz."""
+    return [verdict.exercise("quiz_ch1_units").score for verdict in verdicts[:3]]
+
+
+def test_only_the_changed_exercise_is_judged_again(mistaken, judged, edited):
+    """After a change to one exercise's checks, only that exercise is judged. The verdicts are those of grading everything."""
+    edited(CHECK_FILE, *LENIENT)
+    verdicts = again(mistaken)
+    assert set(judged) == {"quiz_ch1_units"}
+    assert quiz_scores(verdicts) == [1.0, 1.0, 1.0]
+    shutil.rmtree(mistaken.root / ".autograder")
+    assert again(mistaken) == verdicts
+    assert set(judged) == {"quiz_ch1_units", "to_kelvin", "mean_kelvin"}
+
+
+def test_a_notebook_that_keeps_state_is_judged_whole(graded, judged, edited):
+    """If a student's functions share a variable, what one exercise does may change another one, so all are judged."""
+    code = {**RIGHT, "to_kelvin": "seen = []\ndef to_kelvin(celsius):\n    seen.append(1)\n    return celsius + 273.15"}
+    hand_in(graded, "s001", document(graded, **code))
+    again(graded)
+    judged.clear()
+    edited(CHECK_FILE, "question 1: absolute zero", "question 1: the absolute zero")
+    again(graded)
+    assert judged.count("to_kelvin") == 1
+    assert judged.count("quiz_ch1_units") == 3
+
+
+def test_only_leaves_the_other_exercises_as_they_are(mistaken, judged, edited):
+    """With ``only``, changed checks of another exercise wait for the next run without it, and their marks stay."""
+    edited(CHECK_FILE, *LENIENT)
+    edited(CHECK_FILE, "one station", "a station")
+    verdicts = again(mistaken, only=frozenset({"mean_kelvin"}))
+    assert (set(judged), quiz_scores(verdicts)) == ({"mean_kelvin"}, [1.0, 0.5, 1.0])
+    judged.clear()
+    assert again(mistaken, only=frozenset({"mean_kelvin"})) == verdicts
+    assert judged == []
+    assert quiz_scores(again(mistaken)) == [1.0, 1.0, 1.0]
+    assert set(judged) == {"quiz_ch1_units"}

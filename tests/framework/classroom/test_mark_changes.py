@@ -1,6 +1,9 @@
 """Tests of mark changes: logged with reasons, reported if a mark drops, and undone if the better notebook counts."""
 
+import getpass
 import json
+import platform
+import shutil
 
 import pytest
 
@@ -141,3 +144,17 @@ def test_a_run_that_was_stopped_loses_no_better_notebook(course, monkeypatch):
     assert given_back(course) != back
     assert regrade(course)["bob"].score == MAX_SCORE
     assert given_back(course) == back
+
+
+def test_without_a_record_the_reason_is_not_invented(course):
+    """If .autograder/ was deleted, the log says that the reason is not known. It also says who ran which command."""
+    before = len(moves(course))
+    hand_in(course, "ada", document(course, **HALF))
+    shutil.rmtree(course.root / ".autograder")
+    regrade(course)
+    [why] = [why for student, _, _, why in moves(course)[before:] if student == "ada"]
+    assert why == "graded again, and .autograder/ has no record of the last time, so the reason is not known"
+    by = read_changes(course)[-1].by
+    assert by.startswith(f"{getpass.getuser()}@{platform.node()}: ")
+    shown = python("-m", "autograder", "log", "--student", "ada", cwd=course.root, status=0).stdout
+    assert f"By {getpass.getuser()}@" in " ".join(shown.split())

@@ -7,7 +7,9 @@ import pytest
 from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.output import needs_review
 from autograder.course.course import load_course
+from tests.support import ROOT
 from tests.support.books import book_of, with_book
+from tests.support.commands import python
 from tests.support.mini import (
     CHAPTER,
     MAX_SCORE,
@@ -186,3 +188,26 @@ def test_the_same_of_many_is_listed_once(course):
     many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
     listed = " ".join(needs_review(many).split())
     assert listed == f"Needs your review: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"
+
+
+def test_a_run_that_was_stopped_is_no_new_gradebook(tmp_path):
+    """If marks could not be entered after notebooks were graded, the next run enters them without a warning."""
+    course = with_book(copy_course(tmp_path / "mini"))
+    for student in ("ada", "bob"):
+        hand_in(course, student, document(course, **RIGHT), "2026-02-01 10:00:00 UTC")
+    with book_of(course) as book:
+        book.update_or_create_assignment(CHAPTER, duedate="2026-01-01 10:00:00 UTC")
+    (course.root / "late.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\nclass Broken(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, seconds):\n        raise OSError('no space left')\n"
+    )
+    config = course.root / "course_config.py"
+    before = config.read_text()
+    config.write_text(f"{before}c.AssignLatePenalties.plugin_class = 'late.Broken'\n")
+    done = python("-m", "autograder", "grade", CHAPTER, cwd=course.root, PYTHONPATH=f"{ROOT}:{course.root}")
+    assert done.returncode != 0
+    assert (course.root / "autograded" / "bob" / CHAPTER / f"{CHAPTER}.ipynb").exists()
+    config.write_text(before)
+    warnings, verdicts = regrade(course)
+    assert warnings == {"ada": None, "bob": None}
+    assert [verdict.score for verdict in verdicts] == [MAX_SCORE, MAX_SCORE]

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.base.files import grading_disk_error_advice
+from autograder.classroom.gradebook.database import GradebookError
 from autograder.classroom.gradebook.entries import GradebookWriter
 from autograder.classroom.run import Terminated, grade_class, handed_in
 from autograder.course.course import load_course
@@ -97,17 +98,47 @@ def test_an_interrupted_run_goes_on(course, opened):
 
 
 def test_links_and_other_names_are_not_followed(course):
-    """A link to another student's answers is rejected. A notebook with another name is found and named."""
+    """A link to another student's answers is rejected. A notebook with another name is graded if only one can be meant."""
     theirs = hand_in(course, "ada", document(course, **RIGHT))
     mine = hand_in(course, "eve", document(course))
     mine.unlink()
     mine.symlink_to(theirs)
     renamed = hand_in(course, "bob", document(course, **RIGHT))
     renamed.rename(renamed.with_name("solution.ipynb"))
-    [_, bob, eve] = regrade(course)
-    assert "solution.ipynb" in bob.reason
+    two = hand_in(course, "dan", document(course, **RIGHT))
+    two.with_name("mine.ipynb").write_bytes(two.read_bytes())
+    two.rename(two.with_name("last.ipynb"))
+    unrelated = hand_in(course, "fay", b'{"cells": [{"cell_type": "code", "source": "1"}], "nbformat": 4}')
+    unrelated.rename(unrelated.with_name("scratch.ipynb"))
+    [_, bob, dan, eve, fay] = regrade(course)
+    assert bob.score == MAX_SCORE
+    assert bob.warning == (
+        "The notebook was submitted as solution.ipynb. It is the only one of ch1_units in its folder, so it was graded."
+    )
+    assert "has no ch1_units.ipynb, but it has last.ipynb, mine.ipynb" in dan.reason
+    assert "has no ch1_units.ipynb, but it has scratch.ipynb" in fay.reason
     assert "is a link" in eve.reason
-    assert (bob.max_score, eve.max_score) == (MAX_SCORE, MAX_SCORE)
+    assert (dan.max_score, eve.max_score) == (MAX_SCORE, MAX_SCORE)
+    assert regrade(course)[1] == bob
+
+
+def test_a_damaged_gradebook_is_found_before_anything_is_graded(course):
+    """If the gradebook's file is damaged, the message says so, and no notebook was run."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    regrade(course)
+    hand_in(course, "bob", document(course))
+    path = course.root / "gradebook.db"
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    damaged[4096 * 2 : 4096 * 40] = b"\xff" * (4096 * 38)
+    path.write_bytes(damaged)
+    for data in (bytes(damaged), b"not a gradebook, although long enough for a header" * 100):
+        path.write_bytes(data)
+        with pytest.raises(GradebookError, match=r"is damaged: .*Restore a backup|is not a gradebook"):
+            regrade(course)
+        assert not (course.root / "autograded" / "bob").exists()
+    path.write_bytes(whole)
+    assert [verdict.score for verdict in regrade(course)] == [MAX_SCORE, 0.0]
 
 
 def test_one_student_and_nobody(course):

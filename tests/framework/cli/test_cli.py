@@ -219,7 +219,7 @@ def test_check_reads_well_in_a_terminal(course_folder):
     assert "  ✗ water freezes\n" in told
     assert "You subtracted the offset." in told
     assert told.count("You subtracted the offset.") == 1
-    assert "(skipped: fix the check above first)" in told
+    assert "run once “water freezes” passes." in told
 
 
 def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
@@ -342,6 +342,10 @@ def test_what_needs_a_person_is_listed_with_its_reason():
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
     assert needs_review([verdict(), late]) == "Needs your review:\n  - cyd: timestamp.txt is empty."
     also = dataclasses.replace(late, student="dan")
+    same = [verdict(f"s{number:02}", reason="It is empty.") for number in range(14)]
+    assert needs_review(same).split() == (
+        f"Needs your review: - {', '.join(f's{number:02}' for number in range(14))}: It is empty.".split()
+    )
     assert needs_review([late, also]) == "Needs your review:\n  - cyd, dan: timestamp.txt is empty."
 
 

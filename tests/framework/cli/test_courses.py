@@ -17,8 +17,8 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.gradebook.people import read_class_list
 from autograder.cli.app import app
-from autograder.cli.doctor import probe_course
 from autograder.course.course import load_course
+from autograder.extras.doctor.readiness import probe_course
 from autograder.sandbox.probes import Probe
 from tests.support import ROOT
 from tests.support.books import with_book
@@ -101,7 +101,9 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
     course = with_book(copy_course(tmp_path / "mini", config="c.Course.packages = ['nosuchpackage']\n"))
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book, book:
         book.execute("UPDATE alembic_version SET version_num = '0123abc'")
-    monkeypatch.setattr("autograder.cli.doctor.diagnose", lambda: [Probe("landlock starts", holds=True, detail="")])
+    monkeypatch.setattr(
+        "autograder.extras.doctor.readiness.diagnose", lambda: [Probe("landlock starts", holds=True, detail="")]
+    )
     found = json.loads(invoke(course, "doctor", "--json", status=1)[0])
     assert (found["ready"], found["sandbox"]) == (False, "landlock")
     told = {one["name"]: one["remedy"] for one in found["course"] if not one["holds"]}

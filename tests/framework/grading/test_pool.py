@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.classroom.run import handed_in
-from autograder.grading.pool import Pool, reusable_pool
+from autograder.extras.demo.demo_run import reusable_pool
+from autograder.grading.pool import Pool
 from autograder.grading.task import GradingOptions, Task
 from tests.framework.classroom.conftest import class_of_many
 from tests.support.mini import CHAPTER, MAX_SCORE, copy_course, document, hand_in

@@ -7,7 +7,7 @@ from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
 from autograder.course.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from tests.support.mini import CHAPTER
+from tests.support.mini import CHAPTER, change
 
 CHECKS = (CheckResult("c", "t", "failed", "m", visible=True, points=1.0, reason="r", example="e"),)
 VERDICT = Verdict(
@@ -60,8 +60,45 @@ def test_a_change_to_the_course_changes_every_key(course, name):
     before = key_of(course)
     assert key_of(load_course(course.root)) == before, "a fresh process finds what the last one kept"
     with (course.root / name).open("a") as file:
-        file.write("\n")
+        file.write("\n" if name.endswith(".ipynb") else "\nprint()\n")
     assert key_of(course) != before
+
+
+@pytest.mark.parametrize("name", [f"tests/chapters/test_{CHAPTER}.py", f"solutions/{CHAPTER}.py"])
+def test_a_comment_changes_no_key_and_no_part(course, name):
+    """A comment, a blank line and the docstring of the file change no verdict, so the stored ones still count."""
+    before = VerdictCache.of(course, CHAPTER)
+    path = course.root / name
+    text = path.read_text().replace('"""', '"""Rewritten. ', 1).replace("\n\n\n", "\n\n\n# A comment.\n", 1)
+    path.write_text(f"{text}\n# The end.\n")
+    assert VerdictCache.of(course, CHAPTER) == before
+
+
+def parts_that_differ(course, path, old, new):
+    """Edit a file of the course, and return the exercises whose part changed. Their common key must be the same."""
+    before = VerdictCache.of(course, CHAPTER)
+    change(course.root / path, old, new)
+    after = VerdictCache.of(course, CHAPTER)
+    assert after.base == before.base
+    return {name for name, part in after.parts.items() if part != before.parts[name]}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "exercises"),
+    [
+        ("tests/chapters/test_{}.py", "[-5.0, 0.0, 5.0]", "[-6.0, 0.0, 5.0]", {"mean_kelvin"}),
+        ("tests/chapters/test_{}.py", 'one station"', 'a station"', {"mean_kelvin"}),
+        ("tests/chapters/test_{}.py", "water freezes", "Water freezes", {"to_kelvin", "mean_kelvin"}),
+        ("tests/chapters/test_{}.py", '("a", "b", "c")', '("a", "b")', {"quiz_ch1_units"}),
+        ("solutions/{}.py", "+ 273.15", "+ 273.16", {"to_kelvin", "mean_kelvin"}),
+        ("solutions/{}.py", '"b"', '"c"', {"quiz_ch1_units"}),
+        ("solutions/misconceptions/{}.py", "Your mean is right", "The mean is right", {"mean_kelvin"}),
+        ("solutions/misconceptions/{}.py", "Nothing boils", "No water boils", {"quiz_ch1_units"}),
+    ],
+)
+def test_a_change_concerns_the_exercises_that_depend_on_it(course, path, old, new, exercises):
+    """A check, a solution or a misconception belongs to its exercise, and to the exercises that depend on that one."""
+    assert parts_that_differ(course, path.format(CHAPTER), old, new) == exercises
 
 
 def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):

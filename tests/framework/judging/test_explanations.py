@@ -147,9 +147,26 @@ def test_arguments_of_another_function_do_not_blame_the_graded_one():
     assert "graded function's parameters" not in text
     kind, message = raised("np.ones(2).sum(keepdim=True)")
     text = explain(kind, message, line="return e / e.sum(keepdim=True)", function="softmax")
-    assert "`sum` does not accept these arguments" in text
+    assert "`sum` has no argument `keepdim`. Did you mean `keepdims`?" in text
+    kind, message = raised("np.ones(2).max(axes=-1)")
+    text = explain(kind, message, line="top = x.max(axes=-1)", function="softmax")
+    assert text.endswith("`max` has no argument `axes`. Did you mean `axis`?")
+    assert "amax" not in text
     text = explain(kind, "f() missing 1 required positional argument: 'b'", line="return f(n - 1)", function="f")
     assert "graded function's parameters" in text
+
+
+def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
+    """The shapes show it, and the smaller array is named. Other shapes that do not fit get the general question."""
+    kind, message = raised("np.ones((2, 3)) - np.ones(2)")
+    text = explain(kind, message, line="e = np.exp(x - top)", shapes="x (2, 3), top (2,)")
+    assert "If a sum or a maximum made `top`, it dropped that axis: `keepdims=True` keeps it" in text
+    kind, message = raised("np.ones((2, 3)) - np.ones(4)")
+    assert "Which axis of the first array should match" in explain(
+        kind, message, line="e = x - top", shapes="x (2, 3), top (4,)"
+    )
+    kind, message = raised("np.ones((2, 3)) - np.ones((3, 3, 4))")
+    assert "dropped" not in explain(kind, message, line="e = x - top")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Tests of judging a submission check by check: points, status and messages, separately for each student."""
 
+import inspect
 import pickle
 import re
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import ClassVar
 from unittest import mock
@@ -15,6 +16,8 @@ from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
+from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge, _WithReferences
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.sandbox import open_worker
@@ -36,6 +39,7 @@ def test_a_recognised_mistake_is_named_and_told(grade):
     assert (verdict.status, verdict.misconception) == ("failed", "wrong_sign")
     assert verdict.message.startswith("You subtracted the offset.")
     assert [c.status for c in verdict.checks] == ["failed", "not_tried", "not_tried"]
+    assert [c.waits_for for c in verdict.checks] == ["", verdict.checks[0].name, verdict.checks[0].name]
 
 
 def test_an_unknown_mistake_is_shown_but_not_named(grade):
@@ -168,6 +172,21 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
     assert verdict.checks[-1].status == "failed"
     assert words in verdict.checks[-1].message
     assert verdict.score == 1.5
+
+
+@pytest.mark.parametrize("new_results", [True, False])
+def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results):
+    """A caller who changes the result would change the input. A view of an input is fine."""
+    session = FunctionSession({"f": lambda x: x if x.size == 3 else x[:1]})
+    planned = [Call("f", (np.ones(2),)), Call("f", (np.arange(3.0),))]
+    conversation = ExerciseSession(
+        lambda: session,
+        planned=planned,
+        new_results=new_results,
+        signature=lambda _name: inspect.signature(lambda x: x),
+    )
+    with pytest.raises(CheckFailed, match="f returns its input `x` itself") if new_results else nullcontext():
+        conversation.check_purity()
 
 
 @pytest.mark.parametrize("visible_only", [False, True])

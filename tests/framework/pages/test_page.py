@@ -1,15 +1,19 @@
 """The page that a student gets back."""
 
 import html.parser
+import json
+import re
 from dataclasses import replace
 
 import pytest
 
-from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict, redact_verdict
+from autograder.base.verdict import CheckResult, ExerciseVerdict, LocatedMistake, Verdict, redact_verdict
+from autograder.course.notebook import NOT_DRAWN
 from autograder.grading.document import ReleasedNotebook, restore_cells, write_outcomes, write_verdict
 from autograder.pages.feedback import feedback_page, reason_page
 from autograder.pages.prose import prose
 from autograder.sandbox.protocol import CellOutcome
+from tests.support import ROOT
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m'
 EXERCISE = ExerciseVerdict(
@@ -100,7 +104,7 @@ def test_what_the_code_put_out_is_on_the_page():
     text = page(outputs=outputs)
     for words in ("printed &lt;here&gt;", "array([1])", 'src="data:image/png;base64,iVBORw=="', "NameError: x"):
         assert words in text
-    assert 'alt="A figure that your code drew: &lt;Figure size 1x1&gt;"' in text
+    assert 'alt="&lt;Figure size 1x1&gt;"' in text
 
 
 def test_nothing_of_a_students_making_can_act():
@@ -125,6 +129,82 @@ def test_nothing_of_a_students_making_can_act():
     assert "default-src 'none'" in text
 
 
+LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax", (1,), "axis"))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "sentence"),
+    [
+        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That gains 1 point."),
+        (EXERCISE, "is a good place to begin: the card below explains the mistake, and repairing it gains up to 1 point."),
+        (replace(EXERCISE, misconception=None), "is a good place to begin: repairing it gains up to 1 point."),
+        (replace(EXERCISE, status="not_attempted", checks=()), "is a good place to begin: it comes first."),
+        (replace(EXERCISE, status="passed", score=2.0, checks=EXERCISE.checks[:1]), "Well done! There is nothing to repair."),
+    ],
+)  # fmt: skip
+def test_the_page_says_where_to_begin(exercise, sentence):
+    """One sentence below the mark, also if nothing works yet."""
+    [begin] = re.findall(r'<p class="begin">(.*?)</p>', page(exercise=exercise), re.DOTALL)
+    assert " ".join(re.sub(r"<[^>]*>", "", begin).split()).endswith(sentence)
+
+
+def test_the_exercise_that_gains_most_is_first():
+    """A quiz counts with one question, because a repair is one answer. The page begins with the best exercise."""
+    answered = CheckResult("test_q_is_answered", "question 1 has an answer", "passed")
+    wrong = [CheckResult(name, name, "failed", points=1.0) for name in ("test_q", "test_r", "test_s")]
+    quiz = ExerciseVerdict("quiz", 0.0, 3.0, "failed", "chose", checks=(answered, *wrong))
+    most = replace(EXERCISE, name="attention", score=0.0)
+    verdict, document = graded()
+    text = feedback_page("A course", replace(verdict, exercises=(quiz, EXERCISE, most)), document)
+    assert '<p class="begin"><a href="#check-attention"><code>attention</code></a> is a good place' in text
+    assert text.index('id="check-attention"') < text.index('id="check-quiz"') < text.index('id="check-softmax"')
+    alone = feedback_page("A course", replace(verdict, exercises=(quiz,)), document)
+    assert "is a good place to begin: the next right answer gains 1 point." in alone
+
+
+def test_only_what_fails_is_open():
+    """Passed exercises, the points and the notebook are folded, and each exercise has its section's title."""
+    passed = ExerciseVerdict("mean", 1.0, 1.0, "passed", checks=(CheckResult("a", "adds up", "passed"),))
+    verdict, document = graded(prose="# 3 · Weights\n\n## 2 · From *scores* · ★")
+    text = feedback_page("A course", replace(verdict, exercises=(EXERCISE, passed)), document)
+    assert "<h1>Feedback on 3 · Weights</h1>" in text
+    assert "<code>softmax</code> · From *scores*</h3>" in text
+    opened = text[: text.index("<details>\n<summary>What passes (1)</summary>")]
+    assert "You normalised the columns." in opened
+    assert "adds up" not in opened
+    assert opened.count("<details") == opened.count("</details>")  # everything in front of it is open
+    assert text.index("What passes") < text.index("All points") < text.index("The whole notebook")
+
+
+def test_lines_that_a_card_quotes_are_marked():
+    """An error's line and a loop that did not end are marked in the student's code, like a located line."""
+    stopped = replace(EXERCISE.checks[1], reason="It was stopped. It was in line 1, `def softmax(x): ...`.")
+    text = page("example", exercise=replace(EXERCISE, checks=(stopped,)))
+    assert text.count('<mark class="here" title="Look at this line">def softmax(x): ...</mark>') == 2
+
+
+def test_a_picture_has_the_words_below_it():
+    """They are its description, in the graded notebook too. An interactive picture also keeps its own."""
+    verdict, document = graded()
+    document["cells"].insert(2, nb_cell("markdown", '**What the picture shows.** A `star` "in" $x$.'))
+    figure = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure size 1x1>"}}
+    write_outcomes(document, [CellOutcome(1, (figure,))])
+    assert (
+        document["cells"][1]["outputs"][0]["metadata"]["image/png"]["alt"] == 'What the picture shows. A star "in" x.'
+    )
+    assert 'alt="What the picture shows. A star &#34;in&#34; x."' in feedback_page("A course", verdict, document)
+    figure["data"]["text/plain"] = "T: 1, weight: 0.5"
+    write_outcomes(document, [CellOutcome(1, (figure,))])
+    assert 'alt="T: 1, weight: 0.5 What the picture shows.' in feedback_page("A course", verdict, document)
+
+
+def test_missing_pictures_are_counted_once():
+    """One sentence says how many are missing, not one for each cell."""
+    text = page(outputs=[{"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"}] * 2)
+    assert text.count("2 pictures are missing because the notebook was submitted without them.") == 1
+    assert NOT_DRAWN not in text
+
+
 def test_the_page_is_accessible():
     """It has a language, a title, one main heading, landmarks, a table with headers, and words for every mark."""
     text = page()
@@ -133,18 +213,18 @@ def test_the_page_is_accessible():
     assert reader.tags.count("h1") == 1
     assert {"title", "header", "main", "nav", "th"} <= set(reader.tags)
     assert reader.tags.count("img") == sum(1 for tag, name, _ in reader.attributes if (tag, name) == ("img", "alt"))
-    for words in ("passes", "fails", "not tried"):
+    for words in ("passes", "fails", "waits"):
         assert f"> {words}: </span>" in text
     targets = {value for _, name, value in reader.attributes if name == "id"}
     assert all(value[1:] in targets for _, name, value in reader.attributes if name == "href" and value.startswith("#"))
 
 
 def test_prose_keeps_its_form():
-    """Headings, lists, tables, code and formulas of a Markdown cell are set as such, the same every time: no random name."""
+    """Headings, lists, tables, code and formulas of a Markdown cell are rendered, the same every time: no random name."""
     prose = "# A\n\n- one\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code` and $x_1 < 2$"
     reader = Reader(text := page(prose=prose))
     assert {"h2", "li", "td", "code"} <= set(reader.tags)
-    assert "x_1 &lt; 2" in text
+    assert "<msub><mi>x</mi><mn>1</mn></msub><mo>&lt;</mo><mn>2</mn>" in text
     assert page(prose=prose) == text
 
 
@@ -168,7 +248,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
 def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
     """Only the first of a hundred and fifty text cells are rendered, and the rest is shown as typed."""
     verdict, document = graded()
-    hard = [{**nb_cell("markdown", f"{n} " + "- a\n" * 4900), "id": f"hard{n}"} for n in range(150)]
+    hard = [{**nb_cell("markdown", f"{n}\n\n- a\n\n" + "a " * 9800), "id": f"hard{n}"} for n in range(150)]
     document["cells"] += hard
     text = feedback_page("A course", verdict, document)
     assert text.count("<pre>") > 130
@@ -185,9 +265,43 @@ def test_an_answer_can_be_folded_away_and_nothing_else_acts():
     assert html.startswith("<details><summary>Answer</summary>")
     assert "<em>two</em>" in html
     assert html.index("</details>") < html.index("Next.")
+    assert str(prose("<details><summary><b>Deep: why?</b></summary>\n\nSo.\n\n</details>")).startswith(
+        "<details><summary>Deep: why?</summary>"
+    )
+    assert str(prose("<details><summary>Open</summary>\n\nIt folds the rest of the page.")).startswith("<pre>")
     for hostile in (
         '<details open ontoggle="alert(1)"><summary>a</summary>\n',
         "<details><summary><img src=x onerror=alert(1)></summary>\n",
         "<details><script>alert(1)</script>\n",
     ):
         assert "&lt;details" in str(prose(hostile)), hostile
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "source").glob("*/*.ipynb")), ids=lambda path: path.stem)
+def test_every_formula_of_the_course_is_rendered(path):
+    """No LaTeX and no markup of a notebook is shown raw."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            html = re.sub(r"<(pre|code)\b.*?</\1>", "", str(prose("".join(cell["source"]))), flags=re.DOTALL)
+            assert not re.search(r"\\\\|\$|&lt;/?[a-z]", html), html
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\href{javascript:alert(1)}{x}", r"\style{position:fixed}{x}", r"\class{skip}{x}", r"\text{<script>alert(1)</script>}",
+        r"\color{red;background:url(x)}x", r"\text{&lt;img src=x onerror=alert(1)&gt;}", r"\hspace{9999em}x",
+    ],
+)  # fmt: skip
+def test_a_formula_cannot_act(formula):
+    """MathML has no links, styles or classes, and text in it stays text."""
+    reader = Reader(str(prose(f"${formula}$")))
+    assert reader.tags[:2] == ["p", "math"]
+    assert all(tag.startswith("m") for tag in reader.tags[1:])
+    assert {name for _, name, _ in reader.attributes} <= {"display", "stretchy"}
+
+
+@pytest.mark.parametrize("formula", [r"\frac" * 150, "{" * 900, r"\newcommand{\a}{\a\a}\a", "x" * 1001, r"\left("])
+def test_a_formula_that_cannot_be_converted_is_shown_as_typed(formula):
+    """A student may type anything between two dollar signs."""
+    assert f"<code>{formula}</code>" in str(prose(f"${formula}$"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -27,7 +28,7 @@ def softmax_card(function, **more):
 
 def check(status="passed", title="a check", **more):
     """Return one check's result."""
-    return CheckResult("test_a", title, status, **{"visible": True, "points": 1, **more})
+    return CheckResult(title, title, status, **{"visible": True, "points": 1, **more})
 
 
 def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
@@ -78,7 +79,9 @@ class TestText:
             "      You subtracted one maximum for the whole array. It keeps the largest row\n"
             "      safe, but a row far below it underflows to 0/0. Each slice along `axis`\n"
             "      needs its own maximum: which argument of `max` keeps the axis?\n"
-            "  · another axis   (skipped: fix the check above first)\n"
+            "  · another axis\n"
+            "      It runs once “rows of very different size each keep their own weights”\n"
+            "      passes.\n"
             '  hint("softmax") has 2 hints left. Grading also uses hidden inputs.'
         )
 
@@ -164,7 +167,8 @@ class TestText:
             "  ✗ an open check",
             "      It is 3.",
             "      x = 1",
-            "  · a later check   (skipped: fix the check above first)",
+            "  · a later check",
+            "      It runs once “an open check” passes.",
             f"  {note}",
         ]
 
@@ -173,13 +177,45 @@ class TestText:
         card = Card(verdict(check("not_tried"), status="error", message="There is no softmax."), graded=True)
         assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
 
-    def test_checks_that_wait_in_a_row_say_so_once(self):
-        """The first check explains it. The sign stands for the others, and screen readers get its word."""
-        waiting = check("not_tried")
-        text = card_text(Card(verdict(check(), check("failed"), waiting, waiting, check(), waiting)))
-        assert [line.endswith("(skipped: fix the check above first)") for line in text.splitlines()[1:7]] == [
-            False, False, True, False, False, True,
-        ]  # fmt: skip
+    def test_checks_that_wait_for_the_same_one_share_a_row(self):
+        """It says for which one, and how many points depend on it. The others wait for the first failed check."""
+        failed, second = check("failed", "an example"), check("failed", "another")
+        waiting = [check("not_tried", f"later {n}", waits_for="another") for n in (1, 2)]
+        told = verdict(check(), failed, second, waiting[0], check("not_tried", "last"), waiting[1])
+        text = card_text(Card(told, graded=True))
+        assert text.splitlines()[-5:] == [
+            "  · 2 checks, worth 2 points, run once “another” passes.",
+            "      later 1",
+            "      later 2",
+            "  · last",
+            "      It runs once “an example” passes.",
+        ]
+        assert "  · 2 checks run once “another” passes." in card_text(Card(told))
+
+    def test_a_quiz_has_one_row_for_each_question(self):
+        """A question with an answer is not listed as answered too. A question without one is not listed as waiting too."""
+        asked = [
+            replace(check(status), name=f"test_q{n}_is_answered")
+            for n, status in enumerate(("passed", "passed", "failed"))
+        ]
+        right = [
+            check("passed", "one"),
+            check("failed", "two", reason="'b' is not the answer."),
+            check("not_tried", "three"),
+        ]
+        told = verdict(*asked, *(replace(c, name=f"test_q{n}") for n, c in enumerate(right)), score=1.0)
+        lines = card_text(Card(told)).splitlines()[1:]
+        assert lines[:4] == ["  ✗ a check", "  ✓ one", "  ✗ two", "      'b' is not the answer."]
+        assert "three" not in "".join(lines)
+        assert "<details class=\"ag-more\"><summary>two</summary><p>'b'" in unescape(card_html(Card(told)))
+
+    def test_a_brief_card_opens_the_first_failed_check(self):
+        """The other failed checks are folded, and the last row is for those that pass."""
+        checks = [check(), check("failed", "one", reason="first"), check("failed", "two", reason="second"), check()]
+        html = card_html(Card(verdict(*checks), graded=True, brief=True))
+        assert "one<p>first</p>" in html
+        assert "<summary>two</summary><p>second</p></details>" in html
+        assert html.index("two") < html.index("<summary>2 checks pass</summary>")
 
     def test_each_answer_of_a_quiz_is_explained_once(self):
         """It is below its question, and is not repeated in the exercise's message."""
@@ -207,11 +243,12 @@ class TestText:
         (verdict(check(), check("failed"), status="partial"), "some checks fail"),
         (verdict(check("failed")), "all checks fail"),
         (verdict(check(), check("failed")), "some checks fail"),
+        (verdict(check("failed"), check("not_tried")), "some checks fail"),
         (verdict(check("not_tried"), status="not_attempted"), "not attempted"),
     ],
 )
 def test_a_standing_is_true_of_the_checks(outcome, words):
-    """The same applies if a check without points passes and no point is earned."""
+    """The same applies if a check without points passes and no point is earned, and if some checks wait."""
     assert status_text(outcome) == words
 
 
@@ -281,7 +318,7 @@ class TestHtml:
         reader = Reader(html)
         assert "passes: the example worked by hand" in reader.text
         assert "fails: rows of very different size" in reader.text
-        assert "not tried: another axis" in reader.text
+        assert "waits: another axis" in reader.text
         assert not set("✓✗·") & set(reader.text)
         labels = [attributes.get("aria-label") for tag, attributes in reader.tags if tag == "section"]
         assert labels == ["softmax: 1 of 3 points here, 1 more when it is graded"]
@@ -299,7 +336,7 @@ class TestHtml:
             card = softmax_card(function, hints_left=1, next_up="mean_of")
             heard = Reader(card_html(card)).text
             for line in card_text(card).splitlines():
-                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(skipped: fix the check above first)").strip()
+                words = line.strip(" ✓✗·").replace("`", "").strip()
                 assert " ".join(words.split()) in heard.replace("`", ""), line
 
     def test_colours_come_from_the_theme(self):

@@ -24,12 +24,13 @@ from autograder.classroom.delivery import make_pages
 from autograder.classroom.gradebook import database
 from autograder.classroom.gradebook.database import GradebookError, exclusive_lock, retry_conflicts
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
-from autograder.classroom.gradebook.people import known_students, read_book
+from autograder.classroom.gradebook.people import known_students
 from autograder.classroom.gradebook.reading import read_chapter
 from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.extras.export.formats import export_marks
+from autograder.extras.export.gradebook import read_book
 from autograder.grading.submission import Job
 from tests.support import ROOT
 from tests.support.books import marks, outcome

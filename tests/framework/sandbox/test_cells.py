@@ -290,6 +290,29 @@ def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run
     assert "(ZeroDivisionError: division by zero)" in shown[2].outputs[0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("said", "found", "line"),
+    [
+        ("None", "2.5", "Predict first: type what you expect for `guess`"),
+        ("2.7", "2.5", "You predicted 2.7. It is 2.5, as you said."),
+        ("3", "2.5", "You predicted 3. It is 2.5. What explains the difference?"),
+        ("3", "3", "You predicted 3. It is 3, as you said."),
+        ("2.9", "3", "You predicted 2.9. It is 3. What explains the difference?"),
+        ("' Yes'", "'yes'", "You predicted  Yes. It is yes, as you said."),
+        ("[1]", "2.5", "You predicted [1]. It is 2.5. What explains the difference?"),
+    ],
+)
+def test_a_picture_waits_for_a_prediction(run, said, found, line):
+    """It is drawn after the student has set the variable, and compares it with what the function returned."""
+    drawn = (
+        "from autograder import requires\nimport matplotlib.pyplot as plt\n"
+        f"@requires(prediction='guess')\ndef picture():\n    plt.plot([1, 2])\n    return {found}"
+    )
+    outputs = run(f"guess = {said}", drawn).cells[1].outputs
+    assert any("image/png" in output.get("data", {}) for output in outputs) == (said != "None")
+    assert outputs[-1]["text"].startswith(line)
+
+
 def test_figures_need_not_be_drawn(run):
     """With ``draw=False`` figures are closed and nothing is rendered."""
     assert run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", draw=False).cells[0].outputs == ()

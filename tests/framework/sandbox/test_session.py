@@ -10,9 +10,9 @@ import pytest
 from autograder.judging.functions import FunctionSession
 from autograder.judging.purity import changed_between
 from autograder.sandbox import open_worker
-from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.sandbox.guest.wire_plain import Iterated, ObjectArray
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
-from autograder.values import normalize_result
+from autograder.values import Rules, differences, equal, normalize_result
 
 from .conftest import LIMITS, cells
 
@@ -163,21 +163,38 @@ ROW = np.array([[1.0, 2.0]])
         ("np.array([[1., 2.]], order='F')", ROW),
         ("np.array([[1., 2.]]).view(type('Sub', (np.ndarray,), {}))", ROW),
         ("np.array([[1., 2.]], dtype='>f8')", ROW),
-        ("np.frompyfunc(abs, 1, 1)(np.array([[-1.5, 2.0]]))", np.array([[1.5, 2.0]])),
-        ("np.array([1, 2.5, np.float32(3), True], dtype=object)", np.array([1, 2.5, 3, 1])),
-        ("np.array([], dtype=object).reshape(0, 3)", np.zeros((0, 3))),
         ("np.array(2, dtype=object)", np.array(2)),
     ],
 )
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
-    """A matrix, a masked array, another byte order, objects that are numbers: a plain array of numbers is what arrives."""
+    """A matrix, a masked array and another byte order arrive as a plain array of numbers."""
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
     assert type(found) is np.ndarray
     assert found.dtype == value.dtype
     for one in (found, normalize_result(eval(expression))):  # noqa: S307 - written above
         assert one.shape == value.shape
         np.testing.assert_array_equal(one, value)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("np.frompyfunc(abs, 1, 1)(np.array([[-1.5, 2.0]]))", np.array([[1.5, 2.0]])),
+        ("np.array([1, 2.5, np.float32(3), True], dtype=object)", np.array([1, 2.5, 3, 1])),
+        ("np.array([True, False], dtype=object)", np.array([True, False])),
+        ("np.array([], dtype=object).reshape(0, 3)", np.zeros((0, 3))),
+    ],
+)
+def test_numbers_in_an_array_of_objects_are_known_as_such(run, expression, value):
+    """They arrive as numbers, and fail if a boolean array is expected or if only arrays of numbers are accepted."""
+    found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
+    for one in (found, normalize_result(eval(expression))):  # noqa: S307 - written above
+        assert type(one) is ObjectArray
+        assert one.dtype == value.dtype
+        assert equal(one, value) == (value.dtype.kind != "b")
+        [difference] = differences(one, value, Rules(lists=False))
+        assert difference.clause.startswith("It has dtype object. Convert it with `.astype(")
 
 
 def test_a_pair_in_an_array_of_objects_is_a_pair(run):
@@ -236,6 +253,22 @@ def test_the_end_of_a_child_has_a_word(run, body, stopped):
     session = run(f"def f(): {body}")
     assert session.call(Call("f")).stopped == stopped
     assert not session.alive
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "number"),
+    [
+        ("n = 0\n    while True:\n        n += 1\n        n -= 1", "while True:", 3),
+        ("for x in iter(int, 1):\n        while True:\n            help_me()", "while True:", 3),
+        ("return [help_me() for x in iter(int, 1)]", "", None),
+    ],
+)
+def test_a_stopped_call_names_its_loop(run, body, line, number):
+    """The innermost loop in the notebook's code that was running is named by its first line. Without a loop, no line is."""
+    session = run("def help_me(): return sum(range(9))", f"def f():\n    {body}")
+    answer = session.call(Call("f"))
+    assert answer.stopped == "timeout"
+    assert (answer.at and (answer.at.line, answer.at.lineno)) == ((line, number) if number else None)
 
 
 @pytest.mark.parametrize(("options", "side"), [({}, 1 << 14), ({"memory_mb": 64}, 4000)], ids=["course's", "lower"])

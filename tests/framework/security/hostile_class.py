@@ -26,10 +26,10 @@ from tests.support.books import marks, with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
-SUBMISSION, WORKERS = 4.0, 2
+SUBMISSION, WORKERS = 2.0, 2
 LIMITS = f"""
-c.Course.call_seconds = 0.5
-c.Course.cell_seconds = 0.5
+c.Course.call_seconds = 0.2
+c.Course.cell_seconds = 0.2
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """

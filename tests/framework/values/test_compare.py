@@ -55,6 +55,11 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     [
         ("True", np.bool_(1), "It is a string instead of True or False."),
         (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0] it is -1.65 instead of -1.6505."),
+        (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0] it is 0 instead of 1.5."),
+        (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0] it is 1 instead of 0."),
+        (np.array([-2.22e-16]), np.array([1e-5]), "At index [0] it is -2.22e-16 instead of 1e-05."),
+        (np.array([-2.22e-10]), np.array([1.5]), "At index [0] it is -2.22e-10 instead of 1.5."),
+        ([-2.22e-16, "a"], [1.5, "a"], "At place 1 of the list there is 0 instead of 1.5."),
         (np.float64(1.00002), 1.0, "It is 1.00002 instead of 1."),
         ({"a": 1.0}, {"a": 1, "b": 2}, "The dictionary lacks 'b'. It has 'a'."),
         ((1.0,), (1.0, 2.0), "It has 1 part instead of 2."),

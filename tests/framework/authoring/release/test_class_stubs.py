@@ -42,6 +42,7 @@ MISTAKES = {
     "a method that is gone": ("def find(", "def finds(", "the stub has no method find, but the reference in solutions/ch2_index.py, line 4 does: write def find(self, word) with its docstring"),
     "a method too many": ("def find(", "def found(", "the stub has a method found, but the reference in solutions/ch2_index.py, line 4 has none."),
     "a mark": ("    def find(", "    @staticmethod\n    def find(", "the reference of Index.find in solutions/ch2_index.py, line 4 has nothing above its def, and the stub has something else."),
+    "another base": ("class Index:", "class Index(dict):", "the stub begins with `class Index(dict):`, but the reference in solutions/ch2_index.py, line 4 with `class Index:`. Make them equal: `autograder stubs`"),
     "another class": ("class Index:", "class Indices:", "it defines Indices, but its checks use the class Index, as in solutions/ch2_index.py, line 4: write class Index."),
     "about the class": ("Remembers in which", "Knows in which", "the stub's docstring and that of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
 }  # fmt: skip

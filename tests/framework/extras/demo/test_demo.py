@@ -14,8 +14,7 @@ import pytest
 from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.course.course import load_course
 from autograder.course.notebook import NotebookError, load_document, parse_notebook
-from autograder.extras.demo.demo_report import ClassReport, recognised
-from autograder.extras.demo.demo_run import fresh_folder, run_demo
+from autograder.extras.demo.demo_run import ClassReport, fresh_folder, recognised, run_demo
 from autograder.extras.demo.students import ATTACKS, KINDS, hand_in, make_class
 from autograder.grading.submission import Job, ungradable
 from autograder.judging.loader import known_alternatives, known_misconceptions

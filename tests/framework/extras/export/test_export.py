@@ -3,14 +3,18 @@
 import csv
 import io
 import sqlite3
+from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
 from autograder.base.errors import CourseError
 from autograder.classroom.gradebook.database import GradebookError
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
-from autograder.extras.export.formats import export_marks
-from autograder.extras.export.gradebook import Policy
+from autograder.cli.app import app
+from autograder.extras.export.formats import export_marks, moodle
+from autograder.extras.export.gradebook import Policy, read_class
+from autograder.extras.export.roster import merged, read_roster
 from tests.framework.classroom.gradebook.test_entries import ungradable, verdict
 from tests.support.books import book_of, outcome, with_book
 from tests.support.commands import python
@@ -77,7 +81,17 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
     """Rows are matched by id, not by name. Rows without a mark stay unchanged, and unmatched students are reported."""
     path = tmp_path / "canvas.csv"
     path.write_bytes(CANVAS.encode())
-    done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
+    with pytest.raises(CourseError) as error:
+        export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, output=tmp_path / "none.csv")
+    assert str(error.value) == (
+        "ch1_units is worth 6 in the gradebook and 10 in Canvas. Nothing was written. Use --scale to convert the marks (6 becomes 10), or --as-is "
+        "to export them unchanged (6 stays 6 of 10)."
+    )
+    assert not (tmp_path / "none.csv").exists()
+    done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, scale="scale")
+    assert [row[6] for row in csv.reader(io.StringIO(done.data.decode("utf-8-sig")))][3:5] == ["10", "7.5"]
+    assert "ch1_units is worth 6 in the gradebook and 10 in Canvas. Marks are converted: 6 becomes 10." in done.remarks
+    done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, scale="as-is")
     expected = CANVAS.replace('"Mon, 9:00",3,,88', '"Mon, 9:00",3,6,88').replace("Tue,,2,", "Tue,,4.5,")
     assert done.data.decode() == expected.replace('"=HYPERLINK', "\"'=HYPERLINK")
     assert path.read_bytes() == CANVAS.encode()
@@ -95,21 +109,99 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
     assert done.remarks[2].startswith("2 students with marks have no row in canvas.csv: bob, cut.")
 
 
-def test_moodle_gets_a_worksheet_and_a_downloaded_one_takes_the_marks(course, tmp_path):
-    """Moodle's worksheet has its columns, matched by participant or address. Manual comments become one line."""
-    rows, _told = exported(course, "moodle")
-    assert rows[0][:4] == ["Identifier", "Full name", "ID number", "Email address"]
-    ada, bob, cut, dot = (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
-    assert (ada["Identifier"], ada["Grade"], ada["Maximum grade"]) == ("Participant 101", "6", "6")
-    assert "mean_kelvin: 1.5 of 3 points. =See me" in bob["Feedback comments"]
-    assert (cut["Grade"], cut["Feedback comments"], dot["Grade"], dot["Status"]) == ("", "", "", "No submission")
+def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
+    """Rows are matched by address, never by participant number. Manual comments become one line, and locked rows stay."""
     path = tmp_path / "worksheet.csv"
     path.write_text(WORKSHEET)
-    rows, told = exported(course, "moodle", roster=path)
+    with pytest.raises(
+        CourseError, match=r"is worth 6 in the gradebook and 10 in Moodle\. Nothing was written\. Use --scale"
+    ):
+        exported(course, "moodle", roster=path)
+    rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "4.5", ""]
-    assert rows[2][-1].startswith("mean_kelvin: 1.5")
+    assert rows[2][-1].startswith("mean_kelvin: 1.5 of 3 points. =See me")
     assert rows[1][2] == "ADA@x.org"
-    assert len(told) == 1
+    assert told[1:] == ("ch1_units is worth 6 in the gradebook and 10 in Moodle. Marks are exported unchanged.",)
+    # Ada's LMS id is 101, but Participant 101 is somebody else here.
+    swapped = WORKSHEET.replace("Participant 101,", "Participant 7,").replace("Participant 5,", "Participant 101,")
+    path.write_text(swapped.replace("10.00,Yes,-,-,old", "10.00,No,-,-,old"))
+    rows, told = exported(course, "moodle", roster=path, scale="as-is")
+    assert [row[4] for row in rows[1:]] == ["6", "1", ""]
+    assert rows[2][-1] == "old"
+    assert "1 row of ch1_units stayed as it was, because Moodle does not let these grades be changed: bob." in told
+
+
+def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
+    """An export of one chapter is refused, because only Moodle knows its participants' numbers. Several chapters use ids and addresses."""
+    with pytest.raises(CourseError) as error:
+        exported(course, "moodle")
+    assert str(error.value) == (
+        "Moodle numbers the participants of each assignment anew, so only its own grading worksheet says who is who. Nothing was written. In the "
+        "assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
+    )
+    found = read_class(gradebook_url(course), [CHAPTER])
+    heads, ada, *_rest = moodle(replace(found, chapters=(CHAPTER, CHAPTER)))
+    assert heads[:4] == ["Full name", "ID number", "Email address", "ch1_units (Real)"]
+    assert ada[:4] == ["Ada Byron", "ada", "ada@x.org", "6"]
+    assert "Participant" not in str(ada)
+
+
+# The columns of a worksheet that German Moodle writes: mod/assign/gradingtable.php with the language pack "de".
+GERMAN = (
+    "ID,Vollständiger Name,E-Mail-Adresse,Status,Gruppe,Bewertung,Bestwertung,Bewertung kann geändert werden,Zuletzt geändert (Abgabe),"
+    "Zuletzt geändert (Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in101,Ada Byron,ada@x.org,Zur Bewertung abgegeben,G1,,"6,00",Ja,"Mittwoch, 23. September 2020, 21:00",-,\n'
+    'Teilnehmer/in102,Bob,bob@x.org,Zur Bewertung abgegeben,G2,"1,50","6,00",Nein,-,-,\n'
+)
+
+
+def test_a_worksheet_in_another_language_is_recognized_by_its_columns(course, tmp_path):
+    """The columns are found by their content. A word for yes or no that is not known ends the export with status 1 and without a file."""
+    path, output = tmp_path / "german.csv", tmp_path / "out.csv"
+    path.write_text(GERMAN)
+    rows, told = exported(course, "moodle", roster=path)
+    assert [(row[5], row[10][:12]) for row in rows[1:]] == [("6", "mean_kelvin:"), ("1,50", "")]
+    assert any("bob" in line and "does not let" in line for line in told)
+    command = [
+        "export",
+        CHAPTER,
+        "--to",
+        "moodle",
+        "--roster",
+        str(path),
+        "-o",
+        str(output),
+        "--course",
+        str(course.root),
+    ]
+    path.write_text(GERMAN.replace("Nein", "Naa"))
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1
+    assert (
+        "No column of the worksheet says in a known language whether a grade can be changed. Its columns are: ID, Voll"
+        in done.stderr
+    )
+    path.write_text(WORKSHEET.replace("10.00,Yes", "10.00,Yep"))
+    done = CliRunner().invoke(app, [*command, "--as-is"])
+    assert done.exit_code == 1
+    assert "contains 'yep', which is neither a known yes nor a known no. Nothing was written." in done.stderr
+    path.write_text("Nom,Note\nAda,1\n")
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1
+    assert "Username, Email address, and no other column looks like them. Its columns are: Nom, Note." in done.stderr
+    assert not output.exists()
+
+
+def test_excused_students_and_calculated_columns_stay(course, tmp_path):
+    """A row that is excused in Canvas keeps its EX, and a column that Canvas calculates is refused."""
+    path = tmp_path / "canvas.csv"
+    path.write_text("Student,ID,ch1_units (4)\n    Points Possible,,6\nAda,101,EX\nBob,102,\n")
+    rows, told = exported(course, "canvas", roster=path)
+    assert [row[2] for row in rows[2:]] == ["EX", "4.5"]
+    assert "1 row of ch1_units stayed as it was, because these students are excused in Canvas: ada." in told
+    path.write_text("Student,ID,ch1_units\n    Points Possible,,(read only)\nAda,101,\n")
+    with pytest.raises(CourseError, match="Canvas calculates the column ch1_units itself"):
+        exported(course, "canvas", roster=path)
 
 
 def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
@@ -138,7 +230,7 @@ def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
     ("to", "text", "told"),
     [
         ("canvas", "Name,Mark\nAda,1\n", r"is not a gradebook downloaded from Canvas: it has no column “Student” or “ID”\. Its columns are: Name, Mark\."),
-        ("moodle", "Name,Mark\nAda,1\n", r"is not a worksheet or grades file downloaded from Moodle: it has none of the columns Identifier, .*\. Its columns are: Name, Mark\."),
+        ("moodle", "Name,Mark\nAda,1\n", r"is not a worksheet or grades file downloaded from Moodle in which students can be found: it has none of the columns ID number, .*\. Its columns are: Name, Mark\."),
         ("canvas", "Student,ID\nAda,101\nEve,101\n", r"Rows 2 and 3 of .* have the same ID, '101'"),
         ("canvas", "", "is empty"),
         ("canvas", b"\xff\xfeS\x00t\x00", "is not UTF-8 text"),
@@ -189,3 +281,15 @@ def test_the_commands_write_the_same_file(course, tmp_path):
     said = nbgrader("export", exporter, missing, folder=course.root, home=tmp_path, status=1)
     assert "/none.csv cannot be read: No such file or directory. Nothing was written." in said
     assert "Traceback" not in said
+
+
+def test_two_chapters_reach_the_same_rows_of_a_file_without_points(course, tmp_path):
+    """A row of points that is added at the top moves no mark of the second chapter."""
+    path = tmp_path / "canvas.csv"
+    path.write_text("Student,ID\nAda,101\nBob,102\n")
+    one = read_class(gradebook_url(course), [CHAPTER])
+    both = replace(
+        one, chapters=(CHAPTER, "ch2"), worth={**one.worth, "ch2": 6.0}, marks={**one.marks, "ch2": one.marks[CHAPTER]}
+    )
+    rows = merged(both, read_roster(path), "canvas").rows
+    assert [row[2:] for row in rows[1:]] == [["6", "6"], ["6", "6"], ["4.5", "4.5"]]

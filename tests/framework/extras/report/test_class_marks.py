@@ -127,3 +127,22 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
         in sentence
     )
     assert status == 1
+
+
+def test_all_leaves_out_what_is_not_released(graded, tmp_path):
+    """With --all, a chapter that nobody has yet does not count. A released chapter counts before anybody submits it."""
+    course = tmp_path / "course"
+    shutil.copytree(graded.root, course)
+    for kind, name in (("source", "{}/{}.ipynb"), ("tests/chapters", "test_{}.py"), ("solutions", "{}.py")):
+        new = course / kind / name.format("ch2_later", "ch2_later")
+        new.parent.mkdir(exist_ok=True)
+        new.write_bytes((course / kind / name.format(CHAPTER, CHAPTER)).read_bytes())
+    with (course / "course_config.py").open("a") as config:
+        config.write(f"\nc.Course.chapters = ['{CHAPTER}', 'ch2_later']\n")
+    for command in (["marks", "--all", "--json"], ["report", "--all", "--json"]):
+        done = CliRunner().invoke(app, [*command, "--course", str(course)])
+        assert "Left out, because not released and without submissions: ch2_later." in done.stderr
+        assert "ch2_later" not in done.stdout
+    (course / "release" / "ch2_later").mkdir(parents=True)
+    done = CliRunner().invoke(app, ["marks", "--all", "--json", "--course", str(course)])
+    assert "ch2_later" in done.stdout

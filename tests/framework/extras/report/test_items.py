@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.extras.report.class_marks import ChapterMarks, StudentMark
-from autograder.extras.report.items import FEW, analyse
+from autograder.extras.report.findings import FEW, analyse
 
 
 def class_of(scores):

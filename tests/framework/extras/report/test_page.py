@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import time
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
@@ -15,8 +18,7 @@ from autograder.classroom.gradebook.people import Person
 from autograder.cli.app import app
 from autograder.extras.report.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.content import ChapterReport, Names
-from autograder.extras.report.findings import failed_by_strong, known_mistakes, support_flags
-from autograder.extras.report.items import analyse
+from autograder.extras.report.findings import analyse, failed_by_strong, known_mistakes, support_flags
 from autograder.extras.report.plots import MAX_ROWS
 from autograder.extras.report.report_page import report_page
 from tests.support.graded_class import PEOPLE
@@ -72,18 +74,33 @@ class Loads(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
-        self.found += [v for name in ("src", "href", "xlink:href", "data") if (v := values.get(name)) and v[0] != "#"]
-        self.found += [tag] if tag in {"script", "link", "iframe", "object", "embed", "img"} else []
+        names = ("src", "xlink:href", "data", *(() if tag == "a" else ("href",)))
+        self.found += [v for name in names if (v := values.get(name)) and v[0] != "#"]
+        self.found += [tag] if tag in {"link", "iframe", "object", "embed", "img"} else []
         self.found += [name for name in values if name.startswith("on")]
 
 
 def test_the_page_loads_nothing(page):
-    """No element fetches anything or acts, no style names an address, and each plot has a text and a table."""
+    """No element fetches anything, only the page's own script may run, no style names an address, and each plot has a text and a table."""
     parser = Loads()
     parser.feed(page)
     assert parser.found == []
+    [script] = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in page
     assert re.findall(r"url\((?!#)|@import|https?://", page) == []
     assert page.count("<svg") == len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]{20,}"', page))
+
+
+def test_students_link_to_their_feedback_pages(graded, tmp_path):
+    """Each student with a page has a link to it, from any folder of the report. Without names there are no links."""
+    path = tmp_path / "report.html"
+    links = re.findall(r'<th scope="row"><a href="([^"]+)">(zq-[^<]+)</a>', made(graded, path))
+    pages = {(path.parent / unquote(link)).resolve() for link, _student in links}
+    written = {one.resolve() for one in (graded.root / "feedback").glob(f"*/{CHAPTER}/{CHAPTER}.html")}
+    assert len(written) > 5
+    assert pages == written
+    assert "<a href" not in made(graded, path, "--hide-names")
 
 
 def test_hidden_names_are_nowhere(graded, tmp_path):

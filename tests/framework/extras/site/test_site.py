@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from autograder.cli.app import app
 from autograder.course.secret import course_secret
 from autograder.extras.site import build
-from autograder.extras.site.site_folder import MANIFEST
+from autograder.extras.site.site_contents import MANIFEST
 from tests.support import ROOT
 from tests.support.leaks import hunt
 from tests.support.mini import CHAPTER, copy_course

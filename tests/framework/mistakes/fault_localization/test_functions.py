@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from autograder.authoring.audit.localization_benchmark import SolutionLocator
 from autograder.judging.loader import load_checks
 from autograder.mistakes.fault_localization.program import MAX_LINES, program_of
-from autograder.mistakes.fault_localization.solutions import SolutionLocator
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from autograder.authoring.audit.localization_benchmark import SolutionLocator
 from autograder.authoring.audit.mutants import mutants_of
 from autograder.judging.loader import load_checks
-from autograder.mistakes.fault_localization.solutions import SolutionLocator
 from tests.support.mini import copy_course
 
 SOLUTIONS = """

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autograder.authoring.audit.localization_benchmark import SolutionLocator
 from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import load_checks
 from autograder.mistakes.edits.donors import Donor
 from autograder.mistakes.fault_localization.program import program_of
-from autograder.mistakes.fault_localization.solutions import SolutionLocator
 from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables, traced_values
 from autograder.sandbox.protocol import Call
 from tests.support import ROOT

@@ -30,11 +30,11 @@ def _nothing_remembered(monkeypatch):
 
 
 def test_what_is_noted_is_read_again(tmp_path):
-    """Failures count up to the first pass, hints to the furthest, and what was right once stays done."""
+    """Every failure counts, hints to the furthest, and what was right once stays done."""
     notes = [{"passed": False}, {"hint": 2}, {"hint": 1}, {"passed": False}, {"passed": True}, {"passed": False}]
     assert [record(tmp_path, "ch1", "softmax", **what) for what in notes] == [""] * len(notes)
     assert record(tmp_path, "ch2", "project", hint=1) == ""
-    assert read(tmp_path).of("ch1", "softmax") == ExerciseProgress("done", failed=2, hints=2)
+    assert read(tmp_path).of("ch1", "softmax") == ExerciseProgress("done", failed=3, hints=2)
     assert read(tmp_path).of("ch2", "project") == ExerciseProgress("begun", hints=1)
     assert read(tmp_path).of("ch2", "attention") == ExerciseProgress()
     assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_NAME], "nothing else is left in the student's folder"

@@ -1,0 +1,58 @@
+"""Make the two editions of a notebook's text: for a class, and for self-learners, who get no points.
+
+One source has both. Text between two marks is for a class only, and the second mark may have other text for self-learners::
+
+    You learn the right answers <!-- class -->with your marks<!-- self-learners: at once -->.
+    Run it as often as you like. <!-- class -->The grader also tries other inputs.<!-- /class -->
+
+Headings that end in points, and columns of points, are left out for self-learners without any mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.course.course import Audience
+
+__all__ = ["edition", "text_for"]
+
+_BOTH = re.compile(r"<!-- class -->(.*?)<!-- (?:/class|self-learners: (.*?)) -->", re.DOTALL)
+_LEFT = re.compile(r"<!-- (?:/?class|self-learners)\b.*?-->", re.DOTALL)
+_HEADING = re.compile(r"^(#+ .*?) · [\d.]+ points?$", re.MULTILINE)
+
+
+def edition(notebook: Mapping[str, Any], audience: Audience) -> dict[str, Any]:
+    """Return the notebook, as JSON data, with the text for ``audience``. Raises ``CourseError`` if a mark has no partner."""
+    cells = [
+        {**cell, "source": text_for(audience, "".join(cell["source"]), cell.get("id", ""))}
+        if cell["cell_type"] == "markdown"
+        else cell
+        for cell in notebook["cells"]
+    ]
+    return {**notebook, "cells": cells}
+
+
+def text_for(audience: Audience, text: str, where: str = "") -> str:
+    """Return a Markdown text for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no partner."""
+    alone = audience == "self-learners"
+    chosen = _BOTH.sub(lambda match: (match[2] or "") if alone else match[1], text)
+    if left := _LEFT.search(chosen):
+        ends = "Text for a class begins with <!-- class --> and ends with <!-- /class --> or <!-- self-learners: … -->."
+        raise CourseError(f"The cell {where} has {left[0][:60]} without its partner. {ends}")
+    if alone:
+        chosen = _without_points(_HEADING.sub(r"\1", chosen))
+    return (
+        chosen if chosen == text else re.sub(r"\n{3,}", "\n\n", re.sub(r" +$", "", chosen, flags=re.MULTILINE)).strip()
+    )
+
+
+def _without_points(text: str) -> str:
+    """Return ``text`` without the last column of each table, if that is called "points"."""
+    lines, drops = text.split("\n"), False
+    for number, line in enumerate(lines):
+        drops = line.startswith("|") and (drops or line[1:].endswith("| points |"))
+        lines[number] = f"{line[:-1].rpartition('|')[0]}|" if drops else line
+    return "\n".join(lines)

@@ -1,0 +1,127 @@
+"""What ``check``, pictures and cells say about cells that were not run, or that were changed: in real kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.student.terminal.starting import STARTUP
+
+pytestmark = pytest.mark.slow
+
+SETUP = "# The set-up.\nimport numpy as np\n\nfrom autograder import check, hint, requires"
+SOFTMAX = '''def softmax(x, axis=-1):
+    """Turn scores into weights."""
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)'''
+MEAN = "def mean_of(x):\n    return double(x).mean() / 2"
+DOUBLE = "# Doubles a number.\ndef double(x):\n    return 2 * x"
+PICTURE = '@requires("mean_of")\ndef picture():\n    print("drawn", mean_of(np.ones(2)))'
+QUIZ = 'q1 = "b"\nq2 = 0.5'
+CELLS = {"setup": SETUP, "softmax": SOFTMAX, "double": DOUBLE, "mean_of": MEAN, "picture": PICTURE, "quiz_ch9": QUIZ}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["in JupyterLab", "without ids of cells"])
+def ready(kernels, by_hand_folder, request):
+    """A notebook whose first cells were run, in a front end that names its cells or does not."""
+    notebook = kernels(by_hand_folder(), CELLS)
+    notebook.ids = request.param
+    for name in ("setup", "double", "mean_of"):
+        notebook.run(name)
+    return notebook
+
+
+@pytest.fixture
+def notebook(ready):
+    """The notebook with a right ``softmax``."""
+    ready.run("softmax")
+    assert "Well done" in ready.run("check", "check(softmax)")
+    return ready
+
+
+KEPT = "so `softmax` is still your earlier version: run the cell, and check again."
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (SOFTMAX + ")", "Python could not read the cell of `softmax` (a SyntaxError)"),
+        (SOFTMAX.replace("def softmax", "def soft_max"), "The cell of `softmax` now defines `soft_max` instead"),
+        ('"""Turn scores into weights."""\nprint("gone")', "The cell of `softmax` no longer defines it"),
+        (f"1 / 0\n{SOFTMAX}", "The cell of `softmax` stopped with an error"),
+    ],
+    ids=["a syntax error", "another name", "nothing", "an error before it"],
+)
+def test_an_older_function_is_not_checked(notebook, code, why):
+    """The sentence says what happened to the cell. The other exercises are checked, and so is the cell after its repair."""
+    notebook.run("softmax", code)
+    assert notebook.run("check", "check(softmax)") == f"{why}, {KEPT}"
+    assert notebook.run("check", 'check("softmax")') == f"{why}, {KEPT}"
+    assert "Well done" in notebook.run("check", "check(mean_of)")
+    notebook.run("softmax")
+    assert "Well done" in notebook.run("check", "check(softmax)")
+
+
+def test_a_cell_that_was_changed_and_not_run_is_named(notebook):
+    """The file is newer than the run. A changed comment or docstring is no change."""
+    notebook.save(softmax=SOFTMAX.replace("scores into weights", "numbers") + "  # done")
+    assert "Well done" in notebook.run("check", "check(softmax)")
+    notebook.save(softmax=SOFTMAX.replace("e /", "2 * e /"))
+    changed = "You have changed the cell of `softmax` since you last ran it: run the cell, and check again."
+    assert notebook.run("check", "check(softmax)") == changed
+    notebook.save()
+    assert "Well done" in notebook.run("check", "check(softmax)")
+
+
+def test_a_copy_and_an_older_function_are_no_stale_ones(notebook):
+    """A copy of the cell may be changed, and an older function that is handed over is checked."""
+    notebook.run("copy", SOFTMAX)
+    notebook.run("copy", SOFTMAX.replace("def softmax", "old = softmax\ndef mine"))
+    if not notebook.ids:  # the copy could be the cell itself
+        notebook.run("softmax")
+    assert "Well done" in notebook.run("check", "check(softmax)")
+    notebook.run("softmax", SOFTMAX.replace("e /", "2 * e /"))
+    assert "Well done" in notebook.run("check", "check(old)")
+
+
+def test_a_quiz_is_not_checked_with_older_answers(notebook):
+    """A cell of answers with a syntax error leaves the older answers."""
+    notebook.run("quiz_ch9")
+    assert "every answer is valid" in notebook.run("check", 'check("quiz_ch9")')
+    notebook.run("quiz_ch9", 'q1 = "b\nq2 = 0.5')
+    shown = notebook.run("check", 'check("quiz_ch9")')
+    assert shown.startswith(
+        "Python could not read the cell of `quiz_ch9` (a SyntaxError), so `quiz_ch9` is still your earlier"
+    )
+    notebook.run("quiz_ch9")
+
+
+FIRST = "Run that cell first, or all cells above this one (Run › Run All Above Selected Cell)."
+
+
+def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder):
+    """The set-up was run, and nothing else. A name that no cell defines keeps its traceback, and so does an error in a function."""
+    notebook = kernels(by_hand_folder(), CELLS)
+    notebook.run("setup")
+    missing = f"is defined in the cell that begins `def softmax(x, axis=-1):`. {FIRST}"
+    assert notebook.run("check", "check(softmax)") == f"`softmax` {missing}"
+    assert notebook.run("check", "hint(softmax)") == f"`softmax` {missing}"
+    assert notebook.run("check", "print(softmax([1.0]))") == f"`softmax` {missing}"
+    given = f"`mean_of` is defined in the cell that begins `def mean_of(x):`. {FIRST}"
+    assert notebook.run("picture") == f"Nothing to see yet: {given} Then run this cell again."
+    assert "NameError: name 'nowhere'" in notebook.run("own", "nowhere + 1")
+    notebook.run("mean_of")
+    given = f"`double` is defined in the cell that begins `# Doubles a number.`. {FIRST}"
+    assert notebook.run("picture") == f"Nothing to see yet: {given} Then run this cell again."
+    assert given in notebook.run("check", "check(mean_of)")
+    assert "Traceback" in notebook.run("own", "mean_of(1)")
+    notebook.run("double")
+    assert notebook.run("picture") == "drawn 1.0"
+
+
+def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder):
+    """Its kernels know the notebook before any cell was run, so that ``check`` itself may be missing."""
+    notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(STARTUP))
+    missing = f"is defined in the cell that begins `# The set-up.`. {FIRST}"
+    assert notebook.run("check", "check(softmax)") == f"`check` {missing}"
+    assert notebook.run("picture") == f"`requires` {missing}"
+    assert notebook.run("own", "print([n for n in dir() if 'autograder' in n])") == "[]"

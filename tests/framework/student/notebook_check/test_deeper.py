@@ -1,0 +1,77 @@
+"""Tests of ``check(f, deeper=True)`` in a real kernel: in a clone of a course, and elsewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from autograder.authoring.release.validation import record_examples
+from tests.support.mini import CHAPTER, RIGHT, copy_course
+
+pytestmark = pytest.mark.slow
+
+# Right for the visible tables, and wrong for a table of tables.
+FLAT = RIGHT["mean_kelvin"].replace("axis=-1", "axis=1")
+CELLS = {"setup": "import numpy as np\n\nfrom autograder import check, hint", **RIGHT, "mean_kelvin": FLAT}
+DEEPER = "check(mean_kelvin, deeper=True)"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A clone of a course."""
+    return copy_course(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="module")
+def examples(course):
+    """The examples of its chapter."""
+    return record_examples(course, CHAPTER)
+
+
+@pytest.fixture
+def notebook(course, examples, kernels):
+    """The notebook as ``make lab`` sets it up, in a folder of the clone, with a function that is not right in general."""
+    folder = course.root / "attention" / CHAPTER
+    folder.mkdir(parents=True)
+    shutil.copy(examples, folder / "examples.json")
+    notebook = kernels(folder, CELLS)
+    for name in CELLS:
+        notebook.run(name)
+    return notebook
+
+
+def test_one_case_of_the_hidden_checks_is_shown(notebook):
+    """The visible checks pass, and the hidden one fails. Nothing else is shown of it. The saved notebook is the one checked."""
+    shown = notebook.run("check", DEEPER)
+    assert "Well done" in shown
+    assert "Trying new random inputs. This takes a few seconds …" in shown
+    assert "mean_kelvin 0 of 1 check passed ✗ each station has its own mean" in shown
+    assert shown.count("✗") == 1
+    assert re.search(r"celsius = np\.array\(\[\[\[.*mean_kelvin\(celsius\) gave", shown)
+
+    notebook.run("mean_kelvin", RIGHT["mean_kelvin"])
+    assert (
+        "Save the notebook, then check again: the cell of `mean_kelvin` is different in the saved file."
+        in notebook.run("check", DEEPER)
+    )
+    notebook.save(mean_kelvin=RIGHT["mean_kelvin"])
+    assert "`mean_kelvin` also passes all 3 checks with new random inputs." in notebook.run("check", DEEPER)
+
+
+def test_without_the_course_it_says_why_and_what_works(examples, kernels, tmp_path):
+    """A learner's computer has no solutions to compare with. The ordinary check was shown."""
+    folder = tmp_path / CHAPTER
+    folder.mkdir()
+    shutil.copy(examples, folder / "examples.json")
+    notebook = kernels(folder, CELLS)
+    for name in CELLS:
+        notebook.run(name)
+    shown = notebook.run("check", DEEPER)
+    assert "Well done" in shown
+    assert (
+        "The course's checks and solutions are not on this computer, so it works only in a clone of the course."
+        in shown
+    )
+    assert shown.endswith("`check(mean_kelvin)` works here.")
