@@ -179,7 +179,7 @@ class _TimedReferences:
         for value in (value for call, _answer in rehearsed for value in (*call.args, *call.kwargs.values())):
             try:
                 _ = isinstance(value, np.ndarray) or encode_value(value)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
                 return Mistake(where, _PASSES.format(why), about=exercise), []
             if (
