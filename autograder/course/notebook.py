@@ -5,15 +5,20 @@ The JSON is read directly, because importing nbformat takes a second and its val
 
 from __future__ import annotations
 
+import atexit
 import copy
 import json
 import math
 import os
 import re
+import shutil
+import tempfile
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from autograder.base import attempt
@@ -24,13 +29,12 @@ from autograder.sandbox.protocol import CodeCell, encoded_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from autograder.course.course import Course
 
 __all__ = [
-    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
-    "files_beside", "grade_ids", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
+    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "at_home", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "files_beside", "grade_ids", "hidden_files", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
     "other_notebooks", "parse_notebook", "picture_in_words", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
 
@@ -61,6 +65,7 @@ class Cell:
         role: ``"stub"`` for a cell that the student fills in, ``"check"`` for a graded cell after it, otherwise None.
         points: the points in nbgrader's metadata, or None if the cell is not graded.
         tags: Jupyter's cell tags.
+        id: Jupyter's id of the cell, or empty.
     """
 
     index: int
@@ -70,6 +75,7 @@ class Cell:
     role: Role | None = None
     points: float | None = None
     tags: tuple[str, ...] = ()
+    id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,12 @@ class Notebook:
         mentions = Counter(word for cell in code if names for word in names & attempt.identifiers_in(cell.source))
         # The cell that defines a name mentions it as well.
         return frozenset(i for i, own in defined.items() if own is not None and all(mentions[n] == 1 for n in own))
+
+    def anchor(self, exercise: str) -> str:
+        """Return the id of the text above the stub of ``exercise``, else that of the stub. Empty without either."""
+        stub = next(iter(self.stubs(exercise)), None)
+        above = self.cells[stub.index - 1] if stub is not None and stub.index else None
+        return above.id if above is not None and above.kind == "markdown" else stub.id if stub is not None else ""
 
     def stubs(self, exercise: str) -> list[Cell]:
         """Return the stub cells of ``exercise`` in order. There are several if the cell was copied."""
@@ -229,6 +241,52 @@ def files_beside(path: Path) -> list[Path]:
         and not any(part.startswith(".") or part == "__pycache__" for part in p.relative_to(path.parent).parts)
         and p.resolve().is_relative_to(path.parent.resolve())
     ]
+
+
+def hidden_files(checks: Path) -> list[Path]:
+    """Return the files that only grading has: all in the folder next to the file ``checks`` that has the chapter's name."""
+    folder = checks.with_name(checks.stem.removeprefix("test_"))
+    return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
+
+
+@contextmanager
+def at_home(names: Mapping[str, object] | None) -> Iterator[None]:
+    """Run code of a course's solutions in a copy of its notebook's folder. ``names`` are the global names of the code.
+
+    The copy also has the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs where it is.
+    """
+    folder = _copied_folder(str((names or {}).get("__file__", "")))
+    if not folder:
+        yield
+        return
+    before = os.getcwd()  # noqa: PTH109 - called for each call of a reference
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@lru_cache(maxsize=256)
+def _copied_folder(solutions: str) -> str:
+    path = Path(solutions)
+    root = next((p.parent for p in path.parents[:2] if p.name == "solutions"), None)
+    if root is None or not (source := root / "source" / path.stem / f"{path.stem}.ipynb").is_file():
+        return ""
+    checks = root / "tests" / "chapters" / f"test_{path.stem}.py"
+    files = [(p, p.relative_to(source.parent)) for p in files_beside(source)]
+    files += [(p, p.relative_to(checks.with_name(path.stem))) for p in hidden_files(checks)]
+    if not files and not _WRITES.search(path.read_text(encoding="utf-8")):
+        return ""
+    folder = tempfile.mkdtemp(prefix="autograder-solutions-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for file, name in files:
+        Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / name)
+    return folder
+
+
+_WRITES = re.compile(r"\bopen\(|\.(?:write|save|to)\w*\(|\bconnect\(")
 
 
 def metadata_of(document: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -378,6 +436,7 @@ def cell_of(index: int, cell: Json) -> Cell:
         role=role,
         points=_points(nbgrader.get("points")) if True in (nbgrader.get("grade"), nbgrader.get("task")) else None,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        id=text_of(cell.get("id")),
     )
 
 

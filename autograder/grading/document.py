@@ -26,6 +26,7 @@ from autograder.course.notebook import (
     Notebook,
     cell_of,
     files_beside,
+    hidden_files,
     load_source,
     metadata_of,
     notebook_of,
@@ -68,7 +69,7 @@ class ReleasedNotebook:
     Attributes:
         cells: each cell and its JSON by grade id.
         pictures: the sources of the cells that only draw.
-        files: the files next to the notebook that it mentions, by path.
+        files: the files next to the notebook that it mentions, and the hidden ones, by path.
     """
 
     def __init__(
@@ -86,6 +87,8 @@ class ReleasedNotebook:
         path = course.source(chapter)
         document, notebook = load_source(path)
         files = {str(p.relative_to(path.parent)): p.read_bytes() for p in _mentioned(path, notebook)}
+        checks = course.checks(chapter)
+        files |= {str(p.relative_to(checks.with_name(chapter))): p.read_bytes() for p in hidden_files(checks)}
         return cls(document, notebook, files)
 
 

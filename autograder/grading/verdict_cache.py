@@ -13,7 +13,7 @@ import autograder
 from autograder.base.files import write_atomically
 from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.course.course import Course
-from autograder.course.notebook import files_beside, load_source
+from autograder.course.notebook import files_beside, hidden_files, load_source
 from autograder.course.secret import course_secret
 from autograder.grading.meaning import Meanings, meaning_of
 from autograder.sandbox.protocol import CellOutcome, StudentError
@@ -125,7 +125,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     source, checks = course.source(chapter), course.checks(chapter)
     # A check file imports modules from its own folder. The checks of other chapters do not matter.
     helpers = sorted(p for p in checks.parent.glob("*.py") if not p.name.startswith("test_"))
-    beside = files_beside(source)
+    beside = [*files_beside(source), *hidden_files(checks)]
     solutions = _solutions(course, chapter, [checks, *beside, *helpers])
     # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent

@@ -24,6 +24,7 @@ import numpy as np
 from autograder.base.attempt import python_name
 from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
+from autograder.course.notebook import at_home
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.sandbox.guest.failures import bases_of, loop_around, shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
@@ -31,7 +32,7 @@ from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.values import changed_arguments, copy_argument, copy_arguments, normalize_result
 
-__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "time_limit"]
+__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "home_of", "time_limit"]
 
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
@@ -109,7 +110,7 @@ class FunctionSession:
         own = next(
             (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
         )
-        home = (_home(own) if own is not None else None) or self._names
+        home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
         here = {
             k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
@@ -186,7 +187,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
-            with _memory(call.memory_mb), self._time_limit(stuck):
+            with at_home(home_of(own)), _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -270,7 +271,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
 
 def _own_frame(error: BaseException, function: Callable[..., Value]) -> TracebackType | None:
     """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
-    names = _home(function)
+    names = home_of(function)
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -282,7 +283,7 @@ def _own_frame(error: BaseException, function: Callable[..., Value]) -> Tracebac
     return found
 
 
-def _home(function: Callable[..., Value]) -> Mapping[str, Value] | None:
+def home_of(function: Callable[..., Value]) -> Mapping[str, Value] | None:
     """Return the global names of a function, or of the methods of a class."""
     if not isinstance(function, type):
         return getattr(function, "__globals__", None)

@@ -20,9 +20,10 @@ from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_er
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
+from autograder.course.notebook import at_home
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.functions import FunctionSession
+from autograder.judging.functions import FunctionSession, home_of
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Call, Source, StudentError
@@ -348,15 +349,23 @@ class ReferenceProxy:
                 function = partial(copy_argument(Source(call.probe, "probe")), function)
             with np.errstate(all="ignore"):
                 kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
-                args = [copy_argument(value, self._functions.__getitem__) for value in call.args]
-                value = normalize_result(function(*args, **kwargs))
+                args = [copy_argument(value, self._named) for value in call.args]
+                with at_home(home_of(self._functions[call.function])):
+                    value = normalize_result(function(*args, **kwargs))
             again = partial(self.answer, _taking_all(call, _ITEMS_OF_A_REFERENCE))
             self._known[key] = _with_rest(value, again, _ITEMS_OF_A_REFERENCE)
         return copy_value(self._known[key])
 
+    def _named(self, name: str) -> Value:
+        return self._functions[name] if name in self._functions else self[name]
+
     def __getitem__(self, name: str) -> Value:
         for function in self._functions.values():
-            if not isinstance(function, type) and not inspect.signature(function).parameters:
+            if (
+                hasattr(function, "__globals__")
+                and not isinstance(function, type)
+                and not inspect.signature(function).parameters
+            ):
                 answers = function()
                 if isinstance(answers, dict) and name in answers:
                     return answers[name]

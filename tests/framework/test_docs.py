@@ -215,6 +215,7 @@ ELSEWHERE = {
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
+    "forget": "it removes a student that other commands need: tests/framework/extras/privacy",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
     "start": "it needs a course to hand out: tests/framework/extras/watch",
     "watch": "it waits for somebody: tests/framework/extras/watch",
@@ -438,6 +439,7 @@ def test_shown_commands_run(reader, monkeypatch):
     """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
+    (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
         config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}

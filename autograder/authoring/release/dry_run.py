@@ -18,6 +18,7 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course.course import Course, failure
+from autograder.course.notebook import hidden_files
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy
 from autograder.judging.time_limit import OutOfTimeError, time_limit
@@ -111,15 +112,18 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         yield Mistake("", str(error))
 
 
-def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
-    """Return why the reference fails each check, by exercise and check. Empty if it passes."""
+def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], tuple[str, object]]:
+    """Return why the reference fails each check, by exercise and check ("" if it passes), and the keys of the check's calls."""
     references = _TimedReferences(checks)
-    failures = {}
+    failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
-            with _quiet():
-                mistake, _ = references.try_check(exercise, check, file)
-            failures[exercise, check.name] = mistake.what if mistake is not None else ""
+            try:
+                with _quiet():
+                    mistake, calls = references.try_check(exercise, check, file)
+                failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
+            except Exception as error:  # noqa: BLE001 - such as an argument that is too large
+                failures[exercise, check.name] = str(error) or type(error).__name__, None
     return failures
 
 
@@ -180,6 +184,16 @@ class _TimedReferences:
             except TypeError as error:
                 why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
                 return Mistake(where, _PASSES.format(why), about=exercise), []
+            if (
+                check.visible
+                and type(value) is str
+                and value in [p.name for p in hidden_files(self.course.checks(self.checks.chapter))]
+            ):
+                return Mistake(
+                    where,
+                    f"it is visible, but students do not have the hidden file {value}. Hide the check.",
+                    about=exercise,
+                ), []
         return None, [call_key(call) for call, _answer in rehearsed]
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:

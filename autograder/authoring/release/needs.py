@@ -10,7 +10,7 @@ from autograder.authoring.release.problems import Mistake, SourceNotebook, calle
 from autograder.base import attempt
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course
-from autograder.course.notebook import MAY_FAIL, Cell, files_beside
+from autograder.course.notebook import MAY_FAIL, Cell, files_beside, hidden_files
 from autograder.grading.imports import modules_of
 from autograder.sandbox.packages import PackageMissing
 
@@ -33,6 +33,12 @@ def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Itera
         yield from _imports(source, course, chapter, there)
     yield from _files(source, course, chapter)
     yield from _size(course, chapter)
+    both = {p.name for p in files_beside(course.source(chapter))} & {
+        p.name for p in hidden_files(course.checks(chapter))
+    }
+    for name in sorted(both):
+        what = f"there is another {name} in source/{chapter}, which students have. Give the hidden file another name."
+        yield Mistake(f"tests/chapters/{chapter}/{name}", what, about=name)
 
 
 def _size(course: Course, chapter: str) -> Iterator[Mistake]:

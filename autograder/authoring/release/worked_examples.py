@@ -12,6 +12,8 @@ from contextlib import suppress
 import numpy as np
 
 from autograder.base.foreign import Value
+from autograder.course.notebook import at_home
+from autograder.judging.functions import home_of
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 
 __all__ = ["examples_note", "wrong_calls", "wrong_examples", "wrong_sessions"]
@@ -95,7 +97,8 @@ def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -
 def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]) -> Value:
     """Call ``function``. Positional arguments have their place as the key."""
     named = {key: value for key, value in arguments.items() if isinstance(key, str)}
-    return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
+    with at_home(home_of(function)):
+        return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
 
 
 def _calls(name: str, text: str) -> Iterator[_Example]:
@@ -166,7 +169,7 @@ def wrong_sessions(
     runner.report_unexpected_exception = note_error  # type: ignore[method-assign, assignment]
     test = doctest.DocTest(examples, names, name, None, 0, docstring)
     try:
-        with time_limit(seconds):
+        with time_limit(seconds), at_home(home_of(function)):
             runner.run(test, out=lambda _text: None)
     except OutOfTimeError:
         failures.append((1, f"the docstring's >>> examples do not finish within {seconds:g} s."))

@@ -23,7 +23,7 @@ from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.classroom.delivery import FeedbackWriter
 from autograder.course.course import Course
-from autograder.course.notebook import NotebookError, files_beside, read_bytes
+from autograder.course.notebook import NotebookError, files_beside, hidden_files, read_bytes
 from autograder.course.secret import VARIABLE, course_secret
 from autograder.extras.cluster import ClusterError
 from autograder.extras.cluster import worker as on_worker
@@ -66,6 +66,7 @@ def pack_course(course: Course) -> bytes:
         found = (path for path in (root / folder).rglob("*") if path.is_file())
         files += [path for path in found if kinds is None or path.suffix in kinds]
     files += [path for chapter in course.chapters for path in files_beside(course.source(chapter))]
+    files += [path for chapter in course.chapters for path in hidden_files(course.checks(chapter))]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(files):

@@ -118,13 +118,17 @@ Step = CallStep | VariableStep | AssertStep
 
 @dataclass(frozen=True, slots=True)
 class CheckExample:
-    """One visible check: its title, its points, the checks that must pass first, and its steps."""
+    """One visible check: its title, its points, the checks that must pass first, and its steps.
+
+    A check that raises ``CheckFailed`` itself has a ``source``, which is run instead of its steps.
+    """
 
     name: str
     title: str
     points: float
     after: tuple[str, ...]
     steps: tuple[Step, ...]
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,7 @@ class ExerciseExamples:
         right: the outcomes of a correct solution, or empty if they were not recorded.
         stars: the difficulty, or 0 if unknown.
         minutes: the expected time, or 0 if unknown.
+        cell: the id of the cell where the exercise begins, or empty if unknown.
         sealed: obfuscated solutions. See ``alternatives`` and ``solution``.
         wrong_answers: known wrong answers of a quiz that is judged immediately.
     """
@@ -194,6 +199,7 @@ class ExerciseExamples:
     right: tuple[RecordedAnswer, ...] = ()
     stars: int = 0
     minutes: int = 0
+    cell: str = ""
     sealed: str = ""
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
@@ -299,6 +305,7 @@ def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
         right=tuple(_outcome(entry) for entry in data.get("right") or ()),
         stars=int(data.get("stars") or 0),
         minutes=int(data.get("minutes") or 0),
+        cell=str(data.get("cell") or ""),
         sealed=str(data.get("sealed") or ""),
         wrong_answers=tuple(WrongAnswer(**wrong) for wrong in judged.get("wrong", ())),
     )
@@ -312,7 +319,9 @@ def _check(data: dict[str, Json]) -> CheckExample:
             if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
                 raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
     after = tuple(str(name) for name in data.get("after") or ())
-    return CheckExample(str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps)
+    return CheckExample(
+        str(data["name"]), str(data["title"]), float(data.get("points", 0)), after, steps, str(data.get("source", ""))
+    )
 
 
 def _step(data: dict[str, Json]) -> Step:

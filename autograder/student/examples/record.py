@@ -114,7 +114,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     for name, spec in checks.specs.items():
         entry = _exercise(checks, spec, judged=audience == "self-learners")
         stars, minutes = _effort(read, name) if read else (0, 0)
-        entry |= {"stars": stars, "minutes": minutes}
+        entry |= {"stars": stars, "minutes": minutes, "cell": read.anchor(name) if read else ""}
         if solutions != "never":
             others = [a for a in alternatives if a.exercise == name and a.worth_reading]
             sources = [(a.note, solution_source(a.function, name)) for a in others]
@@ -176,7 +176,8 @@ def _judged(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, str]:
 def _written(check: CheckSpec, recorders: Mapping[str, _Recorder]) -> dict[str, Json]:
     after = [name for name in check.after if name in recorders]
     about = {"name": check.name, "title": check.title, "points": check.points, "after": after}
-    return about | {"steps": recorders[check.name].steps}
+    source = {"source": recorders[check.name].source} if recorders[check.name].source else {}
+    return about | {"steps": recorders[check.name].steps} | source
 
 
 def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Recorder:
@@ -184,10 +185,59 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
     with observing(recorder.assertion):
         replace(checks, shrinks=False).run_check(spec.name, check.name, recorder)
     recorder.record_parts()
-    if not any("assert" in step for step in recorder.steps):
-        why = "is visible but makes no assertion that can be recorded. Use autograder's assertions."
+    asserts = any("assert" in step for step in recorder.steps)
+    recorder.source = _source_of(checks, spec, check, recorder.where, helpers=not asserts)
+    if not recorder.source and not asserts:
+        why = (
+            "is visible but makes no assertion that can be recorded. Use autograder's assertions, or raise CheckFailed."
+        )
         raise CourseError(f"{recorder.where} {why}")
     return recorder
+
+
+def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str, *, helpers: bool) -> str:
+    """Return the source of a check that raises ``CheckFailed`` itself, with what it needs from its file. Else return "".
+
+    With ``helpers``, the check's helpers may raise it instead. Raises ``CourseError`` if a notebook cannot run it.
+    """
+    code = inspect.unwrap(getattr(checks.classes[spec.name], check.name)).__code__
+    tree = ast.parse(checks.course.checks(checks.chapter).read_text(encoding="utf-8"))
+    methods = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == check.name)
+    method = next(
+        (m for m in methods if code.co_firstlineno in {m.lineno, *(d.lineno for d in m.decorator_list)}), None
+    )
+    if method is None:
+        return ""
+    marks, method.decorator_list = method.decorator_list, []
+    kept = [False] * len(tree.body)
+    used = _names_in(method, ast.Load)
+    while more := [i for i, s in enumerate(tree.body) if not kept[i] and _names_in(s, ast.Store) & used]:
+        for place in more:
+            kept[place] = True
+            used |= _names_in(tree.body[place], ast.Load)
+    parts = [s for s, is_kept in zip(tree.body, kept, strict=True) if is_kept]
+    raised = [n for part in (method, *(parts if helpers else ())) for n in ast.walk(part) if isinstance(n, ast.Raise)]
+    if not any("CheckFailed" in ast.unparse(n) for n in raised):
+        return ""
+    if [a.arg for a in method.args.args] != ["self", "student"] or len(marks) > 1:
+        why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture student."
+        raise CourseError(f"{where} {why} Compare with agrees in another check, or hide this one.")
+    for statement in (s for s in parts if isinstance(s, ast.Import | ast.ImportFrom)):
+        statement.names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
+        if "solutions" in ast.unparse(statement):
+            raise CourseError(
+                f"{where} is visible and raises CheckFailed, so a notebook runs it. It may not import the solutions."
+            )
+    return "\n\n".join(map(ast.unparse, [*parts, method]))
+
+
+def _names_in(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
+    """Return the names that a statement loads, or with ``ast.Store`` those that it binds at its top level."""
+    if context is ast.Store and isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if context is ast.Store and isinstance(statement, ast.Import | ast.ImportFrom):
+        return {a.asname or a.name.partition(".")[0] for a in statement.names}
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
 
 
 MAX_PARTS = 1000  # a larger container is only recorded as a whole
@@ -197,7 +247,7 @@ class _Recorder(Outcomes):
     """Takes the place of the ``student`` fixture: returns the reference's results and records calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
-        self.where = where
+        self.where, self.source = where, ""
         self.steps: list[dict[str, Json]] = []
         self.calls: list[Call | str] = []  # one for each call or variable step
         self._checks = checks
@@ -291,7 +341,7 @@ class _Recorder(Outcomes):
             )
         step: dict[str, Json] = {"assert": name, "actual": place, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
-        if name == "matches":
+        if name in {"matches", "same_plot"}:
             # Only arrays and containers are identified by identity. There is only one True, and comparing an answer with
             # itself would always pass.
             own = self._place(expected) if isinstance(expected, np.ndarray | tuple | list | dict) else None

@@ -80,6 +80,11 @@ class RecordedChecks:
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
         """Run the steps of one check. Raises the error of the first step that fails."""
+        if source := self._checks[exercise, check].source:
+            names: dict[str, Value] = {}
+            exec(compile(source, f"<{check}>", "exec"), names)  # noqa: S102 - the author's own check
+            names[check](None, student)
+            return
         results: list[Value] = []
         failures: list[CheckFailed] = []
         for step in self._checks[exercise, check].steps:

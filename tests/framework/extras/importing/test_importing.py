@@ -170,12 +170,12 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
         ),
         (
             {"cells": [SOLVED, cell("code", "assert y == x", grade_id="t", grade=True, points=1)]},
-            "None of its tests can be imported. Nothing was written.",
+            "Its own solutions and tests do not run: cell 2 (t): NameError: name 'y' is not defined. Nothing was written.",
         ),
         (
             {"cells": [cell("code", "### BEGIN SOLUTION\nx = 1 / 0\n### END SOLUTION", grade_id="a", solution=True),
                        cell("code", "assert x == 1", grade_id="t", grade=True, points=1)]},
-            "Its own solutions and tests do not run: solutions/n.py cannot be imported: line 3: ZeroDivisionError: division by zero.",
+            "Its own solutions and tests do not run: cell 1 (a): ZeroDivisionError: division by zero. Nothing was written.",
         ),
     ],
 )  # fmt: skip
