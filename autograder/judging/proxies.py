@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -361,11 +362,8 @@ class ReferenceProxy:
 
     def __getitem__(self, name: str) -> Value:
         for function in self._functions.values():
-            if (
-                hasattr(function, "__globals__")
-                and not isinstance(function, type)
-                and not inspect.signature(function).parameters
-            ):
+            built_in = isinstance(function, type | BuiltinFunctionType) or not callable(function)
+            if not built_in and not inspect.signature(function).parameters:
                 answers = function()
                 if isinstance(answers, dict) and name in answers:
                     return answers[name]
