@@ -12,7 +12,7 @@ from traitlets import Dict, Enum, Instance, List, TraitType
 from traitlets.config import Configurable
 
 from autograder.course.course import load_course
-from autograder.extras.config.settings import settings_of
+from autograder.extras.config import settings_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

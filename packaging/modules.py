@@ -30,6 +30,7 @@ WHOLE = (
     "autograder/judging/items_probe.txt",
     "autograder/pages/card.css",
     "autograder/student/interactive.css",
+    "autograder/student/startup.txt",
     "autograder/student/interactive.js",
     "autograder/py.typed",
 )

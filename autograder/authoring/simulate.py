@@ -92,7 +92,7 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
         return collector.function_source(code)
     answers = code()
     text = _assignments(answers)
-    return text if _is_literal(text) else collector.answers_source(code, list(answers))
+    return text if len(text) < 10_000 and _is_literal(text) else collector.answers_source(code, list(answers))
 
 
 @lru_cache(maxsize=256)

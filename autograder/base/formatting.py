@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 
-__all__ = ["join_words", "number", "pluralize", "points", "with_article"]
+__all__ = ["duration", "join_words", "number", "pluralize", "points", "with_article"]
 
 
 def number(value: float) -> str:
@@ -21,6 +22,14 @@ def pluralize(count: float, noun: str) -> str:
     """Return ``count`` with its noun: ``1 point``, ``2 points``, ``0.5 points``."""
     shown = number(count)
     return f"{shown} {noun}" if shown == "1" else f"{shown} {noun}s"
+
+
+def duration(time: dt.timedelta) -> str:
+    """Return a length of time in its largest unit that fits: ``2 days``, ``36 hours``, ``90 minutes``."""
+    seconds = time.total_seconds()
+    units = (("day", 86_400), ("hour", 3600))
+    unit, size = next(((unit, size) for unit, size in units if seconds % size == 0), ("minute", 60))
+    return pluralize(seconds / size, unit)
 
 
 def points(score: float, worth: float) -> str:

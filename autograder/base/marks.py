@@ -101,9 +101,9 @@ class SubmissionMarks:
 
     @property
     def has_manual_entries(self) -> bool:
-        """Whether the mark has a part that the checks did not compute: a comment, a penalty, or manual or extra points."""
+        """Whether the mark has a part that the checks did not compute: a comment, a penalty, an extension, or manual or extra points."""
         marks = any(cell.by_hand is not None or cell.extra or cell.needs_manual_grade for cell in self.cells)
-        return marks or bool(self.comments or self.penalty)
+        return marks or bool(self.comments or self.penalty or self.extension)
 
     def seconds_late(self, due: dt.datetime | None) -> float:
         """Return how long after ``due`` and the student's extension the work was submitted, or 0 if that is not known."""
@@ -112,9 +112,10 @@ class SubmissionMarks:
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)
 
     def equals(self, other: SubmissionMarks) -> bool:
-        """Return whether both have the same marks, comments and penalty, in any order."""
+        """Return whether both have the same marks, comments, penalty and extension, in any order."""
         same_comments = dict(self.comments) == dict(other.comments)
-        return same_comments and (self.by_cell, self.penalty) == (other.by_cell, other.penalty)
+        mine, theirs = ((one.by_cell, one.penalty, one.extension) for one in (self, other))
+        return same_comments and mine == theirs
 
 
 def automatic_marks(verdict: Verdict) -> SubmissionMarks:

@@ -16,7 +16,11 @@ from collections.abc import Callable, Sequence
 
 from traitlets.config import Config
 
-__all__ = ["USE", "configure", "grades_confined", "preprocessor_steps", "records_examples"]
+__all__ = [
+    "PENALTY", "USE", "configure", "grades_confined", "preprocessor_steps", "records_examples", "set_late_penalty",
+]  # fmt: skip
+
+PENALTY = "autograder.nbgrader.late_penalty.PenaltyPerDay"  # the plugin for ``c.Course.late_penalty``
 
 # The lines of a course's nbgrader_config.py.
 USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_config(), load_subconfig)")
@@ -56,6 +60,14 @@ def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
     """
     config.merge(preprocessor_steps())
     load_subconfig("course_config.py")
+    set_late_penalty(config)
+
+
+def set_late_penalty(config: Config) -> None:
+    """Let nbgrader compute late penalties as ``c.Course.late_penalty`` says, unless another plugin is configured."""
+    own = config.get("AssignLatePenalties", {})
+    if config.get("Course", {}).get("late_penalty") and "plugin_class" not in own:
+        config.merge(Config(AssignLatePenalties={"plugin_class": PENALTY}))
 
 
 def records_examples(config: Config) -> bool:

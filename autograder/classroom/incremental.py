@@ -133,6 +133,10 @@ class RunState:
         """Return whether the last line was written with the current checks, solutions and settings."""
         return student in self._lines
 
+    def was_entered(self, student: str) -> bool:
+        """Return whether an earlier run entered a mark for ``student``."""
+        return bool((self.line(student) or {}).get("row"))
+
     def was_stopped(self, job: Job) -> bool:
         """Return whether an earlier run graded the notebook and was stopped before it entered the mark."""
         return self.line(str(job.student)) is None and bool(self.cache.load_parts(self._bytes(job)))
@@ -158,6 +162,13 @@ class RunState:
             # The stored verdict warns about a page that was kept until now. Without "back" the next run drops that warning.
             back = None if line.get("kept") else _signature(self.returned(job))
             self._lines[str(job.student)] = line = {**line, "back": back}
+            self._append([_line(line)])
+
+    def note_mark(self, student: str, mark: float | None) -> None:
+        """Record that another command changed the mark of ``student`` in the gradebook, and said so in the log."""
+        book = read_chapter(self.url, self.chapter, [student]) if self.url else None
+        if book is not None and (line := self._lines.get(student)) is not None:
+            self._lines[student] = line = {**line, "mark": mark, "row": book.rows.get(student)}
             self._append([_line(line)])
 
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:

@@ -38,6 +38,7 @@ HANDED_IN_AGAIN = "submitted again"
 COURSE_CHANGED = "the checks, the solutions or the settings of the course changed"
 LATE = "the late penalty changed"
 BY_HAND = "changed manually in the gradebook"
+EXTENDED = "an extension of {time} was granted"
 OTHERWISE = "graded again, with a different result"
 
 
@@ -84,6 +85,8 @@ class MarkChange:
         more = [f"and {len(self.checks) - 3} more"] if len(self.checks) > 3 else []
         checks = "; ".join([*map(str, self.checks[:3]), *more])
         moved = f"{before} → {after} of {pluralize(self.worth, 'point')}: {self.why}"
+        if self.before == self.after:  # an extension that changed no mark
+            moved = self.why
         return f"{moved} ({checks})" if checks else moved
 
     def to_json(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
 from autograder.classroom.gradebook.database import require_sound
 from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.people import known_students
 from autograder.classroom.incremental import RunState, hold_run_lock
 from autograder.classroom.watchers import (
     MarkChangeLog,
@@ -37,6 +38,10 @@ from autograder.sandbox.confinement import Confinement
 
 __all__ = ["Terminated", "grade_class", "handed_in", "outcomes_of", "rejections_of", "undecodable_paths"]
 
+REMOVED = (
+    "{student} was removed from the gradebook, so nothing was graded and no mark was entered. Remove the submission too "
+    "(`autograder forget {student}`), or enter the student again (`nbgrader db student add {student}`) and grade again."
+)
 _MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
 
@@ -96,11 +101,14 @@ def grade_class(
     verdicts = undecodable_paths(jobs, chapter, points_of(released))
     verdicts |= state.unchanged([job for job in jobs if job not in verdicts])
     report = on_verdict or (lambda _verdict: None)
-    for verdict in verdicts.values():
-        report(verdict)
     new = [job for job in jobs if job not in verdicts]
     if new and url is not None:
         require_sound(url)
+        for job in _removed(state, url, chapter, new):
+            verdicts[job] = ungradable(job, REMOVED.format(student=job.student), chapter, points_of(released))
+        new = [job for job in new if job not in verdicts]
+    for verdict in verdicts.values():
+        report(verdict)
     with _ending_well() as ending, hold_run_lock(course, chapter):
         before = marks_of(url, chapter, [str(job.student) for job in new])
         pages = pages.with_marks(before)
@@ -181,6 +189,20 @@ def _ending_well() -> Iterator[_Ending]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
+    """Return the ``jobs`` of students whose marks were entered before, and whom somebody removed from the gradebook since.
+
+    If all are gone, it is another gradebook, and they are entered again.
+    """
+    before = [job for job in jobs if state.was_entered(str(job.student))]
+    known = known_students(url, chapter) if before else None
+    return (
+        [job for job in before if str(job.student) not in known.students]
+        if known is not None and known.students
+        else []
+    )
 
 
 def _written(path: str) -> str:

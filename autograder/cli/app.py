@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.cli.authoring import audit, examples, new, release, stubs
+from autograder.cli.authoring import audit, examples, new, release
 from autograder.cli.commands import CommandGroup
-from autograder.cli.courses import roster
-from autograder.cli.grading import check, feedback, grade, log
+from autograder.cli.grading import check, feedback, grade, log, roster
 from autograder.cli.student import start
 
 __all__ = ["app"]
@@ -36,4 +35,4 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
 
 app.add_section("To learn", [start, check])
 app.add_section("To teach", [release, grade, feedback, log, roster])
-app.add_section("To write and maintain a course", [new, stubs, audit, examples])
+app.add_section("To write and maintain a course", [new, audit, examples])

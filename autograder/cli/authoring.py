@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from autograder.base.formatting import join_words
 from autograder.cli import commands
 from autograder.cli.output import echo_status
 from autograder.course.course import Course, load_course
@@ -20,7 +19,7 @@ from autograder.course.course import Course, load_course
 if TYPE_CHECKING:
     from autograder.authoring.audit import ChapterAudit
 
-__all__ = ["audit", "examples", "new", "release", "stubs"]
+__all__ = ["audit", "examples", "new", "release"]
 
 
 # Help texts that are too long for the line of their option.
@@ -51,28 +50,6 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
         click.echo(f"  autograder release {chapter}")
         click.echo("  autograder new-exercise NAME --chapter CHAPTER")
         click.echo("Its README.md explains the folders.")
-
-
-@click.command()
-@commands.chapters_argument
-@commands.course_option
-def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
-    from autograder.authoring.scaffold.stubs import update_stubs
-
-    with commands.friendly_errors():
-        course = load_course(course_folder)
-        left: list[str] = []
-        for chapter in commands.selected_chapters(course, chapters, everything=not chapters):
-            renewed = update_stubs(course, chapter)
-            left += renewed.left
-            if renewed.changed:
-                click.echo(f"{chapter}: {join_words(renewed.changed)} updated.")
-            elif not renewed.left:
-                click.echo(f"{chapter}: every stub already matches its reference.")
-        for sentence in left:
-            click.echo(sentence, err=True)
-        raise Exit(1 if left else 0)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Commands that grade notebooks, of a class or individual files, and commands about the marks that were entered."""
+"""Commands that grade notebooks, of a class or individual files, and commands about the class list and the marks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
 
-__all__ = ["check", "feedback", "grade", "log"]
+__all__ = ["check", "feedback", "grade", "log", "roster"]
 
 # Printed if no installed distribution has a grader for a cluster.
 _NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
@@ -201,6 +201,24 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             )
         if not moves:
             output.echo_status(f"No mark has changed: {LOG_NAME} has no entry.")
+
+
+@click.command()
+@click.argument("file", metavar="STUDENTS.csv", type=commands.PATH)
+@commands.course_option
+def roster(file: Path, *, course_folder: Path | None) -> None:
+    """Check a class list and enter it in the gradebook. A list with an error is not entered at all."""
+    from autograder.classroom.gradebook.people import enter_roster, read_roster
+
+    with commands.report_errors():
+        course = load_course(course_folder)
+        people, ignored = read_roster(file)
+        new, changed = enter_roster(course, people)
+        if ignored:
+            output.echo_status(f"Ignored: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
+        output.echo_status(
+            f"{pluralize(len(people), 'student')} in {file}: {new} added to the gradebook, {changed} changed."
+        )
 
 
 def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:

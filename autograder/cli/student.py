@@ -20,7 +20,7 @@ __all__ = ["app", "start"]
 
 # A student who types one of these has probably read a page for instructors, so the message says how to install them.
 INSTRUCTORS = {
-    "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "collect", "gradescope", "audit", "examples", "doctor",
+    "site", "release", "grade", "feedback", "marks", "report", "export", "export-student", "extend", "forget", "log", "roster", "collect", "gradescope", "audit", "examples", "doctor",
     "config", "demo", "new", "new-exercise", "stubs", "import",
 }  # fmt: skip
 

@@ -129,6 +129,10 @@ class Course(Configurable):
         "latest",
         help="Which notebook counts if a student submits several: the last one, or the one with the best mark after late penalties.",
     ).tag(config=True)
+    late_penalty = Dict(
+        help="What a late submission loses: `per_day` is the share of its points (from 0 to 1) for each started day, and `at_most` the "
+        "largest share (default 1). Empty for no penalty, or for a plugin of your own in c.AssignLatePenalties.plugin_class.",
+    ).tag(config=True)
     missing_marks = Enum(
         ["blank", "zero"],
         "blank",
@@ -195,6 +199,16 @@ class Course(Configurable):
                 wanted = "a dictionary of whole numbers from 0 to 100"
                 self._refuse(proposal, f"{wanted}, and that of {name!r} is {count!r}")
         return {**AT_LEAST, **proposal["value"]}
+
+    @validate("late_penalty")  # type: ignore[untyped-decorator]
+    def _check_late_penalty(self, proposal: Bunch) -> Value:
+        for name, share in proposal["value"].items():
+            self._require_key(proposal, name, {"per_day": 0.0, "at_most": 1.0})
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
+        if proposal["value"] and "per_day" not in proposal["value"]:
+            self._refuse(proposal, "a dictionary with the key per_day")
+        return proposal["value"]
 
     def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
         if name not in known:

@@ -65,6 +65,7 @@ class Cell:
         role: ``"stub"`` for a cell that the student fills in, ``"check"`` for a graded cell after it, otherwise None.
         points: the points in nbgrader's metadata, or None if the cell is not graded.
         tags: Jupyter's cell tags.
+        id: Jupyter's id of the cell, or empty.
     """
 
     index: int
@@ -74,6 +75,7 @@ class Cell:
     role: Role | None = None
     points: float | None = None
     tags: tuple[str, ...] = ()
+    id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,12 @@ class Notebook:
         mentions = Counter(word for cell in code if names for word in names & attempt.identifiers_in(cell.source))
         # The cell that defines a name mentions it as well.
         return frozenset(i for i, own in defined.items() if own is not None and all(mentions[n] == 1 for n in own))
+
+    def anchor(self, exercise: str) -> str:
+        """Return the id of the text above the stub of ``exercise``, else that of the stub. Empty without either."""
+        stub = next(iter(self.stubs(exercise)), None)
+        above = self.cells[stub.index - 1] if stub is not None and stub.index else None
+        return above.id if above is not None and above.kind == "markdown" else stub.id if stub is not None else ""
 
     def stubs(self, exercise: str) -> list[Cell]:
         """Return the stub cells of ``exercise`` in order. There are several if the cell was copied."""
@@ -428,6 +436,7 @@ def cell_of(index: int, cell: Json) -> Cell:
         role=role,
         points=_points(nbgrader.get("points")) if True in (nbgrader.get("grade"), nbgrader.get("task")) else None,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        id=text_of(cell.get("id")),
     )
 
 

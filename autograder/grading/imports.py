@@ -11,7 +11,7 @@ from autograder.base import attempt
 from autograder.base.errors import CourseError
 from autograder.base.formatting import join_words
 from autograder.course.course import CONFIG_NAME, Course
-from autograder.course.notebook import Cell
+from autograder.course.notebook import MAY_FAIL, Cell
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.submission import Submission
 from autograder.sandbox.packages import top_level_paths
@@ -51,15 +51,17 @@ class AllowedImports:
     course: Course
     chapter: str
     names: frozenset[str]
+    may_fail: frozenset[str]  # the sources of cells whose error is meant to be seen
 
     @classmethod
     def of(cls, course: Course, chapter: str, released: ReleasedNotebook) -> AllowedImports:
         """Return the allowed imports of a chapter. Raises ``CourseError`` if a cell of the course imports anything else."""
         beside = {PurePosixPath(path).stem for path in released.files if path.endswith(".py")}
-        found = cls(course, chapter, modules_of(course) | beside)
+        may_fail = frozenset(cell.source for cell in released.notebook.cells if MAY_FAIL in cell.tags)
+        found = cls(course, chapter, modules_of(course) | beside, may_fail)
         given: dict[str, list[str]] = {}
         for number, cell in enumerate((c for c in released.notebook.cells if c.kind == "code"), 1):
-            for module in found._unlisted(cell.source) if cell.role is None else ():
+            for module in found._unlisted(cell.source) if cell.role is None and cell.source not in may_fail else ():
                 given.setdefault(module, []).append(_place(cell, number))
         if given:
             places = join_words(list(dict.fromkeys(place for cells in given.values() for place in cells)))
@@ -76,7 +78,8 @@ class AllowedImports:
     def failed_cell(self, submission: Submission) -> str:
         """Return why a submission gets no mark: a cell of the course failed at an import. Empty if none did."""
         code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
-        given = {c.index: _place(c, number) for number, c in enumerate(code, 1) if submission.is_handed_out(c)}
+        numbered = ((number, c) for number, c in enumerate(code, 1) if c.source not in self.may_fail)
+        given = {c.index: _place(c, number) for number, c in numbered if submission.is_handed_out(c)}
         for outcome in submission.cells:
             error = outcome.error
             if error is None or error.type != "ModuleNotFoundError" or outcome.index not in given:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -349,16 +350,20 @@ class ReferenceProxy:
                 function = partial(copy_argument(Source(call.probe, "probe")), function)
             with np.errstate(all="ignore"):
                 kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
-                args = [copy_argument(value, self._functions.__getitem__) for value in call.args]
+                args = [copy_argument(value, self._named) for value in call.args]
                 with at_home(home_of(self._functions[call.function])):
                     value = normalize_result(function(*args, **kwargs))
             again = partial(self.answer, _taking_all(call, _ITEMS_OF_A_REFERENCE))
             self._known[key] = _with_rest(value, again, _ITEMS_OF_A_REFERENCE)
         return copy_value(self._known[key])
 
+    def _named(self, name: str) -> Value:
+        return self._functions[name] if name in self._functions else self[name]
+
     def __getitem__(self, name: str) -> Value:
         for function in self._functions.values():
-            if not isinstance(function, type) and not inspect.signature(function).parameters:
+            built_in = isinstance(function, type | BuiltinFunctionType) or not callable(function)
+            if not built_in and not inspect.signature(function).parameters:
                 answers = function()
                 if isinstance(answers, dict) and name in answers:
                     return answers[name]

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.base.foreign import Json
-from autograder.base.formatting import join_words, number, pluralize, points
+from autograder.base.formatting import duration, join_words, number, pluralize, points
 from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict, Verdict
@@ -38,6 +38,7 @@ class Marking:
         rows: the rows of the table, one for each cell with a mark.
         before_penalty: the score before the late penalty. Empty without a penalty.
         penalty: the late penalty. Empty if there is none.
+        extension: how much more time the student had. Empty if none.
         waiting: the sentence about cells that still need manual grading. Empty if there are none.
         notes: manual marks and comments, by cell.
         has_manual_marks: whether any part of the score was given manually.
@@ -48,6 +49,7 @@ class Marking:
     rows: tuple[dict[str, str], ...]
     before_penalty: str
     penalty: str
+    extension: str
     waiting: str
     notes: Mapping[str, Sequence[str | Markup]]
     has_manual_marks: bool
@@ -78,6 +80,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         tuple(rows),
         points(marks.score, marks.max_score) if marks.penalty else "",
         number(marks.penalty) if marks.penalty else "",
+        duration(marks.extension) if marks.extension else "",
         f"Your instructor still has to grade {waiting}, so these points may change." if waiting else "",
         notes,
         any(mark.by_hand is not None or mark.extra for mark in marks.cells),
@@ -152,7 +155,8 @@ def feedback_page(
     located = [exercise.located for exercise in verdict.exercises if exercise.located is not None]
     room, typed, code = MAX_PROSE, MAX_TYPED, 0
     cells: list[dict[str, Any]] = []
-    titles, section = {}, ""
+    titles: dict[str, str] = {}
+    section = ""
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
         if cell.kind != "code":

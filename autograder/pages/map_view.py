@@ -21,13 +21,14 @@ WORDS = {"done": "done", "begun": "begun", "": "not begun"}
 
 @dataclass(frozen=True, slots=True)
 class MappedExercise:
-    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, and ``status`` is empty if the exercise was not begun."""
+    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, ``status`` is empty if it was not begun, ``cell`` is where it begins."""
 
     name: str
     kind: str = "function"
     stars: int = 0
     minutes: int = 0
     status: Literal["", "begun", "done"] = ""
+    cell: str = ""
 
     @property
     def command(self) -> str:
@@ -119,9 +120,11 @@ def map_html(course_map: CourseMap) -> str:
     """Return the map as a self-contained HTML fragment. Chapters are folded except the one with the next exercise."""
     following = course_map.next()
     now = following[0].chapter if following is not None else ""
-    chapters = "".join(_chapter(chapter, is_open=chapter.chapter == now) for chapter in course_map.chapters)
+    chapters = "".join(_chapter(course_map, chapter, is_open=chapter.chapter == now) for chapter in course_map.chapters)
     name = escape(sanitize(course_map.course) or "Your course")
     what = escape(closing(course_map).replace("`", ""))
+    if following is not None:
+        what = f'<a href="{_address(course_map, *following)}">{what}</a>'
     return (
         f'{STYLE}<section class="ag-card {"ag-good" if course_map.is_done else "ag-open"} mathjax_ignore tex2jax_ignore" role="group" '
         f'aria-label="{name}: the map"><p class="ag-head"><span class="ag-name">{name}</span></p>{chapters}<p>{what}</p></section>'
@@ -132,26 +135,36 @@ def _heading(chapter: MappedChapter) -> str:
     title = sanitize(chapter.title) or sanitize(chapter.chapter)
     if not chapter.exercises:
         return f"{title} (not opened yet)"
-    return f"{title} ({chapter.done} of {len(chapter.exercises)} done)"
+    if chapter.is_done:
+        return f"{title} (🎉 all {len(chapter.exercises)} done)"
+    minutes = sum(exercise.minutes for exercise in chapter.exercises if exercise.status != "done")
+    left = f", about {pluralize(minutes, 'minute')} left" if minutes else ""
+    return f"{title} ({chapter.done} of {len(chapter.exercises)} done{left})"
 
 
-def _chapter(chapter: MappedChapter, *, is_open: bool) -> str:
+def _address(course_map: CourseMap, chapter: MappedChapter, exercise: MappedExercise) -> str:
+    """Return the link to an exercise, relative to the notebook that shows the map."""
+    place = f"#cell-id={exercise.cell}" if exercise.cell else ""
+    return escape(sanitize(f"{'../' if course_map.here else ''}{chapter.chapter}/{chapter.chapter}.ipynb{place}"))
+
+
+def _chapter(course_map: CourseMap, chapter: MappedChapter, *, is_open: bool) -> str:
     heading = escape(_heading(chapter))
     if not chapter.exercises:
         return f"<p>{heading}</p>"
-    items = "".join(map(_exercise, chapter.exercises))
+    items = "".join(_exercise(one, _address(course_map, chapter, one)) for one in chapter.exercises)
     look = " open" if is_open else ""
     return f'<details{look}><summary>{heading}</summary><ul class="ag-list">{items}</ul></details>'
 
 
-def _exercise(exercise: MappedExercise) -> str:
+def _exercise(exercise: MappedExercise, address: str) -> str:
     look = {"done": "ag-passed", "begun": "ag-waiting", "": "ag-waiting"}[exercise.status]
     label, stars = pluralize(exercise.stars, "star"), "★" * exercise.stars
     stars = f' <span aria-label="{label}">{stars}</span>' if stars else ""
     minutes = f" · {exercise.minutes} minutes" if exercise.minutes else ""
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{SIGNS[exercise.status]}</span>'
-        f"<code>{escape(sanitize(exercise.name))}</code>{stars}{minutes} · {WORDS[exercise.status]}</li>"
+        f'<a href="{address}"><code>{escape(sanitize(exercise.name))}</code></a>{stars}{minutes} · {WORDS[exercise.status]}</li>'
     )
 
 

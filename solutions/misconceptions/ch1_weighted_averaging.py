@@ -268,6 +268,15 @@ def no_max_shift(x, axis=-1):
 
 
 @wrong
+def one_sum_without_a_shift(x, axis=-1):
+    """You divide the exps of the whole array by a single sum. But each slice along `axis` should add up to 1 by itself:
+    which two arguments does `sum` need? And without a shift, exp of a score above 709 is inf. Which number could you
+    subtract from all the scores of a slice first?"""
+    e = np.exp(x)
+    return e / e.sum()
+
+
+@wrong
 def one_maximum_for_the_whole_array(x, axis=-1):
     """Your results are what you get with one maximum for the whole array. It keeps the largest row safe, but a row far
     below it underflows to 0/0. For example, next to a row [2000, 2001], the row [0, 1] becomes nan. Each slice along

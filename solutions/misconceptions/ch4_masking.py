@@ -384,6 +384,25 @@ def subtracts_the_mean(scores, mask):
 
 
 @wrong
+def no_shift(scores, mask):
+    """Your weights are right as long as no score is large. But exp of a score above 709 is inf, and if all scores of a
+    row are below -745, its sum is 0. Before exp, subtract one number from all the scores of a row. Which one makes exp
+    safe?"""
+    e = np.where(mask, np.exp(scores), 0.0)
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(mask.any(axis=-1, keepdims=True), total, 1.0)
+
+
+@wrong
+def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
+    """Your weights are right only for a row with an allowed place and no large score. A row without an allowed place
+    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above 709 is inf. Which number
+    could you subtract from all the scores of a row before exp?"""
+    e = np.exp(scores) * mask
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@wrong
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1. You took the softmax of all the scores
     first, so the forbidden ones still had a share. With [1, 2, 3] and the last one forbidden, for example, yours add up

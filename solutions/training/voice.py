@@ -3,13 +3,13 @@
     apt-get download r-cran-janeaustenr && dpkg -x r-cran-janeaustenr_*.deb austen
     pip install '.[train]'
     python solutions/training/voice.py austen
-    python solutions/training/voice.py austen --characters --stop 500   # for comparison
+    python solutions/training/voice.py austen --characters --stop 250   # for comparison
 
-The Debian package contains the six novels of Jane Austen (1811 to 1818, in the public domain) from Project Gutenberg.
-The first run trains on pieces of words (512 byte pairs), the second for as many steps on single characters, for a
-comparison. Each uses one thread and bfloat16. `voice.json`, next to this script, records both: seed, text, the bits per
-character on held-out paragraphs, and what the model wrote at four moments. On another machine or with another version of
-PyTorch the numbers differ a little.
+The Debian package (MIT license) contains the six novels of Jane Austen, published from 1811 to 1818 and in the public
+domain. Their text is that of Project Gutenberg. The first run trains on pieces of words (512 byte pairs), the second on
+single characters. Each uses one thread and bfloat16, and goes on where an interrupted one has stopped. `voice.json`, next
+to this script, records the runs that were made: seed, text, bits per character on held-out paragraphs, and what the model
+wrote at four moments. On another machine or with another version of PyTorch the numbers differ a little.
 """
 
 import argparse
@@ -29,7 +29,8 @@ from torch import nn
 from torch.nn import functional
 
 ROOT = Path(__file__).resolve().parents[2]
-MODEL = ROOT / "source" / "ch8_language_model" / "voice.npz"
+CHAPTERS = ("ch0_orientation", "ch1_weighted_averaging", "ch8_language_model")
+MODELS = [ROOT / "source" / chapter / "voice.npz" for chapter in CHAPTERS]
 RECORD = Path(__file__).with_suffix(".json")
 
 SEED = 1775
@@ -37,9 +38,9 @@ D_MODEL, HEADS, LAYERS, HIDDEN = 160, 5, 3, 640
 VOCABULARY = 512  # characters and pieces together
 RARE = 100  # paragraphs with a character that occurs less often are left out
 HELD_OUT = 20  # one paragraph in so many is not trained on
-STEPS, TOKENS_A_STEP = 2000, 4096
+STEPS, TOKENS_A_STEP = 1400, 4096
 CONTEXT = {"pieces": 256, "characters": 512}
-WARM_UP, COOL_DOWN = 100, 700  # steps: the rate rises, stays, and falls to zero
+WARM_UP, COOL_DOWN = 100, 400  # steps: the rate rises, stays, and falls to zero
 RATE, MATRIX_RATE, DECAY = 2e-3, 4e-3, 0.05
 MOMENTS = (0, 50, 400, STEPS)  # after so many steps, the model writes a sample
 BEGINNING = "Elizabeth"
@@ -226,7 +227,9 @@ def sample(model: LanguageModel, start: list[int], tokens_of: list[str], seed: i
     return "".join(tokens_of[t] for t in written)[:length]
 
 
-def store(parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]) -> None:
+def store(
+    parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]
+) -> None:
     """Write the model for the notebooks: a byte for each entry of a matrix and a scale for each column, vectors in float16."""
     stored: dict[str, np.ndarray] = {"h": np.array(HEADS), "vocabulary": np.array(tokens)}
     stored["pairs"] = np.array(pairs, dtype=np.int16)
@@ -241,11 +244,23 @@ def store(parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tupl
         np.savez_compressed(output, **stored)
 
 
-def train(package: Path, kind: str, output: Path, stop: int) -> None:
+def go_on(
+    checkpoint: Path, model: LanguageModel, optimizers: list[torch.optim.Optimizer]
+) -> tuple[int, list[dict[str, float]], list[dict[str, int | str]]]:
+    """Load what an interrupted run has saved: the step, the loss curve and the texts. Begin at 0 if there is nothing."""
+    if not checkpoint.exists():
+        return 0, [], []
+    saved = torch.load(checkpoint, weights_only=True)
+    model.load_state_dict(saved["model"])
+    for optimizer, state in zip(optimizers, saved["optimizers"], strict=False):
+        optimizer.load_state_dict(state)
+    return saved["step"], saved["curve"], saved["samples"]
+
+
+def train(package: Path, kind: str, stop: int) -> None:
     """Train, write the model, and record the run."""
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
-    rng = np.random.default_rng(SEED)
     trained_on, held_out = corpus(package)
     tokens, pairs, known = byte_pairs(trained_on, VOCABULARY if kind == "pieces" else 0)
     text = torch.tensor(numbers_of(trained_on, tokens, pairs, known))
@@ -263,13 +278,15 @@ def train(package: Path, kind: str, output: Path, stop: int) -> None:
         torch.optim.Muon(matrices, lr=MATRIX_RATE, weight_decay=DECAY, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(others, lr=RATE, betas=(0.9, 0.95), weight_decay=0.0),
     ]
-    curve, samples, began, used = [], [], time.monotonic(), time.process_time()
-    for step in range(stop + 1):
-        if step in MOMENTS or step == stop:
+    checkpoint = package / f"{kind}.checkpoint"
+    first, curve, samples = go_on(checkpoint, model, optimizers)
+    began, used = time.monotonic(), time.process_time()
+    for step in range(first, stop + 1):
+        if (step in MOMENTS or step == stop) and step not in [sample["step"] for sample in samples]:
             with torch.autocast("cpu", torch.bfloat16):
                 samples.append({"step": step, "text": sample(model, start, tokens, 1)})
             print(samples[-1], flush=True)
-        if step % 250 == 0 or step == stop:
+        if (step % 250 == 0 or step == stop) and step not in [point["step"] for point in curve]:
             with torch.autocast("cpu", torch.bfloat16):
                 bits = bits_per_character(model, other, tokens, 20_000)
             curve.append({"step": step, "bits_per_character": round(bits, 4)})
@@ -278,14 +295,23 @@ def train(package: Path, kind: str, output: Path, stop: int) -> None:
                 f"{time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of it used",
                 flush=True,
             )
-            store(model, tokens, pairs, output)
+            torch.save(
+                {
+                    "step": step,
+                    "curve": curve,
+                    "samples": samples,
+                    "model": model.state_dict(),
+                    "optimizers": [optimizer.state_dict() for optimizer in optimizers],
+                },
+                checkpoint,
+            )
         if step == stop:
             break
         share = min(1.0, (step + 1) / WARM_UP, (STEPS - step) / COOL_DOWN)
         for optimizer, rate in zip(optimizers, (MATRIX_RATE, RATE), strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = rate * share
-        starts = rng.integers(0, len(text) - context - 1, size=TOKENS_A_STEP // context)
+        starts = np.random.default_rng((SEED, step)).integers(0, len(text) - context - 1, size=TOKENS_A_STEP // context)
         with torch.autocast("cpu", torch.bfloat16):
             loss = model.losses(torch.stack([text[i : i + context + 1] for i in starts])).mean()
         model.zero_grad()
@@ -293,6 +319,9 @@ def train(package: Path, kind: str, output: Path, stop: int) -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()
+    if kind == "pieces":
+        arrays = {name: array.detach().double().numpy() for name, array in parameters(model).items()}
+        store(arrays, tokens, pairs, MODELS)
     whole = bits_per_character(model, other, tokens, len(other))
     record = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
     record |= {
@@ -319,6 +348,7 @@ def train(package: Path, kind: str, output: Path, stop: int) -> None:
         "steps": stop,
         "characters_per_token": round(len(trained_on) / len(text), 3),
         "minutes": round((time.process_time() - used) / 60, 1),
+        "begun_at_step": first,
         "bits_per_character": round(whole, 4),
         "curve": curve,
         "moments": samples,
@@ -331,7 +361,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("package", type=Path, help="the folder with the unpacked Debian package")
     parser.add_argument("--characters", action="store_true", help="one token for each character")
-    parser.add_argument("--output", type=Path, default=MODEL)
     parser.add_argument("--stop", type=int, default=STEPS, help="stop after so many steps")
     given = parser.parse_args()
-    train(given.package, "characters" if given.characters else "pieces", given.output, given.stop)
+    train(given.package, "characters" if given.characters else "pieces", given.stop)

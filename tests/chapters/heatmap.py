@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-__all__ = ["probe", "probe_with_axes", "read"]
+__all__ = ["probe", "probe_again", "probe_with_axes", "read"]
 
 _NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # text that matplotlib itself writes at ticks
 _NEAR = 0.15  # of the distance between two labels: a label must be well inside its place, not on a border
@@ -23,6 +23,18 @@ def probe(function, weights, rows, columns):
     with _closing_figures():
         found = function(weights, rows, columns)
         return {"returned": "Axes" if isinstance(found, Axes) else type(found).__name__, **read(found, weights)}
+
+
+def probe_again(function, weights, rows, columns):
+    """Do the same while there are Axes of another picture. ``"returned"`` is "the Axes of another picture" if it drew into these."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+    from matplotlib.axes import Axes  # noqa: PLC0415
+
+    with _closing_figures():
+        _, other = plt.subplots()
+        found = function(weights, rows, columns)
+        kind = "Axes" if isinstance(found, Axes) else type(found).__name__
+        return {"returned": "the Axes of another picture" if found is other else kind, **read(found, weights)}
 
 
 def probe_with_axes(function, weights, rows, columns):

@@ -88,7 +88,10 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
             found = make(seen({key: value for key, value in values.items() if key != "mask"}), rng)
             return None if found is None else back(found)
 
-        return InputCategory.custom(f"scores: {name}", phrase, lambda values: holds(seen(values)), made)
+        def belongs(values):
+            return "mask" not in values and holds(seen(values))
+
+        return InputCategory.custom(f"scores: {name}", phrase, belongs, made)
 
     def rows_of(values):
         return scores(values).shape[:-1]

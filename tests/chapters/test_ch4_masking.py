@@ -273,6 +273,16 @@ def drawn_with_mask(scores, mask):
                 drawn_with_mask((2, 3), (3,)),
             ),
             InputCategory.custom(
+                "mask: a single column",
+                "a mask that allows or forbids whole rows",
+                lambda v: v["mask"].shape[-1] == 1 < v["scores"].shape[-1] and v["mask"].ndim > 1,
+                lambda v, rng: {
+                    "scores": rng.uniform(-2, 2, size=(4, v["scores"].shape[-1])),
+                    "mask": rng.permutation([[True], [True], [False], [False]]),
+                },
+                sizes={"n_k": 5},
+            ),
+            InputCategory.custom(
                 "rows: many forbidden and high",
                 "many forbidden scores, all far above the allowed one",
                 lambda v: (

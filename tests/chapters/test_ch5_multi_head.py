@@ -38,6 +38,7 @@ mpl.use("Agg")  # the references draw on the machine that runs the checks, which
 
 LOOK = inspect.getsource(heatmap)
 LOOK_WITH_AXES = f"{LOOK}\n\nprobe = probe_with_axes\n"
+LOOK_AGAIN = f"{LOOK}\n\nprobe = probe_again\n"
 
 
 def softened(rng, *shape):
@@ -464,8 +465,8 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
     right = reference.probe(probe, "plot_attention", weights, queries, keys)
     found = student.probe(probe, "plot_attention", weights, queries, keys)
     draw, where = "plot_attention(weights, query_tokens, key_tokens", "in these Axes"
-    kind = f"the type of {draw})"
-    if probe != LOOK:
+    kind = f"what {draw}) returned" if probe == LOOK_AGAIN else f"the type of {draw})"
+    if probe == LOOK_WITH_AXES:
         kind, where = f"what {draw}, ax=ax) returned", "in ax"
     for piece, call in {
         "returned": kind,
@@ -543,8 +544,8 @@ class TestPlotAttention:
 
     @check(points=0.25, after="test_given_axes")
     def test_given_axes_with_a_sentence(self, student, reference, rng):
-        """more queries than keys, in given Axes"""
-        look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
+        """as many queries as keys in given Axes, and more queries than keys"""
+        look(student, reference, softened(rng, 4, 4), SENTENCE[:4], ECHO, LOOK_WITH_AXES)
         words = [f"word {i}" for i in range(20)]
         # A color map has 256 colors. Weights that are closer than this may have the same color in a right picture.
         shares = rng.permuted(np.tile(np.arange(8) / 28, (20, 1)), axis=1)
@@ -552,8 +553,8 @@ class TestPlotAttention:
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
-        """a single query, and a single key"""
-        look(student, reference, softened(rng, 1, 4), ["sat"], ECHO)
+        """a single query, drawn after another picture, and a single key"""
+        look(student, reference, softened(rng, 1, 4), ["sat"], ECHO, LOOK_AGAIN)
         look(student, reference, np.ones((3, 1)), SENTENCE[:3], ["cat"])
 
     test_care = pure(points=0.25, after="test_small_example")

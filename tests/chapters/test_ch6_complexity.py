@@ -261,13 +261,14 @@ def name_of(feature_map):
     return getattr(feature_map, "name", None) or feature_map.__name__
 
 
-def mapped_by(feature_map):
-    """Return the input category of this feature map."""
+def mapped_by(feature_map, **sizes):
+    """Return the input category of this feature map, drawn with these sizes."""
     return InputCategory.custom(
         f"feature_map: {feature_map.name}",
         f"the feature map {feature_map.name}",
         lambda v: name_of(v["feature_map"]) == feature_map.name,
         lambda v, _rng: {**v, "feature_map": feature_map},
+        sizes=sizes,
     )
 
 
@@ -301,7 +302,7 @@ def features_in_bounds(values, _rng):
             "feature_map": among(EXP, ELU, SQUARES, BOTH_SIGNS),
         },
         sizes=LARGEST,
-        categories=[mapped_by(feature_map) for feature_map in (SQUARES, BOTH_SIGNS, THREE_SUMS)],
+        categories=[mapped_by(SQUARES), mapped_by(BOTH_SIGNS), mapped_by(THREE_SUMS, n_k=4, d_k=4)],
         constrain=features_in_bounds,
         exclude={
             "feature_map: centered": "features are positive numbers",

@@ -375,8 +375,21 @@ def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
     call = f"multi_head_attention(X, X, **previous_token_head({n}, {d_model}), h=1{mask})[0]"
     right = right_rows(X)
     asked = right if rows == ROWS else dict(list(right.items())[-3:])
-    assert_matches(found, asked, atol=1e-3, call=call, X=X)
     student.when_graded(weighed, X, causal, call)
+    assert_matches(found, asked, atol=1e-3, call=call, X=X)
+
+
+def cause_of(weights, i):
+    """Return which two of the four matrices make row i wrong, by the weights with which the positions are mixed there."""
+    if not np.isfinite(weights[i]).all():
+        return f"The weights of row {i} are not finite. Are the numbers in W_Q and W_K too large for a float64?"
+    if weights[i, i - 1] > 0.9999:
+        return f"Row {i} gives its whole weight to position {i - 1}, as it should. So the mistake is in W_V or W_O."
+    most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
+    return (
+        f"Row {i} gives position {i - 1} a weight of {weights[i, i - 1]:.4g}, and position {most} one of "
+        f"{weights[i, most]:.2g}. W_Q and W_K decide this."
+    )
 
 
 def weighed(student, X, causal, call):
@@ -385,8 +398,14 @@ def weighed(student, X, causal, call):
     W = matrices_returned(student, n, d_model)
     mask = np.tri(n, dtype=bool) if causal else None
     with np.errstate(all="ignore"):
-        output, _ = multi_head_attention(X, X, W["W_Q"], W["W_K"], W["W_V"], W["W_O"], 1, mask)
-    assert_matches(rows_of(output, n), right_rows(X), atol=1e-3, call=call, X=X)
+        output, weights = multi_head_attention(X, X, W["W_Q"], W["W_K"], W["W_V"], W["W_O"], 1, mask)
+    try:
+        assert_matches(rows_of(output, n), right_rows(X), atol=1e-3, call=call, X=X)
+    except CheckFailed as failure:
+        wrong = next(i for i in range(1, n) if not np.allclose(output[i], right_rows(X)[f"row {i}"], rtol=0, atol=1e-3))
+        raise CheckFailed(
+            f"{failure.reason} {cause_of(weights[0], wrong)}", failure.example, kind=failure.kind
+        ) from None
 
 
 def matrices_returned(student, n, d_model):

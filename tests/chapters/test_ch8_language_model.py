@@ -693,6 +693,7 @@ class TestSampleNext:
             1000.0,
         ):  # logits as far apart as it is high
             draws_of(student, one_likely(300, int(rng.integers(300)), temperature), temperature, rng, 100)
+        draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
         # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.

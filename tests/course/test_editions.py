@@ -57,4 +57,4 @@ def test_the_map_of_a_self_learner_has_no_points():
     )
     assert GRADED.search(own)
     assert not GRADED.search(alone)
-    assert alone.count("\n| [") == own.count("\n| [") == len(CHAPTERS)
+    assert alone.count("](ch") == own.count("](ch") > len(CHAPTERS)

@@ -12,7 +12,7 @@ from autograder.course.notebook import load_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
-MINUTES = {"forty minutes": 40, "an hour": 60, "an hour and a quarter": 75, "an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120, "two and a quarter hours": 135, "two and a half hours": 150}  # fmt: skip
+MINUTES = {"forty minutes": 40, "an hour": 60, "an hour and a quarter": 75, "an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120, "two and a quarter hours": 135, "two and a half hours": 150, "two and three quarter hours": 165}  # fmt: skip
 MORE = {"ten": 10, "ten minutes": 10, "twenty minutes": 20, "half an hour": 30, "a quarter of an hour": 15}
 
 
@@ -54,8 +54,12 @@ def test_the_time_of_a_chapter_is_no_less_than_that_of_its_exercises(chapters):
 
 
 def test_the_map_leads_to_every_chapter(chapters):
-    """Each chapter has a link to a file next to the map, and each exercise has a row."""
+    """Each chapter has a link to a file next to the map, and each exercise has a row with a link to its first cell."""
     text = "\n".join(cell["source"] for cell in map_of({"title": "x", "chapters": list(chapters.values())})["cells"])
     for chapter, found in chapters.items():
         assert text.count(f"]({chapter}/{chapter}.ipynb)") == 2
-        assert all(f"| `{exercise['name']}` | {'★' * exercise['stars']} |" in text for exercise in found["exercises"])
+        ids = {cell.id for cell in load_source(COURSE.source(chapter))[1].cells}
+        for exercise in found["exercises"]:
+            address = f"{chapter}/{chapter}.ipynb#cell-id={exercise['cell']}"
+            assert f"| [`{exercise['name']}`]({address}) | {'★' * exercise['stars']} |" in text
+            assert exercise["cell"] in ids - {""}

@@ -29,7 +29,7 @@ from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.base import verdict
 from autograder.base.verdict import ExerciseVerdict, LocatedMistake
 from autograder.cli.app import app
-from autograder.course.course import load_course
+from autograder.course.course import Course, load_course
 from autograder.course.secret import VARIABLE
 from autograder.pages.card import location_text
 from tests.framework.security.hostile import FILES
@@ -215,6 +215,7 @@ ELSEWHERE = {
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
+    "forget": "it removes a student that other commands need: tests/framework/extras/privacy",
     "import": "with notebooks of other tools: tests/framework/extras/importing",
     "start": "it needs a course to hand out: tests/framework/extras/watch",
     "watch": "it waits for somebody: tests/framework/extras/watch",
@@ -438,6 +439,7 @@ def test_shown_commands_run(reader, monkeypatch):
     """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
+    (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
         config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
@@ -473,12 +475,11 @@ def test_python_for_instructors_runs(reader, monkeypatch):
         here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"my-course"')
         exec(compile(here, "class-list.md", "exec"), names)  # noqa: S102 - our own page
     known = {
-        kind.__name__: kind.class_trait_names(config=True) for kind in (CourseDirectory, Exchange, LateSubmissionPlugin)
+        kind.__name__: kind.class_trait_names(config=True)
+        for kind in (Course, CourseDirectory, Exchange, LateSubmissionPlugin)
     }
     assert set(names["c"]) == set(known)
     assert all(set(names["c"][section]) <= set(known[section]) for section in known)
-    with names["Gradebook"]("sqlite:///gradebook.db", "my-course") as book:
-        assert book.find_submission("ch2_centre", "ada").extension.days == 3
     assert names["TenPercentADay"]().late_submission_penalty("ada", 10, 2 * 86400) == 3
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.authoring.scaffold import writing
-from autograder.authoring.scaffold.stubs import stub_of
 from autograder.course.course import Course, load_course
+from autograder.extras.new_exercise.stub_cells import stub_of
 from tests.support import MINI_COURSE
 
 IMPORTS = "from autograder import check, hint"

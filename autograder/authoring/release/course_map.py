@@ -86,7 +86,7 @@ def _exercise(notebook: Notebook, name: str, metadata: Json, where: str) -> dict
     graded = next((c for c in notebook.cells if c.role == "check" and c.grade_id == f"check_{name}"), None)
     points = graded.points if graded is not None and graded.points is not None else 0.0
     amounts = _amounts(metadata, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
-    return {"name": name, "points": points, **amounts}
+    return {"name": name, "points": points, "cell": notebook.anchor(name), **amounts}
 
 
 def _amounts(metadata: Mapping[str, Json], where: str, **most: float) -> dict[str, int]:
@@ -145,7 +145,9 @@ def _table(chapter: Mapping[str, Json]) -> str:
         importance = exercise.get("importance", 0)
         dots = "●" * importance + "○" * (IMPORTANCE - importance) if importance else ""
         time = f"{exercise['minutes']} min" if "minutes" in exercise else ""
-        rows.append([f"`{exercise['name']}`", "★" * exercise.get("stars", 0), dots, time, number(exercise["points"])])
+        place = f"#cell-id={exercise['cell']}" if exercise["cell"] else ""
+        name = f"[`{exercise['name']}`]({chapter['id']}/{chapter['id']}.ipynb{place})"
+        rows.append([name, "★" * exercise.get("stars", 0), dots, time, number(exercise["points"])])
     return f"### {_link(chapter)}\n\n" + _rows(["exercise", "level", "importance", "time", "points"], rows)
 
 

@@ -110,15 +110,15 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         yield Mistake("", str(error))
 
 
-def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
-    """Return why the reference fails each check, by exercise and check. Empty if it passes."""
+def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], tuple[str, object]]:
+    """Return why the reference fails each check, by exercise and check ("" if it passes), and the keys of the check's calls."""
     references = _TimedReferences(checks)
-    failures = {}
+    failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
             with _quiet():
-                mistake, _ = references.try_check(exercise, check, file)
-            failures[exercise, check.name] = mistake.what if mistake is not None else ""
+                mistake, calls = references.try_check(exercise, check, file)
+            failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
     return failures
 
 
@@ -156,6 +156,7 @@ class _TimedReferences:
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
                 rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                keys = [call_key(call) for call, _answer in rehearsed]
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -176,7 +177,7 @@ class _TimedReferences:
         for value in (value for call, _answer in rehearsed for value in (*call.args, *call.kwargs.values())):
             try:
                 _ = isinstance(value, np.ndarray) or encode_value(value)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
                 return Mistake(where, _PASSES.format(why), about=exercise), []
             if (
@@ -189,7 +190,7 @@ class _TimedReferences:
                     f"it is visible, but students do not have the hidden file {value}. Hide the check.",
                     about=exercise,
                 ), []
-        return None, [call_key(call) for call, _answer in rehearsed]
+        return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""

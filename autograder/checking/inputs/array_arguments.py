@@ -77,10 +77,10 @@ class ArrayArgument(ShapedArgument):
                         lambda shape, rng: np.abs(rng.uniform(0.05, 1.0, size=shape)) * min(LARGEST, high))
         if low < 1.2 * EXP_LOW:
             yield Style("far below zero", f"all of {name} far below zero", lambda a: _several(a) and a.max() < EXP_LOW,
-                        lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([900.0, 3000.0, 8000.0]))))
+                        lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, 900.0))
             if low < -1200:
                 yield Style("below -1000", f"all of {name} below -1000", lambda a: _several(a) and a.max() < -1000,
-                            lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([1200.0, 8000.0]))), optional=True)
+                            lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([1200.0, 3000.0, 8000.0]))), optional=True)
         if low < 1.2 * EXP_LOW and high > 1.2 * EXP_HIGH:
             yield Style("beyond the range of exp", f"numbers in {name} above 709 and below -745",
                         lambda a: a.max() > EXP_HIGH and a.min() < EXP_LOW, self._beyond_exp)

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
     # Both may have the same result by chance, or by the function that is an argument.
-    most = 2 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
+    most = 3 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
     axes = {
         part
@@ -97,13 +98,14 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
 
 def _rearranged(value: Value) -> Value:
-    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries."""
+    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries. The first row stays, if it can."""
     if isinstance(value, Mapping):
         return {key: _rearranged(part) for key, part in value.items()}
     found = np.array(value)
     axis = found.ndim - 1 if found.ndim and found.shape[-1] > 2 else 0
     rows = np.moveaxis(found, axis, 0) if found.ndim else found[None]
-    rows[1:] = rows[:0:-1].copy()
+    some = rows.reshape(len(rows), -1)[:, 1:] if axis and rows[0].size > 1 else rows
+    some[1:] = some[:0:-1].copy()
     return found
 
 
@@ -186,9 +188,13 @@ def draw(
                 return None
             values = changed
     for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
-        values = replace_at(values, path, lambda v, to=layout: in_layout(v, to) if isinstance(v, np.ndarray) else v)
+        values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _in_layout(layout: str, value: Value) -> Value:
+    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:

@@ -6,6 +6,7 @@ that takes seconds and grading can start without it.
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import importlib
 import math
@@ -23,6 +24,7 @@ from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
 from autograder.base.errors import CourseError
+from autograder.base.nbgrader_steps import PENALTY, set_late_penalty
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Disclosure, ExerciseVerdict, Place, crash, disclosed_exercise
 from autograder.classroom.gradebook.database import (
@@ -30,6 +32,7 @@ from autograder.classroom.gradebook.database import (
     gradebook_errors,
     require_address,
     require_gradebook,
+    require_version,
     retry_conflicts,
 )
 from autograder.course.course import Course, load_config
@@ -38,8 +41,8 @@ from autograder.grading.submission import Outcome
 from autograder.pages import summary_blocks
 
 __all__ = [
-    "UNGRADED", "GradebookWriter", "comment_on", "gradebook_url", "load_nbgrader", "nbgrader_config",
-    "parse_timestamp", "run_nbgrader", "write_entries",
+    "EXTENSIONS", "UNGRADED", "GradebookWriter", "comment_on", "enter_extensions", "gradebook_url", "load_nbgrader", "nbgrader_config",
+    "parse_timestamp", "read_extensions", "run_nbgrader", "write_entries",
 ]  # fmt: skip
 
 UNGRADED = "This notebook could not be graded: {reason}"
@@ -48,13 +51,21 @@ UNCONFINED = {"local", "in-process"}
 # The start of a link's or picture's address, and of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
+EXTENSIONS = "extensions.csv"  # in the course folder: chapter, student, hours
 BATCH = 200  # outcomes in one transaction
 
 
 def nbgrader_config(course: Course) -> Config:
     """Return the configuration that nbgrader itself would read in the course folder."""
     path = course.root / "nbgrader_config.py"
-    return load_config(path) if path.is_file() else Config(course.config)
+    config = load_config(path) if path.is_file() else Config(course.config)
+    set_late_penalty(config)
+    plugin = config.get("AssignLatePenalties", {}).get("plugin_class", PENALTY)
+    if course.late_penalty and plugin != PENALTY:
+        raise CourseError(
+            f"c.Course.late_penalty and c.AssignLatePenalties.plugin_class ({plugin!r}) are both set. Remove one of them."
+        )
+    return config
 
 
 def gradebook_url(course: Course) -> str:
@@ -231,6 +242,7 @@ class _ChapterWriter:
                 f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If it is a file in the "
                 f"course folder, run the command there with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
             ) from error
+        self.extensions = read_extensions(course, chapter)
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
         # Only these students: otherwise each batch would read the whole class.
@@ -306,7 +318,10 @@ class _ChapterWriter:
         if student not in self.students:
             self.students[student] = self._new(self.api.Student, id=student)
         who = self.students[student]
-        submission = self._new(self.api.SubmittedAssignment, assignment=self.assignment, student=who)
+        extension = self.extensions.get(student)
+        submission = self._new(
+            self.api.SubmittedAssignment, assignment=self.assignment, student=who, extension=extension
+        )
         for notebook in self.assignment.notebooks:
             submitted = self._new(self.api.SubmittedNotebook, notebook=notebook, assignment=submission)
             if notebook is self.notebook:
@@ -391,6 +406,51 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
     score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
     penalty = math.fsum(values.get("late_submission_penalty") or 0.0 for _row, values in state)
     return max(0.0, score - penalty)
+
+
+def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
+    """Give students more time, and compute their late penalties again. Return how many have a submission in the gradebook.
+
+    The extensions of the others count as soon as their submissions are entered: see ``read_extensions``.
+    """
+    load_nbgrader()
+    from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
+
+    url, config = gradebook_url(course), nbgrader_config(course)
+    course_id = config.get("CourseDirectory", {}).get("course_id") or course.course_id
+
+    def write() -> int:
+        with exclusive_lock(url), Gradebook(url, str(course_id)) as gradebook:
+            try:
+                gradebook.find_notebook(chapter, chapter)
+            except MissingEntry:
+                return 0
+            writer = _ChapterWriter(gradebook, course, chapter, config, list(extensions))
+            for student, (submission, submitted) in writer.submitted.items():
+                submission.extension = extensions[student]
+                gradebook.db.flush()
+                writer._penalise(submission, submitted)  # noqa: SLF001 - of this module
+            gradebook.db.commit()
+            return len(writer.submitted)
+
+    require_version(url)
+    with gradebook_errors(url):
+        return retry_conflicts(write)
+
+
+def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
+    """Return the extensions in the course's ``extensions.csv``, by student. `autograder extend` writes this file.
+
+    Raises ``CourseError`` if it has been edited into something else.
+    """
+    path = course.root / EXTENSIONS
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines())) if path.is_file() else []
+    try:
+        return {student: dt.timedelta(hours=float(hours)) for name, student, hours in rows if name == chapter}
+    except (ValueError, OverflowError) as error:
+        raise CourseError(
+            f"{path} must have three columns, chapter, student and hours: {error}. Correct the file."
+        ) from error
 
 
 class GradebookWriter:

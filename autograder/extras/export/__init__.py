@@ -54,7 +54,7 @@ __all__ = ["export"]
 @click.option(
     "--url",
     envvar="CANVAS_COURSE_URL",
-    help="With --push: the course's address, such as https://canvas.example.edu/courses/17.",
+    help="With --push: the course's address, such as https://canvas.example.edu/courses/17. Default: CANVAS_COURSE_URL.",
 )
 @click.option(
     "--send", is_flag=True, help="With --push: ask, then enter the marks. Without it, only show what would change."

@@ -6,6 +6,7 @@ submissions". The package canvasapi makes them.
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import sys
@@ -26,7 +27,7 @@ from autograder.cli.output import echo_status
 from autograder.extras.export.gradebook import ClassMarks, format_points
 from autograder.extras.export.roster import Ids, Scale, scale_of
 
-__all__ = ["TOKEN", "CanvasError", "push_marks"]
+__all__ = ["TOKEN", "CanvasError", "push_marks", "submission_times"]
 
 TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable
 _WAIT_SECONDS = 300.0  # for Canvas to enter the marks
@@ -96,6 +97,14 @@ def push_marks(
     echo_status(f"Entered {where}, and read {'it' if total == 1 else 'them'} again from Canvas.")
 
 
+def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
+    """Return when each student submitted the assignment called ``name``, as nbgrader's ``timestamp.txt`` has it, by Canvas's number."""
+    with _errors():
+        found = {one.user_id: one.submitted_at for one in _assignment(_course(url), chapter, name).get_submissions()}
+    times = {user: dt.datetime.fromisoformat(text) for user, text in found.items() if text}
+    return {str(user): f"{time.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" for user, time in times.items()}
+
+
 def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         raise CourseError(
@@ -109,18 +118,18 @@ def _course(url: str) -> Any:
     if match is None:
         shown = f"{url!r} is not such an address." if url else "None is given."
         raise CourseError(
-            f"--push canvas needs the address of the course, such as --url https://canvas.example.edu/courses/17. {shown}"
+            f"Canvas's API needs the address of the course, such as --url https://canvas.example.edu/courses/17. {shown}"
         )
     token = os.environ.get(TOKEN, "")
     if not token:
         raise CourseError(
-            f"--push canvas needs a token in the environment variable {TOKEN}. Create one in Canvas: Account › Settings › New Access Token."
+            f"Canvas's API needs a token in the environment variable {TOKEN}. Create one in Canvas: Account › Settings › New Access Token."
         )
     try:
         from canvasapi import Canvas  # noqa: PLC0415 - optional
     except ImportError as error:
         raise CanvasError(
-            "--push canvas needs canvasapi, which is not installed: pip install 'nbautograder[canvas]'."
+            "Canvas's API needs canvasapi, which is not installed: pip install 'nbautograder[canvas]'."
         ) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about an address without https, which only a test server has
@@ -140,6 +149,7 @@ def _errors() -> Iterator[None]:
             raise
         name = type(error).__name__
         text = " ".join(sanitize(str(error), 200).replace(os.environ.get(TOKEN) or "\0", "…").split())
+        unexpected = f"{name}: {text.rstrip('.')}."
         advice = {
             "InvalidAccessToken": f"The token in {TOKEN} is wrong or has expired.",
             "Unauthorized": "The token's owner may not do this in the course.",
@@ -148,9 +158,7 @@ def _errors() -> Iterator[None]:
             "RateLimitExceeded": "Canvas limits the rate of requests. Wait a minute.",
             "ConnectionError": "Canvas cannot be reached. Check --url and the network.",
         }
-        raise CanvasError(
-            f"Canvas: {advice.get(name) or f'{name}: {text}'} Then run the same command again."
-        ) from error
+        raise CanvasError(f"Canvas: {advice.get(name) or unexpected} Then run the same command again.") from error
 
 
 def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]:

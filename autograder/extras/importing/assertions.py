@@ -248,19 +248,26 @@ def _name(call: ast.Call) -> str:
 
 
 PROBE_HEAD = """\
+from contextlib import redirect_stdout
+from io import StringIO
+
+
 class NotAsAsked(Exception):
     pass
 
 
-def probe(function):
+def probe(function, *values):
+    if ANSWERS and all(value is None or value is ... for value in values):
+        raise NameError("there is no answer yet")
     methods = list(vars(function).values()) if isinstance(function, type) else []
     names = next((f.__globals__ for f in (function, *methods) if hasattr(f, "__globals__")), None)
     if names is None:
         raise NotAsAsked("it was not written with def or class")
     before = dict(names)
-    names["NotAsAsked"] = NotAsAsked
+    names.update(zip(ANSWERS, values), NotAsAsked=NotAsAsked)
     try:
-        exec(TEST, names)
+        with redirect_stdout(StringIO()):
+            exec(TEST, names)
     except AssertionError as error:
         raise NotAsAsked(" ".join(str(error).split()) or "a condition of its test is false")
     finally:
@@ -272,12 +279,15 @@ def probe(function):
 """
 
 
-def as_probe(body: Sequence[ast.stmt], *, hidden: bool) -> str:
-    """Return the text of a probe that runs ``body`` next to the student's code. It reports failures as readable messages."""
+def as_probe(body: Sequence[ast.stmt], answers: Sequence[str], *, hidden: bool) -> str:
+    """Return the text of a probe that runs ``body`` next to the student's code. It reports failures as readable messages.
+
+    If ``answers`` are given, nothing is run before one of these variables has a value.
+    """
     plain = _Said(hidden=hidden)
     code = "\n".join(ast.unparse(ast.fix_missing_locations(plain.visit(without_raises(node)))) for node in body)
     quoted = f'"""\\\n{code}\n"""' if '"""' not in code and "\\" not in code else repr(code)
-    return f"TEST = {quoted}\n\n\n{PROBE_HEAD}"
+    return f"ANSWERS = {list(answers)!r}\nTEST = {quoted}\n\n\n{PROBE_HEAD}"
 
 
 def without_raises(node: ast.stmt) -> ast.stmt:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from autograder.base.formatting import pluralize
 from autograder.extras.importing.checks import Body, NamesInTests, Way, body_of, references_of, title_of, ways
 from autograder.extras.importing.exercises import Exercise, Part, exercise_name, parts_of
-from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Original, Piece, Test
-from autograder.extras.importing.program import Statement, locals_of, slice_of, statements_of
+from autograder.extras.importing.pieces import AnswerCell, ManualCell, Original, Piece, Test
+from autograder.extras.importing.program import AsItIs, Statement, locals_of, slice_of, statements_of
 
-__all__ = ["Check", "NewChapter", "NotImported", "leave", "planned"]
+__all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_hand", "planned", "program_of"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,22 @@ class NewChapter:
         default_factory=dict
     )  # tests that stay as cells, by the number of the cell
     program: list[Statement] = field(default_factory=list)
+    ran: AsItIs = field(default_factory=AsItIs)
+    fails: set[str] = field(default_factory=set)  # the sources of cells that fail although all exercises are solved
+    modules: list[str] = field(default_factory=list)  # the modules next to the notebook that it imports
+
+    @property
+    def look(self) -> str:
+        """The name of the function through which probes look at the notebook's variables."""
+        bound = {name for s in self.program for name in s.binds}
+        return next(name for name in ("here", "here_", "notebook_here") if name not in bound)
+
+    @property
+    def probes(self) -> bool:
+        """Whether a check looks at the notebook's variables, which takes a function in the notebook."""
+        answers = {e.name for e in self.exercises if e.answers}
+        mine = [check for check in self.checks if check.exercise in answers]
+        return any(way.probe for check in mine for way in ([check.chosen] if check.chosen else check.ways))
 
     def checks_of(self, exercise: str) -> list[Check]:
         """Return the checks of an exercise, in order."""
@@ -87,25 +103,59 @@ class NewChapter:
             for e in self.exercises
             if any(isinstance(s.node, ast.ClassDef) and s.node.name == e.name for s in e.statements)
         )
-        return NamesInTests(functions, classes, frozenset(v for e in self.exercises for v in e.answers), self.program)
-
-
-def planned(original: Original, name: str, taken: Collection[str]) -> NewChapter:
-    """Return the chapter that an original becomes. ``taken`` are the exercises of the course's other chapters."""
-    chapter = NewChapter(name, original, notes=list(original.notes))
-    pieces = original.pieces
-    for number, piece in enumerate(pieces):
-        source = (
-            piece.solved if isinstance(piece, AnswerCell) else piece.code if isinstance(piece, Test) else _given(piece)
+        kinds = {n: type(piece) for n, piece in enumerate(self.original.pieces)}
+        return NamesInTests(
+            functions,
+            classes,
+            frozenset(v for e in self.exercises for v in e.answers),
+            self.program,
+            frozenset(n for n, kind in kinds.items() if kind is Test),
+            frozenset(place for n, piece in enumerate(self.original.pieces) for place in _written_lines(n, piece)),
         )
-        chapter.program += statements_of(source, number)
-    tests = [(n, p, body_of(p)) for n, p in enumerate(pieces) if isinstance(p, Test)]
-    tested = _tested(chapter.program, [body for _, _, body in tests], pieces)
+
+
+def _written_lines(number: int, piece: Piece) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a cell's code that students write: the cell's number, and the number of the line."""
+    if isinstance(piece, ManualCell):
+        yield from ((number, line) for line, _ in enumerate(code_of(piece).splitlines(), 1))
+    elif isinstance(piece, AnswerCell):
+        solved = [line for line in piece.lines if line.solved is not None]
+        yield from ((number, n) for n, line in enumerate(solved, 1) if line.is_solution)
+
+
+def code_of(piece: Piece) -> str:
+    """Return the code of a part of the notebook, with its solution. Empty if it is a text cell."""
+    if isinstance(piece, Test):
+        return piece.code
+    if isinstance(piece, AnswerCell):
+        return piece.solved
+    if piece.cell.get("cell_type") != "code":
+        return ""
+    source = piece.answer if isinstance(piece, ManualCell) and piece.answer else piece.cell.get("source")
+    return source if isinstance(source, str) else "".join(source or ())
+
+
+def program_of(original: Original, ran: AsItIs | None = None) -> list[Statement]:
+    """Return the statements of a notebook, with its solutions and tests, without those that failed when it ran."""
+    return [s for n, piece in enumerate(original.pieces) for s in statements_of(code_of(piece), n, ran)]
+
+
+def planned(original: Original, name: str, ran: AsItIs | None = None) -> NewChapter:
+    """Return the chapter that an original becomes. ``ran`` says what happened when the notebook ran as it is."""
+    chapter = NewChapter(name, original, notes=list(original.notes), ran=ran or AsItIs())
+    pieces = original.pieces
+    chapter.program = program_of(original, ran)
+    tests = [
+        (n, p, body_of(p, chapter.program, chapter.ran.error_in(n)))
+        for n, p in enumerate(pieces)
+        if isinstance(p, Test)
+    ]
+    tested = _tested(chapter.program, [body for _, _, body in tests], pieces) | _used_later(chapter)
     bound = {n for s in chapter.program for n in s.binds}
-    names: set[str] = {*taken, *bound}
+    names: set[str] = set(bound)
     for number, piece in enumerate(pieces):
         if isinstance(piece, AnswerCell):
-            _divide(chapter, number, piece, tested, names, taken)
+            _divide(chapter, number, piece, tested, names)
     given = _given_to_exercises(chapter, tests)
     _written(chapter, given)
     for exercise in [e for e in chapter.exercises if not chapter.checks_of(e.name)]:
@@ -115,13 +165,38 @@ def planned(original: Original, name: str, taken: Collection[str]) -> NewChapter
         same = [e for e in above if test.question and e.question == test.question]
         for exercise in (same or above)[-1:]:
             chapter.give(exercise.name, test.points)
+    _keep_names(chapter)
     return chapter
 
 
-def _given(piece: CopiedCell | ManualCell) -> str:
-    cell = piece.cell
-    source = cell.get("source")
-    return (source if isinstance(source, str) else "".join(source or ())) if cell.get("cell_type") == "code" else ""
+def _used_later(chapter: NewChapter) -> frozenset[str]:
+    """Return the names that answers bind and that later solutions or given cells use, whether or not a test uses them."""
+    pieces = chapter.original.pieces
+    found: set[str] = set()
+    for statement in chapter.program:
+        if isinstance(pieces[statement.origin], AnswerCell) and not statement.is_import:
+            later = (
+                s for s in chapter.program if s.origin > statement.origin and isinstance(pieces[s.origin], AnswerCell)
+            )
+            found |= statement.binds & {name for s in later for name in s.uses}
+    return frozenset(found)
+
+
+def _keep_names(chapter: NewChapter) -> None:
+    """Keep the statements of visible tests whose names later cells use, in a cell below the test."""
+    pieces = chapter.original.pieces
+    for number, piece in enumerate(pieces):
+        if not isinstance(piece, Test) or piece.hidden or any(t is piece for t in chapter.kept_tests.get(number, ())):
+            continue
+        own = [s for s in chapter.program if s.origin == number]
+        others = [s for s in chapter.program if not isinstance(pieces[s.origin], Test)]
+        bound = {name for s in own for name in s.binds} - {
+            name for s in others if s.origin < number for name in s.binds
+        }
+        wanted = bound & {name for s in others if s.origin > number for name in s.uses}
+        if wanted and (kept := slice_of(wanted, own)):
+            code = "\n".join(s.text for s in kept)
+            chapter.kept_tests.setdefault(number, []).append(replace(piece, code=code, name=f"{piece.name}_names"))
 
 
 def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequence[Piece]) -> frozenset[str]:
@@ -144,14 +219,13 @@ def _divide(
     piece: AnswerCell,
     tested: Collection[str],
     names: set[str],
-    taken: Collection[str],
 ) -> None:
     parts = parts_of(piece, number, tested, names)
     mine = [part.exercise for part in parts or () if part.exercise is not None]
-    twice = [e.name for e in mine if e.name in taken or any(e.name == other.name for other in chapter.exercises)]
+    twice = [e.name for e in mine if any(e.name == other.name for other in chapter.exercises)]
     if parts is None or twice:
         why = (
-            f"{twice[0]} is already an exercise of the course, and an exercise has one cell. Rename one of them."
+            f"{twice[0]} is already an exercise of this notebook, and an exercise has one cell. Rename one of them."
             if twice
             else _why_nothing(chapter, piece)
         )
@@ -164,12 +238,16 @@ def _divide(
         if part.untested and not part.exercise:
             what = ", ".join(part.untested)
             chapter.notes.append(f"{piece.where}: no test uses {what}, so students write it in a cell without points.")
+    for exercise in mine:
+        exercise.statements = [s for s in exercise.statements if s in chapter.program]
     chapter.parts[number] = parts
     chapter.exercises += mine
 
 
 def _why_nothing(chapter: NewChapter, piece: AnswerCell) -> str:
     statements = statements_of(piece.solved, 0)
+    if error := chapter.ran.error_in(chapter.original.pieces.index(piece)):
+        return f"its own solution does not run here: {error}."
     if chapter.original.tool == "Otter" and not any(
         isinstance(p, Test) and p.question == piece.question for p in chapter.original.pieces
     ):
@@ -189,6 +267,10 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
         if body.why_not:
             leave(chapter, number, test, body.why_not)
             continue
+        if again := _defined_again(chapter, number, body.statements):
+            why = f"{again} is defined a second time in this notebook, and an exercise has one cell"
+            leave(chapter, number, test, why)
+            continue
         exercise = _asked_for(chapter, number, test, body.statements)
         if exercise is None:
             leave(chapter, number, test, "it uses nothing that students write")
@@ -198,6 +280,15 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
         if not any(e is exercise for _, _, _, e in found):
             found = _divided(chapter, found, exercise)
     return found
+
+
+def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
+    """Return the function that a test uses and that an answer which is no exercise defines again before the test."""
+    for name in references_of(body, chapter.names()):
+        origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
+        if origin in chapter.by_hand:
+            return name
+    return ""
 
 
 def _asked_for(chapter: NewChapter, number: int, test: Test, body: Sequence[ast.stmt]) -> Exercise | None:
@@ -237,7 +328,7 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
-    reason = f"its test is not imported: {why}."
+    reason = f"its {'hidden ' * test.hidden}test is not imported: {why}."
     if test.points:
         chapter.spare.append((number, test))
         reason += _by_hand_for(chapter, number, test)
@@ -259,7 +350,10 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
             chapter.by_hand[origin] = (name, points + test.points)
             chapter.spare.pop()
             return f" Its {worth} are graded manually, in the cell {name}."
-    return f" Its {worth} go to the exercise above it."
+    return f" Its {worth} {_ABOVE}"
+
+
+_ABOVE = "go to the exercise above it."
 
 
 def _written(chapter: NewChapter, given: _Assigned) -> None:
@@ -268,7 +362,7 @@ def _written(chapter: NewChapter, given: _Assigned) -> None:
     used: dict[str, set[str]] = {}
     for number, test, body, exercise in given:
         before = [s for s in chapter.program if s.origin < number]
-        found = ways(test, body, replace(names, program=before), is_function=not exercise.answers)
+        found = ways(test, body, replace(names, program=before), exercise.answers)
         method = _method(test, used.setdefault(exercise.name, set()))
         check = Check(exercise.name, method, title_of(test, body), test, test.points, not test.hidden, found)
         mine = chapter.checks_of(exercise.name)
@@ -296,15 +390,50 @@ def _method(test: Test, used: set[str]) -> str:
 
 
 def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
-    """Turn an exercise that no test covers into a cell without points."""
+    """Decide what becomes of an exercise that no check covers: graded manually, only required to exist, or without points."""
+    mine = [(n, t) for n, t in chapter.spare if _is_about(chapter, n, t, exercise)]
+    if mine:
+        chapter.spare = [one for one in chapter.spare if one not in mine]
+        mark_by_hand(chapter, exercise, sum((test.points for _, test in mine), Fraction(0)))
+        places = {test.where for _, test in mine}
+        chapter.left = [
+            replace(left, why=left.why.replace(_ABOVE, "are graded manually.")) if left.where in places else left
+            for left in chapter.left
+        ]
+        return
+    own = exercise.statements
+    later = [s for s in chapter.program if s.origin >= exercise.origin and s not in own and s.uses & exercise.targets]
+    if any(isinstance(chapter.original.pieces[s.origin], AnswerCell | Test) for s in later):
+        name = exercise.answers[0] if exercise.answers else exercise.name
+        code = f"assert {name} is not None" if exercise.answers else f"assert callable({name})"
+        test = Test(exercise.where, exercise.name, code, Fraction(0), title=f"{name} is there")
+        found = ways(test, body_of(test, chapter.program), chapter.names(), exercise.answers)
+        chapter.checks.append(
+            Check(exercise.name, "test_it_is_there", test.title, test, Fraction(0), visible=True, ways=found)
+        )
+        return
     chapter.exercises.remove(exercise)
     parts = chapter.parts[exercise.origin]
-    piece = chapter.original.pieces[exercise.origin]
-    shown = exercise.stub
     chapter.parts[exercise.origin] = [
-        Part(None, shown, (exercise.name,)) if part.exercise is exercise else part for part in parts
+        Part(None, exercise.stub, (exercise.name,)) if part.exercise is exercise else part for part in parts
     ]
-    if isinstance(piece, AnswerCell):
-        chapter.notes.append(
-            f"{exercise.where}: no test uses {exercise.name}, so students write it in a cell without points."
-        )
+    chapter.notes.append(
+        f"{exercise.where}: no test uses {exercise.name}, so students write it in a cell without points."
+    )
+
+
+def mark_by_hand(chapter: NewChapter, exercise: Exercise, points: Fraction) -> None:
+    """Let an exercise be graded manually, because none of its tests can be imported."""
+    chapter.exercises.remove(exercise)
+    chapter.marked_by_hand[exercise.name] = points
+    what = f"no test of {exercise.name} is imported, so it is graded manually, for its {pluralize(float(points), 'point')}."
+    chapter.left.append(NotImported(exercise.where, what))
+
+
+def _is_about(chapter: NewChapter, number: int, test: Test, exercise: Exercise) -> bool:
+    """Return whether a test that is left out would have been a test of ``exercise``."""
+    if test.question:
+        return test.question == exercise.question
+    words = set(re.findall(r"\w+", test.code))
+    above = [e for e in chapter.exercises if e.origin < number and e.targets & words]
+    return bool(above) and above[-1] is exercise

@@ -6,15 +6,23 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import PurePosixPath
 
 from autograder.base.foreign import Json
 from autograder.extras.importing.chapter import Check, NewChapter
-from autograder.extras.importing.checks import Way
+from autograder.extras.importing.checks import Way, assertions_in, body_of
 from autograder.extras.importing.exercises import Exercise
 from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Test, code_cell, may_fail
-from autograder.extras.importing.program import Statement, slice_of
+from autograder.extras.importing.program import Statement, parsed_cell, slice_of
 
-__all__ = ["checks_text", "dependencies_of", "notebook_of_chapter", "number_text", "solutions_text"]
+__all__ = [
+    "checks_text",
+    "dependencies_of",
+    "hidden_assertions",
+    "notebook_of_chapter",
+    "number_text",
+    "solutions_text",
+]
 
 
 # --- Python files ------------------------------------------------------------------------------------------------------
@@ -26,15 +34,28 @@ _WORDS = ("assert_matches", "assert_shape", "assert_within", "CheckFailed")
 def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
     """Return the text of ``solutions/<chapter>.py``. Answers that are graded manually are comments in it."""
     statements = _needed(chapter)
-    parts = [_located(text_of, files) for text_of in (s.text for s in statements if s.is_import)]
-    heads = list(dict.fromkeys(parts))
-    if any("CHAPTER_FILES" in _located(s.text, files) for s in statements):
-        heads = [
-            "from pathlib import Path",
-            *heads,
-            f'CHAPTER_FILES = Path(__file__).parent.parent / "source" / "{chapter.name}"',
+    paths = {str(folder) for name in files for folder in (PurePosixPath(name), *PurePosixPath(name).parents)} - {"."}
+    used = {name for s in statements for name in s.uses} | _wanted_by_checks(chapter)
+    imports = (_without_star(s, used) for s in statements if s.is_import)
+    heads = list(dict.fromkeys(_located(text, paths) for text in imports if text))
+    body = [_located(s.text, paths) for s in statements if not s.is_import]
+    if chapter.modules or any("CHAPTER_FILES" in text for text in (*heads, *body)):
+        folder = f'CHAPTER_FILES = Path(__file__).parent.parent / "source" / "{chapter.name}"'
+        folders = sorted({str(PurePosixPath(name).parent) for name in files if name.endswith(".py")}, reverse=True)
+        places = [f'CHAPTER_FILES / "{place}"' if place != "." else "CHAPTER_FILES" for place in folders]
+        own = [
+            *(f"sys.path.insert(0, str({place}))  # for the notebook's own modules" for place in places),
+            *(f'sys.modules.pop("{module}", None)' for module in chapter.modules),
         ]
-    body = [_located(s.text, files) for s in statements if not s.is_import]
+        heads = [
+            *(["import sys"] if chapter.modules else []),
+            "from pathlib import Path",
+            folder,
+            *(own if chapter.modules else []),
+            *heads,
+        ]
+    if chapter.probes:
+        body.insert(0, _look(chapter))
     for exercise in chapter.exercises:
         if exercise.answers:
             pairs = ", ".join(f'"{name}": {name}' for name in exercise.answers)
@@ -42,6 +63,29 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
     comments = list(_answers_by_hand(chapter))
     title = f'"""Reference solutions of {chapter.name}, imported from a notebook for {chapter.original.tool}."""'
     return _spaced([title, "\n".join(heads), *body, *comments])
+
+
+def _look(chapter: NewChapter) -> str:
+    """Return the function through which probes look at the variables next to it."""
+    return f'def {chapter.look}():\n    """Let checks look at the variables here."""'
+
+
+def _without_star(statement: Statement, used: Collection[str]) -> str:
+    """Return the text of an import. A star import names what is used. Empty if nothing is."""
+    node = statement.node
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        names = sorted(statement.binds & set(used))
+        return f"from {'.' * node.level}{node.module or ''} import {', '.join(names)}" if names else ""
+    return statement.text
+
+
+def _wanted_by_checks(chapter: NewChapter) -> set[str]:
+    """Return the names that checks use from the solutions, also in a probe."""
+    wanted: set[str] = set()
+    for check in chapter.checks:
+        for way in [check.chosen] if check.chosen else check.ways:
+            wanted |= way.from_solutions | set(re.findall(r"[A-Za-z_]\w*", way.probe))
+    return wanted
 
 
 def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
@@ -59,6 +103,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
     imports = _imported(chapter, chosen)
     head = [
         *imports,
+        *(["from autograder.sandbox.protocol import NameReference"] if "NameReference(" in everything else []),
         f"from autograder.checking import {', '.join(sorted([*words, 'check', 'exercise'], key=_as_sorted))}",
     ]
     made = sorted({name for way in chosen for name in way.from_solutions} - _import_names(chapter))
@@ -66,6 +111,25 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
         head.append(f"from solutions.{chapter.name} import {', '.join(made)}")
     title = f'"""The checks of {chapter.name}, imported from a notebook for {chapter.original.tool}."""'
     return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
+
+
+def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
+    """Return how many assertions the hidden tests make in the notebook, and how many the checks that they became make.
+
+    A call of a helper counts with its assertions. A test that only has to run counts as one.
+    """
+    helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
+    tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]
+    before = [assertions_in(body_of(test, chapter.program).statements, helpers) for test in tests]
+    after = []
+    for check in (c for c in chapter.checks if c.test.hidden and c.chosen is not None):
+        lines = [f"assert {line}" if "agrees." in line else line for line in check.chosen.lines] if check.chosen else []
+        body = ast.parse("\n".join(lines)).body
+        for node in ast.parse(check.chosen.probe if check.chosen else "").body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                body += ast.parse(str(node.value.value)).body
+        after.append(assertions_in(body, helpers))
+    return sum(max(n, 1) for n in before), sum(max(n, 1) for n in after)
 
 
 def dependencies_of(chapter: NewChapter, exercise: Exercise) -> list[str]:
@@ -93,10 +157,7 @@ def _needed(chapter: NewChapter) -> list[Statement]:
     origins = {e.origin for e in chapter.exercises if e.answers}
     own = [s for e in chapter.exercises for s in e.statements]
     beside = [s for s in chapter.program if s.origin in origins and not _only_shows(s)]
-    wanted = {name for s in (*own, *beside) for name in s.uses}
-    for check in chapter.checks:
-        for way in [check.chosen] if check.chosen else check.ways:
-            wanted |= way.from_solutions | (set(re.findall(r"[A-Za-z_]\w*", check.test.code)) if way.probe else set())
+    wanted = {name for s in (*own, *beside) for name in s.uses} | _wanted_by_checks(chapter)
     students = {n for n, p in enumerate(chapter.original.pieces) if not isinstance(p, Test)}
     first = slice_of(wanted, [s for s in chapter.program if s.origin in students])
     found = {name for s in first for name in s.binds}
@@ -107,8 +168,14 @@ def _needed(chapter: NewChapter) -> list[Statement]:
         for way in ([check.chosen] if check.chosen else check.ways)
         for name in way.from_solutions
     }
-    tests = slice_of(helpers - found, [s for s in chapter.program if not s.binds & targets])
-    taken = [s for s in chapter.program if s in first or s in tests or s in own or s in beside]
+    helpers |= {name for s in (*own, *beside, *first) for name in s.uses}
+    tests = slice_of(helpers - found - targets, [s for s in chapter.program if not s.binds & targets])
+    functions = {e.name for e in chapter.exercises if not e.answers}
+    pieces = chapter.original.pieces
+    again = [
+        s for s in chapter.program if s.binds & functions and isinstance(pieces[s.origin], AnswerCell) and s not in own
+    ]
+    taken = [s for s in chapter.program if (s in first or s in tests or s in own or s in beside) and s not in again]
     return list(dict.fromkeys(s for s in taken if not _only_shows(s)))
 
 
@@ -120,7 +187,7 @@ def _only_shows(statement: Statement) -> bool:
 def _located(text: str, files: Collection[str]) -> str:
     """Rewrite code so that it finds the files next to the notebook."""
     for name in files:
-        text = re.sub(rf"(?<![\w])([\"']){re.escape(name)}\1", f'str(CHAPTER_FILES / "{name}")', text)
+        text = re.sub(rf"(?<![\w])([\"'])(?:\./)?{re.escape(name)}/?\1", f'str(CHAPTER_FILES / "{name}")', text)
     return text
 
 
@@ -168,7 +235,9 @@ def _class(chapter: NewChapter, exercise: Exercise, *, every_way: bool) -> str:
         given.append(f"answers=({', '.join(_quoted(n) for n in exercise.answers)},)")
     lines = [f"@exercise({', '.join(given)})", f"class {exercise.class_name}:"]
     methods = [
-        _method(check, way, every_way=every_way) for check in checks for way in _ways(check, every_way=every_way)
+        _method(check, way, chapter.look, exercise.answers, every_way=every_way)
+        for check in checks
+        for way in _ways(check, every_way=every_way)
     ]
     return "\n".join([*lines, "\n\n".join(methods) or "    pass"])
 
@@ -177,7 +246,7 @@ def _ways(check: Check, *, every_way: bool) -> Sequence[Way]:
     return check.ways if every_way else [check.chosen] if check.chosen else []
 
 
-def _method(check: Check, way: Way, *, every_way: bool) -> str:
+def _method(check: Check, way: Way, look: str, answers: Sequence[str], *, every_way: bool) -> str:
     name = f"{check.method}__{way.kind}" if every_way else check.method
     given = [] if every_way or not check.points else [f"points={number_text(check.points)}"]
     given += ["visible=True"] if check.visible else []
@@ -186,9 +255,11 @@ def _method(check: Check, way: Way, *, every_way: bool) -> str:
         given.append(f"after={after[0] if len(after) == 1 else f'({chr(44).join(after)})'}".replace(",", ", "))
     lines = list(way.lines)
     if way.probe:
-        lines.append(
-            f"assert_matches(student.probe({_constant(check, way)}, {_quoted(check.exercise)}), True, call={_quoted(check.exercise)})"
+        asked = (
+            [_quoted(look), *(f'NameReference("{name}")' for name in answers)] if answers else [_quoted(check.exercise)]
         )
+        probe = f"student.probe({', '.join([_constant(check, way), *asked])})"
+        lines.append(f"assert_matches({probe}, True, call={_quoted(check.exercise)})")
     fixtures = [f for f in ("student", "agrees", "reference") if re.search(rf"\b{f}\b", "\n".join(lines))]
     head = [f"@check({', '.join(given)})", f"def {name}({', '.join(['self', *fixtures])}):", _docstring(check.title)]
     body = [*head, *("\n".join(lines).splitlines())]
@@ -219,7 +290,9 @@ def _imported(chapter: NewChapter, chosen: Sequence[Way]) -> list[str]:
     for statement in chapter.program:
         if statement.is_import and isinstance(statement.node, ast.Import | ast.ImportFrom):
             for alias in statement.node.names:
-                if (alias.asname or alias.name.partition(".")[0]) in wanted:
+                if alias.name == "*" and (text := _without_star(statement, wanted)):
+                    lines[text] = None
+                elif (alias.asname or alias.name.partition(".")[0]) in wanted:
                     one = type(statement.node)(**{**statement.node.__dict__, "names": [alias]})
                     lines[ast.unparse(one)] = None
     return list(lines)
@@ -264,10 +337,11 @@ _KEPT = ("tags", "jupyter", "slideshow", "collapsed", "scrolled")
 
 def notebook_of_chapter(chapter: NewChapter) -> dict[str, Json]:
     """Return the notebook's JSON. Its kernel is called python3, because another name might not exist at release."""
-    cells = list(_cells(chapter))
+    cells = [may_fail(c) if c["source"] in chapter.fails and c["cell_type"] == "code" else c for c in _cells(chapter)]
     first = next((i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
     names = {e.name for e in chapter.exercises}
-    words = code_cell("from autograder import check, hint", grade_id=_free("autograder_words", names), locked=True)
+    text = "from autograder import check, hint" + (f"\n\n\n{_look(chapter)}" if chapter.probes else "")
+    words = code_cell(text, grade_id=_free("autograder_words", names), locked=True)
     cells.insert(first, words)
     _with_own_ids(cells, {*names, *(f"check_{name}" for name in names)})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -287,12 +361,31 @@ def _cells(chapter: NewChapter) -> Iterator[dict[str, Json]]:
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell | ManualCell):
             cell = _cleaned(piece.cell)
-            yield may_fail(cell) if isinstance(piece, ManualCell) and cell["cell_type"] == "code" else cell
+            if cell["cell_type"] != "code":
+                yield cell
+            elif isinstance(piece, ManualCell):
+                yield may_fail(cell)
+            else:
+                yield from _given(chapter, number, cell)
         elif isinstance(piece, AnswerCell):
             yield from _answer(chapter, number, piece)
         for test in chapter.kept_tests.get(number, ()):
             name = re.sub(r"\W+", "_", test.name or f"examples_{number + 1}", flags=re.ASCII)
             yield may_fail(code_cell(test.code, grade_id=f"{name}_examples", locked=True))
+
+
+def _given(chapter: NewChapter, number: int, cell: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    """Yield a given cell. Imports that fail here get a cell of their own, because the others have to run."""
+    lines = str(cell["source"]).splitlines()
+    tree = parsed_cell(str(cell["source"]))
+    failed = [s for s in (tree.body if tree is not None else ()) if (number, s.lineno) in chapter.ran.failed]
+    alone = [s for s in failed if isinstance(s, ast.Import | ast.ImportFrom) and s.col_offset == 0]
+    if alone and len(alone) == len(failed) and tree is not None and len(alone) < len(tree.body):
+        numbers = {n for s in alone for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+        yield {**cell, "source": "\n".join(line for n, line in enumerate(lines, 1) if n not in numbers)}
+        yield may_fail(code_cell("\n".join(lines[n - 1] for n in sorted(numbers))))
+    else:
+        yield may_fail(cell) if failed or (tree is None and any(line.strip() for line in lines)) else cell
 
 
 def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dict[str, Json]]:

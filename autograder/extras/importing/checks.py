@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,7 +22,7 @@ from autograder.extras.importing.pieces import Test
 from autograder.extras.importing.program import Statement, locals_of, names_in, parsed_cell, slice_of
 
 __all__ = [
-    "Body", "NamesInTests", "Way", "body_of", "references_of", "title_of", "ways",
+    "Body", "NamesInTests", "Way", "assertions_in", "body_of", "references_of", "title_of", "ways",
 ]  # fmt: skip
 
 
@@ -34,13 +34,16 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 class NamesInTests:
     """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
-    ``leaning`` are the statements of the notebook that depend on an exercise. A test that needs them runs them itself.
+    ``program`` are the statements before the test. ``tests`` are the numbers of the cells that hold tests, and ``written``
+    the lines that students write: the number of the cell, and that of the line.
     """
 
     functions: frozenset[str]
     classes: frozenset[str]
     variables: frozenset[str]
     program: Sequence[Statement]
+    tests: frozenset[int] = frozenset()
+    written: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,11 @@ class Way:
     probe: str = ""
 
 
-def body_of(test: Test) -> Body:
-    """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body."""
+def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
+    """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body.
+
+    ``program`` are the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
+    """
     tree = parsed_cell(test.code)
     if tree is None:
         return Body((), why_not="Python cannot read it")
@@ -83,20 +89,63 @@ def body_of(test: Test) -> Body:
         if "env" in {a.arg for a in function.args.args}:
             statements = [_Environment().visit(s) for s in statements]
     statements = [s for s in statements if not _text(s)]
-    why = ""
+    why = f"its own solutions fail it: {error}" if error else ""
     if statements and isinstance(statements[-1], ast.Expr):
         last = _shown(statements[-1], test)
-        why = "" if last is not None else "its last line gives a number of points, but a check only passes or fails"
+        why = why or ("" if last is not None else _PARTIAL)
         statements[-1] = last or statements[-1]
-    if not why and not any(_asserts(node) for node in ast.walk(ast.Module(statements, []))):
+    used = {name for s in statements for name in names_in(s)}
+    if (
+        not why
+        and not any(_asserts(node) for s in statements for node in ast.walk(s))
+        and not _runs(statements, used, program)
+    ):
         why = "it asserts nothing"
     return Body(tuple(statements), " ".join(title.split()), why)
+
+
+_PARTIAL = "its last line gives a number of points, but a check only passes or fails"
+
+
+def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequence[Statement]) -> bool:
+    """Return whether statements call a function, so that an error fails the test although it asserts nothing itself."""
+    calls = any(
+        isinstance(n, ast.Call)
+        for s in statements
+        if not isinstance(s, ast.FunctionDef | ast.ClassDef)
+        for n in ast.walk(s)
+    )
+    return calls and any(s.binds & set(used) for s in program)
+
+
+def assertions_in(
+    body: Iterable[ast.stmt], helpers: Mapping[str, Sequence[ast.stmt]], seen: frozenset[str] = frozenset()
+) -> int:
+    """Return how many assertions statements make. A call of a helper makes those of the helper, and a loop counts once.
+
+    ``helpers`` are the bodies of the functions that the statements may call. A ``raise`` counts as well.
+    """
+    body = list(body)
+    own = {s.name: s.body for s in body if isinstance(s, ast.FunctionDef)}
+    known = {**helpers, **own}
+    total = 0
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assert | ast.Raise) or (isinstance(node, ast.Call) and _asserts(node)):
+                total += 1
+            elif isinstance(node, ast.Call) and (called := getattr(node.func, "id", "")) in known.keys() - seen:
+                total += assertions_in(known[called], known, seen | {called})
+    return total
 
 
 def title_of(test: Test, body: Body) -> str:
     """Return the title of a check for students: the author's own words, or the first assertion of a visible check."""
     if body.title:
         return body.title.partition("\n")[0].rstrip(".")
+    if test.title:
+        return test.title
     first = next((node for s in body.statements for node in ast.walk(s) if isinstance(node, ast.Assert)), None)
     if not test.hidden and first is not None:
         text = ast.unparse(first.test)
@@ -112,32 +161,42 @@ def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[st
     return frozenset(asked | {name for s in through for name in s.uses}) & targets
 
 
-def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> list[Way]:
-    """Return the possible forms of a test as a check of its exercise, the best first."""
-    before = _worked_out(body.statements, names)
-    statements = [*(ast.parse(s.text).body[0] for s in before), *body.statements]
-    own = locals_of(statements)
-    given = (names_in(ast.Module(statements, [])) - names.functions - names.variables - own) - {AUTOTEST}
-    known = frozenset(n for s in names.program for n in s.binds)
+def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = ()) -> list[Way]:
+    """Return the possible forms of a test as a check of its exercise, the best first. ``answers`` are the exercise's variables."""
     found: list[Way] = []
-    clash = own & (names.functions | names.variables)
-    if not clash:
-        lines = _lines(
-            statements,
-            _student(names, own),
-            plain=False,
-            hidden=test.hidden,
-            message=test.message,
+    automatic = any(isinstance(n, ast.Name) and n.id == AUTOTEST for s in body.statements for n in ast.walk(s))
+    before = _worked_out(body.statements, names)
+    if before is not None:
+        statements = [*(ast.parse(s.text).body[0] for s in before), *body.statements]
+        own = locals_of(statements)
+        given = (names_in(ast.Module(statements, [])) - names.functions - names.variables - own) - {AUTOTEST}
+        known = frozenset(n for s in names.program for n in s.binds)
+        if not own & (names.functions | names.variables):
+            lines = _lines(statements, _student(names, own), plain=False, hidden=test.hidden, message=test.message)
+            if lines:
+                found.append(Way("words", tuple(lines), given & known))
+            if not any(isinstance(node, _ONLY_INSIDE) or _prints(node) for s in statements for node in ast.walk(s)):
+                lines = _lines(statements, _student(names, own), plain=True, hidden=test.hidden, message=test.message)
+                found += [Way("python", tuple(lines), given & known)] if lines else []
+    if not automatic:
+        probe = Way(
+            "probe",
+            (),
+            frozenset(),
+            as_probe([*_of_tests(body.statements, names), *body.statements], answers, hidden=test.hidden),
         )
-        if lines:
-            found.append(Way("words", tuple(lines), given & known))
-        if not any(isinstance(node, _ONLY_INSIDE) or _prints(node) for s in statements for node in ast.walk(s)):
-            student = _student(names, own)
-            lines = _lines(statements, student, plain=True, hidden=test.hidden, message=test.message)
-            found += [Way("python", tuple(lines), given & known)] if lines else []
-    if is_function and not any(isinstance(n, ast.Name) and n.id == AUTOTEST for s in statements for n in ast.walk(s)):
-        found.append(Way("probe", (), frozenset(), as_probe(statements, hidden=test.hidden)))
+        # Students run a visible test themselves, and a notebook can replay a probe, but no plain Python.
+        found.insert(len(found) if test.hidden else sum(way.kind == "words" for way in found), probe)
     return found
+
+
+def _of_tests(body: Sequence[ast.stmt], names: NamesInTests) -> list[ast.stmt]:
+    """Return the statements of earlier tests that a test needs. Students' notebooks do not have them."""
+    asked = names_in(ast.Module(list(body), [])) - locals_of(body)
+    latest = {name: s.origin for s in names.program for name in s.binds}
+    wanted = {name for name in asked if latest.get(name) in names.tests}
+    earlier = [s for s in names.program if s.origin in names.tests]
+    return [ast.parse(s.text).body[0] for s in slice_of(wanted, earlier, without=names.functions | names.variables)]
 
 
 def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
@@ -146,18 +205,29 @@ def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
     return student
 
 
-def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement]:
-    """Return the statements of the notebook or of earlier tests that a test needs and that depend on exercises."""
+def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement] | None:
+    """Return the statements of the notebook or of earlier tests that a test needs and that depend on exercises.
+
+    None if the test needs something else that students write, because only a probe sees that.
+    """
     targets = names.functions | names.variables
     asked = names_in(ast.Module(list(body), [])) - targets - locals_of(body)
     through = slice_of(asked, names.program, without=targets)
     leaning: set[str] = set(targets)
-    kept = []
+    kept: list[Statement] = []
+    grew = True
+    while grew:  # a helper may use another one that is defined below it
+        grew = False
+        for statement in through:
+            if statement not in kept and statement.uses & leaning:
+                kept.append(statement)
+                leaning |= statement.binds
+                grew = True
     for statement in through:
-        if statement.uses & leaning and not isinstance(statement.node, ast.FunctionDef | ast.ClassDef):
-            kept.append(statement)
-            leaning |= statement.binds
-    return kept
+        lines = range(statement.line, (statement.node.end_lineno or statement.line) + 1)
+        if not statement.is_import and any((statement.origin, line) in names.written for line in lines):
+            return None
+    return [s for s in through if s in kept]
 
 
 def _lines(
@@ -277,6 +347,11 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
         expected = _expression(test.expected)
         if isinstance(value, ast.Constant) and value.value is None:
             return ast.Pass()
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "print" and len(value.args) == 1:
+            printed = ast.Call(ast.Name("str", ast.Load()), value.args, [])
+            return ast.Assert(
+                ast.Compare(printed, [ast.Eq()], [ast.Constant((test.expected or "").rstrip("\n"))]), None
+            )
         if test.expected in {"True", None}:
             return ast.Assert(value, None)
         if expected is not None:

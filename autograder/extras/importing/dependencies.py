@@ -6,46 +6,67 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 
 from autograder.base.foreign import Json
 from autograder.course.course import Course
-from autograder.extras.importing.chapter import NewChapter
+from autograder.extras.importing.program import Statement
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 
-__all__ = ["files_of", "packages_of"]
+__all__ = ["files_of", "modules_beside", "packages_of"]
 
 _ALWAYS = frozenset({"autograder", "IPython", "otter", "pytest", "nose"})
 _LARGEST = 64 << 20  # bytes of all files together, which is the limit of a release
 _MOST_LOOKED_AT = 2000
 
 
-def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], chapter: NewChapter) -> dict[Path, str]:
-    """Return the files next to the notebook that it names, with their paths below the chapter's folder."""
+def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], notes: list[str]) -> dict[Path, str]:
+    """Return the files next to the notebook that it or its modules name, with their paths below the chapter's folder.
+
+    ``notes`` gets the files that are missing or too large.
+    """
     folder = path.resolve().parent
     text = json.dumps([cell.get("source") for cell in document["cells"] if isinstance(cell, dict)], ensure_ascii=False)
-    text = text.replace('\\"', '"')
+    text = text.replace('\\"', '"').replace("\\n", "\n")
     found: dict[Path, str] = {}
     total = 0
-    for candidate in _beside(folder):
-        name = candidate.relative_to(folder).as_posix()
-        mentioned = name in named or re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/-])", text)
-        module = name.endswith(".py") and name.removesuffix(".py").isidentifier()
-        imported = module and re.search(rf"\b(?:import|from)\s+{re.escape(name.removesuffix('.py'))}\b", text)
-        if not mentioned and not imported:
-            continue
-        size = candidate.stat().st_size
-        if total + size > _LARGEST:
-            chapter.notes.append(
-                f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take {_LARGEST >> 20} MiB together."
-            )
-            continue
-        total += size
-        found[candidate] = name
-    for name in named:
-        if name not in found.values() and not set(name) & set("*?["):
-            chapter.notes.append(f"{name} is in its list of files, but there is no such file next to the notebook.")
+    waiting = _beside(folder)
+    while more := [p for p in waiting if _is_named(p.relative_to(folder), named, text)]:
+        waiting = [p for p in waiting if p not in more]
+        for candidate in more:
+            name = candidate.relative_to(folder).as_posix()
+            size = candidate.stat().st_size
+            if total + size > _LARGEST:
+                notes.append(
+                    f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take {_LARGEST >> 20} MiB together."
+                )
+                continue
+            total += size
+            found[candidate] = name
+            if candidate.suffix == ".py":  # a module may name further modules and files
+                text += candidate.read_text(encoding="utf-8", errors="replace")
+    missing = [name for name in named if name not in found.values() and not set(name) & set("*?[")]
+    notes += [f"{name} is in its list of files, but there is no such file next to the notebook." for name in missing]
     return found
+
+
+def _is_named(relative: Path, named: Sequence[str], text: str) -> bool:
+    """Return whether code or text names a file, the folder that it is in, or the module that it is."""
+    name = relative.as_posix()
+    if name in named or re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/-])", text):
+        return True
+    folders = [f"{folder}" for folder in relative.parents if folder != Path()]
+    if any(re.search(rf"[\"'](?:\./)?{re.escape(folder)}(?:/[^\"'\n]*)?[\"']", text) for folder in folders):
+        return True
+    modules = [relative.stem, *relative.parts[:-1]] if relative.suffix == ".py" else []
+    return any(m.isidentifier() and re.search(rf"\b(?:import|from)\s+{re.escape(m)}\b", text) for m in modules)
+
+
+def modules_beside(files: Mapping[Path, str]) -> list[str]:
+    """Return the names under which the notebook can import the modules among its files."""
+    paths = [PurePosixPath(name) for name in files.values() if name.endswith(".py")]
+    return sorted({name for path in paths for name in (path.stem, path.parts[0]) if name.isidentifier()})
 
 
 def _beside(folder: Path) -> list[Path]:
@@ -62,26 +83,28 @@ def _beside(folder: Path) -> list[Path]:
     return found
 
 
-def packages_of(course: Course, chapter: NewChapter, files: Mapping[Path, str]) -> list[str]:
-    """Return packages that the notebook imports and the course does not list. Report packages that are not installed."""
-    own = {PurePosixPath(name).stem for name in files.values() if name.endswith(".py")}
+def packages_of(course: Course, program: Sequence[Statement], files: Mapping[Path, str], notes: list[str]) -> list[str]:
+    """Return packages that the notebook or its modules import and the course does not list.
+
+    ``notes`` gets the packages that are not installed.
+    """
+    own = set(modules_beside(files))
     try:
         there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}
     except PackageMissing:
         there = set()
     known = own | there | _ALWAYS | set(sys.stdlib_module_names) | set(course.packages)
-    asked: dict[str, None] = {}
-    for statement in chapter.program:
-        if statement.is_import:
-            for match in re.finditer(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", statement.text, re.MULTILINE):
-                asked[match[1]] = None
+    texts = [s.text for s in program if s.is_import]
+    texts += [p.read_text(encoding="utf-8", errors="replace") for p, name in files.items() if name.endswith(".py")]
+    imported = re.compile(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", re.MULTILINE)
     wanted = []
-    for package in asked.keys() - known:
+    for package in {match[1] for text in texts for match in imported.finditer(text)} - known:
+        distribution = next(iter(packages_distributions().get(package, ())), package)
         try:
-            top_level_paths([package])
-            wanted.append(package)
+            top_level_paths([distribution])
+            wanted.append(distribution)
         except PackageMissing:
-            chapter.notes.append(
+            notes.append(
                 f"It imports {package}, which is not installed here. Install it, and add it to c.Course.packages."
             )
-    return sorted(wanted)
+    return sorted(set(wanted))

@@ -89,8 +89,10 @@ def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: se
     parts: list[Part] = []
     waiting: list[_Chunk] = []  # untested functions before the next tested one
     solved = [c for c in chunks if c.is_solution and c.function is None]
-    variables = [v for c in solved for v in _bound_in_order(c) if v in tested]
+    variables = [v for c in solved for v in (*_bound_in_order(c), *sorted(c.statement.changes)) if v in tested]
     variables = list(dict.fromkeys(variables))
+    if not variables and all(c.statement.is_import for c in solved):  # students write only imports
+        variables = sorted({name for c in solved for name in c.statement.binds if name in tested})
     first, last = (chunks.index(solved[0]), chunks.index(solved[-1])) if solved else (0, -1)
     within: list[_Chunk] = []
     for place, chunk in enumerate(chunks):

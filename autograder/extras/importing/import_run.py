@@ -11,18 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from autograder.authoring.scaffold.configuration import with_chapter
-from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.formatting import number, pluralize
 from autograder.course.course import CONFIG_NAME, Course, load_course
-from autograder.course.notebook import load_source
-from autograder.extras.importing.chapter import NewChapter, planned
-from autograder.extras.importing.chapter_files import checks_text, notebook_of_chapter, solutions_text
-from autograder.extras.importing.check_forms import choose_forms, run_in_process
-from autograder.extras.importing.dependencies import files_of, packages_of
+from autograder.extras.importing.chapter import NewChapter, code_of, planned, program_of
+from autograder.extras.importing.chapter_files import (
+    checks_text,
+    hidden_assertions,
+    notebook_of_chapter,
+    solutions_text,
+)
+from autograder.extras.importing.check_forms import AS_IT_IS, choose_forms, leave_out_failing, repair, run_in_process
+from autograder.extras.importing.dependencies import files_of, modules_beside, packages_of
 from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError, ManualCell
+from autograder.extras.importing.program import AsItIs
 from autograder.extras.importing.source_notebook import original_of, read_source
 
 __all__ = ["Imported", "import_notebook"]
@@ -53,37 +58,89 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
     document = read_source(path)
     original = original_of(path, document)
     name = _chapter_name(course, path, name)
-    chapter = planned(original, name, _exercises_elsewhere(course))
-    if not chapter.exercises:
-        raise ImportRefusedError(_nothing_to_check(path, chapter))
-    beside = files_of(path, document, original.files, chapter)
-    packages = packages_of(course, chapter, beside)
+    first = planned(original, name)
+    if not first.exercises:
+        raise ImportRefusedError(_nothing_to_check(path, first))
+    notes: list[str] = []
+    beside = files_of(path, document, original.files, notes)
+    packages = packages_of(course, program_of(original), beside, notes)
     configured = _configured(course, name, packages)
     with tempfile.TemporaryDirectory(prefix="autograder-import-") as folder:
         root = Path(folder).resolve() / "course"
         _copy_course(course, root)
         _put(root / CONFIG_NAME, configured)
+        (root / "source" / name).mkdir(parents=True, exist_ok=True)
         for source, target in beside.items():
             _put(root / "source" / name / target, source.read_bytes())
-        names = list(beside.values())
-        for target, data in _files(chapter, names, every_way=True).items():
-            _put(root / target, data)
+        sources = json.dumps([code_of(piece) for piece in original.pieces])
+        _put(root / AS_IT_IS, sources.encode("utf-8", "replace"))
         copy = load_course(root)
-        tried = run_in_process("trial_failures", copy, name, unsafe_local=unsafe_local)
-        if "error" in tried:
-            missing = re.search(r"No module named '(\w+)", tried["error"])
-            advice = f" Install it ({missing[1]}) and import the notebook again." if missing else ""
-            raise ImportRefusedError(
-                f"Its own solutions and tests do not run: {tried['error']}{advice} Nothing was written."
-            )
-        choose_forms(chapter, tried["checks"])
+        ran = run_in_process("run_as_it_is", copy, name, unsafe_local=unsafe_local)
+        chapter = planned(original, name, AsItIs(_places(ran["failed"]), _places(ran["stars"])))
+        chapter.notes += [*notes, *(_MISSING.format(package) for package in ran["missing"])]
+        chapter.modules = modules_beside(beside)
+        if not chapter.exercises:
+            raise ImportRefusedError(_nothing_runs(chapter, ran["missing"]))
+        names = list(beside.values())
+        mistakes = _made_to_work(chapter, names, copy, unsafe_local=unsafe_local)
         files = _files(chapter, names)
-        for target, data in files.items():
-            _put(root / target, data)
-        mistakes = run_in_process("release_problems", copy, name, unsafe_local=unsafe_local)["mistakes"]
     files = {f"source/{name}/{target}": source.read_bytes() for source, target in beside.items()} | files
     _write(course, files, configured)
     return Imported(chapter, list(files), packages, mistakes)
+
+
+_MISSING = "It imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
+_ROUNDS = 6  # of changing what does not work
+
+
+def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
+    """Return a mapping with the places that JSON has as text."""
+    return {(int(origin), int(line)): value for key, value in found.items() for origin, line in [key.split(":")]}
+
+
+def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, unsafe_local: bool) -> list[str]:
+    """Choose the forms of all checks, and leave out what does not work. Return what a release would still report.
+
+    ``copy`` is a copy of the course, in which the chapter is tried.
+    """
+    for _ in range(_ROUNDS):
+        _put_all(copy, _files(chapter, beside, every_way=True))
+        tried = run_in_process("trial_failures", copy, chapter.name, unsafe_local=unsafe_local)
+        if "error" not in tried or not leave_out_failing(
+            chapter, tried["error"], _files(chapter, beside, every_way=True)
+        ):
+            break
+    if "error" in tried:
+        raise ImportRefusedError(f"Its solutions and checks cannot be loaded: {tried['error']} Nothing was written.")
+    choose_forms(chapter, tried["checks"])
+    for _ in range(_ROUNDS):
+        _put_all(copy, _files(chapter, beside))
+        found = run_in_process("release_problems", copy, chapter.name, unsafe_local=unsafe_local)["mistakes"]
+        cells, checks = notebook_of_chapter(chapter)["cells"], checks_text(chapter)
+        # A failing cell may be why exercises lose points, so cells come first.
+        of_cells = [mistake for mistake in found if not mistake[0].startswith("tests/")]
+        rest = [mistake for mistake in found if mistake not in of_cells]
+        changed = [repair(chapter, cells, checks, *mistake) for mistake in of_cells]
+        changed = changed if any(changed) else [repair(chapter, cells, checks, *mistake) for mistake in rest]
+        if not any(changed):
+            break
+    return [f"{where}: {what}" if where else what for where, what, _ in found]
+
+
+def _put_all(course: Course, files: Mapping[str, bytes]) -> None:
+    for target, data in files.items():
+        _put(course.root / target, data)
+
+
+def _nothing_runs(chapter: NewChapter, missing: Sequence[str]) -> str:
+    """Return why no exercise is left after the notebook ran as it is."""
+    pieces = chapter.original.pieces
+    errors = [(number, error) for (number, _), error in sorted(chapter.ran.failed.items())]
+    errors = [e for e in errors if not e[1].startswith("not run")] or errors
+    why = "".join(f"\n  - {left}" for left in chapter.left)
+    advice = f" Install it ({', '.join(missing)}) and import the notebook again." if missing else ""
+    first = f"{pieces[errors[0][0]].where}: {errors[0][1]}." if errors else "none of its tests passes."
+    return f"Its own solutions and tests do not run: {first}{advice} Nothing was written.{why}"
 
 
 def _chapter_name(course: Course, path: Path, name: str | None) -> str:
@@ -103,16 +160,6 @@ def _chapter_name(course: Course, path: Path, name: str | None) -> str:
             f"The course already has a chapter {asked} ({what}). Give another name with --chapter NAME. Nothing was written."
         )
     return asked
-
-
-def _exercises_elsewhere(course: Course) -> frozenset[str]:
-    found: set[str] = set()
-    for chapter in course.finished_chapters():
-        try:
-            found |= set(load_source(course.source(chapter))[1].exercises())
-        except CourseError:
-            continue  # the release of that chapter reports it
-    return frozenset(found)
 
 
 def _nothing_to_check(path: Path, chapter: NewChapter) -> str:
@@ -218,6 +265,11 @@ def _told(imported: Imported) -> Iterator[str]:
         seen = sum(check.visible for check in checks)
         own = sum((c.points for c in checks), Fraction(0))
         yield f"  {exercise.name}: {pluralize(float(own), 'point')}, {_checks(seen, 'visible')}, {_checks(len(checks) - seen, 'hidden')}"
+    before, after = hidden_assertions(chapter)
+    if before:
+        yield ""
+        lost = "" if after >= before else " The others are listed below."
+        yield f"Hidden tests: {pluralize(before, 'assertion')} in the notebook, {after} in the checks.{lost}"
     for heading, items in (
         ("Not imported:", chapter.left),
         ("To know:", chapter.notes),

@@ -139,6 +139,8 @@ def _printed(outputs: Json) -> str | None:
     texts = []
     for output in outputs if isinstance(outputs, list) else ():
         data = output.get("data") if isinstance(output, dict) else None
+        if isinstance(output, dict) and output.get("output_type") == "stream" and output.get("name") == "stdout":
+            texts.append(text_of(output.get("text")))
         if isinstance(data, dict) and "text/plain" in data:
             texts.append(text_of(data["text/plain"]))
     return texts[-1] if texts else None

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
+from autograder.course.notebook import MAY_FAIL
 
 __all__ = [
     "AnswerCell", "CopiedCell", "ImportRefusedError", "ManualCell", "Original", "Piece", "SourceLine", "Test",
@@ -111,7 +112,7 @@ def code_cell(source: str, **marks: Json) -> dict[str, Json]:
 
 def may_fail(cell: dict[str, Json]) -> dict[str, Json]:
     """Tag a cell whose error is allowed: students have not filled it in when the chapter is tried."""
-    cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "raises-exception"]
+    cell["metadata"]["tags"] = list(dict.fromkeys([*cell["metadata"].get("tags", []), MAY_FAIL]))
     return cell
 
 

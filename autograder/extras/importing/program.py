@@ -5,10 +5,22 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-__all__ = ["Statement", "locals_of", "names_in", "parsed_cell", "slice_of", "statements_of", "text_of_node"]
+from autograder.sandbox.guest.magics import parse
+
+__all__ = [
+    "AsItIs",
+    "Statement",
+    "locals_of",
+    "names_in",
+    "parsed_cell",
+    "slice_of",
+    "statement_names",
+    "statements_of",
+    "text_of_node",
+]
 
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?][^\n]*$", re.MULTILINE)
 _BUILTINS = frozenset(dir(builtins))
@@ -49,26 +61,53 @@ class Statement:
     is_import: bool = False
 
 
+Place = tuple[int, int]  # the number of a cell, and a line in it
+
+
+@dataclass(frozen=True)
+class AsItIs:
+    """What happened when the notebook ran as it is, with its solutions and all its tests.
+
+    ``failed`` gives the error of each statement that failed or did not run after an error, and ``stars`` the names that each
+    star import binds.
+    """
+
+    failed: dict[Place, str] = field(default_factory=dict)
+    stars: Mapping[Place, Sequence[str]] = field(default_factory=dict)
+
+    def error_in(self, origin: int) -> str:
+        """Return the first error in a cell. Empty if there is none."""
+        return next((error for place, error in sorted(self.failed.items()) if place[0] == origin), "")
+
+
 def parsed_cell(source: str) -> ast.Module | None:
     """Parse a cell without its magics and with the same line numbers. None if it is not valid Python."""
     try:
         return ast.parse(_MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    try:
+        return parse(source, "<cell>")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def statements_of(source: str, origin: int) -> list[Statement]:
-    """Return the statements of a cell. Empty if it is not valid Python."""
+def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[Statement]:
+    """Return the statements of a cell, without those that failed when the notebook ran. Empty if it is not valid Python."""
     tree = parsed_cell(source)
     lines = source.splitlines()
+    ran = ran or AsItIs()
     found = []
     for node in tree.body if tree is not None else ():
-        if isinstance(node, ast.Pass):
-            continue  # usually a magic
+        if isinstance(node, ast.Pass) or (origin, node.lineno) in ran.failed:
+            continue  # a pass is usually a magic
         text = text_of_node(node, lines)
         binds, changes = _bound(node)
         imports = isinstance(node, ast.Import | ast.ImportFrom)
         found.append(Statement(node, text, binds, changes, names_in(node), origin, _first(node), imports))
+        if "*" in binds:
+            names = frozenset(ran.stars.get((origin, node.lineno), ()))
+            found[-1] = replace(found[-1], binds=names)
     return found
 
 
@@ -125,6 +164,11 @@ def slice_of(
             need |= statement.uses - set(without)
             grew = True
     return [program[i] for i in sorted(taken)]
+
+
+def statement_names(node: ast.stmt) -> frozenset[str]:
+    """Return the names that a statement binds: ``*`` for a star import."""
+    return _bound(node)[0]
 
 
 def _first(node: ast.stmt) -> int:

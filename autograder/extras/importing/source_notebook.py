@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -193,15 +194,46 @@ def original_of(path: Path, document: Mapping[str, Json]) -> Original:
         raise ImportRefusedError(f"{path.name} is already a chapter of this project. Nothing was written.")
     try:
         if is_otter(cells):
-            return read_otter(cells)
+            return _without_nose(read_otter(cells))
         if is_nbgrader(cells):
-            return read_nbgrader(cells)
+            return _without_nose(read_nbgrader(cells))
     except ImportRefusedError as error:
         raise ImportRefusedError(f"{path.name}, {str(error).rstrip()} Nothing was written.") from error
     raise ImportRefusedError(
         f"{path.name} is neither an nbgrader nor an Otter notebook: no cell has nbgrader's metadata or "
         "# BEGIN QUESTION. Import the instructor's version, with its solutions. Nothing was written."
     )
+
+
+_NOSE = re.compile(r"^([ \t]*)from nose\.tools import[ \t]+(?:\(([^)]*)\)|([^\n(]+))", re.MULTILINE)
+_IN_UNITTEST = {"eq_": "assertEqual", "assert_equals": "assertEqual", "ok_": "assertTrue"}
+
+
+def _without_nose(original: Original) -> Original:
+    """Replace imports from nose, which no current Python can install, by the assertions of unittest that they stand for."""
+
+    def replaced(source: str) -> str:
+        return _NOSE.sub(_from_unittest, source)
+
+    pieces: list[Piece] = []
+    for piece in original.pieces:
+        if isinstance(piece, Test):
+            pieces.append(replace(piece, code=replaced(piece.code)))
+        elif isinstance(piece, CopiedCell) and "nose.tools" in text_of(piece.cell.get("source")):
+            pieces.append(replace(piece, cell={**piece.cell, "source": replaced(text_of(piece.cell.get("source")))}))
+        else:
+            pieces.append(piece)
+    return replace(original, pieces=pieces)
+
+
+def _from_unittest(found: re.Match[str]) -> str:
+    indent, names = found[1], re.findall(r"\w+", (found[2] or found[3]).partition("#")[0])
+    lines = [f"{indent}import unittest"]
+    for name in names:
+        words = name.split("_")
+        own = _IN_UNITTEST.get(name, words[0] + "".join(word.capitalize() for word in words[1:]))
+        lines.append(f"{indent}{name} = unittest.TestCase().{own}")
+    return "\n".join(lines)
 
 
 def _other_kernel(document: Mapping[str, Json]) -> str:

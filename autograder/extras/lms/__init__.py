@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
+from autograder.base.errors import CourseError
 from autograder.cli.commands import PATH, PlacedCommand, course_option, json_option, report_errors
-from autograder.cli.output import echo_status, group_messages
+from autograder.cli.output import echo_status
 from autograder.course.course import load_course
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ __all__ = ["collect"]
 @click.option(
     "--roster", metavar="FILE", type=PATH, help="Canvas's gradebook or Moodle's worksheet, which says who is who."
 )
+@click.option("--url", help="The course's address in Canvas, to read the times of submissions through its API.")
+@click.option("--column", metavar="NAME", help="With --url: the assignment's name in Canvas. Default: the chapter.")
 @click.option("--add", is_flag=True, help="Enter unknown students in the gradebook.")
 @click.option("--force", is_flag=True, help="Also replace notebooks that came in another way or are later.")
 @json_option
@@ -42,26 +45,29 @@ def collect(
     *,
     system: System,
     roster: Path | None,
+    url: str | None,
+    column: str | None,
     add: bool,
     force: bool,
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
     """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. Running it again changes nothing."""
+    from autograder.extras.export.canvas_api import submission_times
     from autograder.extras.lms.collecting import collect as run
-    from autograder.extras.lms.collecting import summary
+    from autograder.extras.lms.collecting import report
 
     with report_errors():
         course = load_course(course_folder)
         course.require_chapter(chapter)
-        done = run(course, chapter, download, system, roster=roster, add=add, force=force)
+        if url and system != "canvas":
+            raise CourseError("--url is for --from canvas.")
+        times = submission_times(url, chapter, column or chapter) if url else {}
+        done = run(course, chapter, download, system, roster=roster, times=times, add=add, force=force)
         if as_json:
             click.echo(
                 json.dumps([{"chapter": chapter, **one.to_json()} for one in done], ensure_ascii=False, indent=1)
             )
-        echo_status(summary(done, chapter))
-        notes = [(note, one.student) for one in done for note in one.notes if one.status != "unchanged"]
-        if text := group_messages([*notes, *((one.reason, one.student) for one in done)]):
-            echo_status(text)
+        echo_status(report(done, chapter))
         if any(one.status in {"unknown", "rejected", "kept"} for one in done):
             raise Exit(1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import hmac
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from autograder.base.files import write_atomically
@@ -18,14 +21,25 @@ from autograder.base.sanitize import sanitize
 from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import Person, enter_roster, read_class_list
+from autograder.cli.output import group_messages
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
+from autograder.course.secret import course_secret
 from autograder.extras.export.gradebook import read_book
 from autograder.extras.export.roster import layout_of, matched, read_roster
-from autograder.extras.lms.downloads import File, Handin, HostileArchiveError, System, list_names, read_download, unpack
+from autograder.extras.lms.downloads import (
+    MAX_INNER_BYTES,
+    File,
+    Handin,
+    HostileArchiveError,
+    System,
+    list_names,
+    read_download,
+    unpack,
+)
 from autograder.grading.submission import BESIDE, beside
 
-__all__ = ["RECORD", "Collected", "collect", "record_of"]
+__all__ = ["RECORD", "Collected", "collect", "record_of", "report"]
 
 RECORD = ".collected.json"  # next to a collected notebook: where it comes from
 Status = Literal["collected", "replaced", "unchanged", "kept", "unknown", "rejected"]
@@ -36,6 +50,7 @@ _TIMES = (
     "%Y-%m-%d %H:%M:%S",
     "%d/%m/%y, %H:%M",
 )
+_MOST = 40  # unknown students in one message
 _ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # as Canvas and browsers number files of the same name
 
 
@@ -44,6 +59,7 @@ class Collected:
     """The result for one student of a download. ``file`` is the path there, and ``student`` is empty if they are unknown.
 
     ``attempts`` are the notebooks of the chapter in the order in which they were handed in, and ``notes`` are remarks on the choice.
+    ``who`` is how the system calls an unknown student.
     """
 
     student: str
@@ -54,6 +70,7 @@ class Collected:
     timestamp: str = ""
     attempts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    who: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON for the command line."""
@@ -68,12 +85,14 @@ def collect(
     system: System,
     *,
     roster: Path | None = None,
+    times: Mapping[str, str] = MappingProxyType({}),
     add: bool = False,
     force: bool = False,
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return what became of each student's files.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which says who is who. With ``add``, unknown students are entered in
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which says who is who. ``times`` holds the text of
+    ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
     the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
     or ``GradebookError``.
     """
@@ -83,26 +102,32 @@ def collect(
     people = dict(listed.people) if listed else {}
     rows = _rows(people.values(), roster, system) if roster else {}
     whose, problems = _whose(handins, people, rows, system)
-    if add and (new := [_new_person(one, rows.get(one.user), system) for one in problems if not problems[one]]):
-        fresh = {person.id: person for person in new if person.id not in people}
-        enter_roster(course, list(fresh.values()))
-        people |= fresh
+    if add:
+        new = [_new_person(one, rows.get(one.user), system) for one, why in problems.items() if not why]
+        ids = Counter(person.id for person in new)
+        # Two students with one made id stay unknown, until a roster gives them ids.
+        fresh = {person.id: person for person in new if ids[person.id] == 1 and person.id not in people}
+        if fresh:
+            enter_roster(course, list(fresh.values()))
+            people |= fresh
+            rows = _rows(people.values(), roster, system) if roster else {}
         whose, problems = _whose(handins, people, rows, system)
     book = read_book(url, chapter)
     due = book.due if book else None
-    done = [
-        _collected(course, chapter, one, whose[one], rows.get(one.user), due, system, force=force)
-        for one in handins
-        if one in whose
-    ]
-    for one, why in problems.items():
-        reason = why or (
-            "No student of the gradebook has this id or name. --add enters the student, and `autograder roster students.csv` a class list."
-        )
-        done.append(Collected("", one.folder, "unknown", f"{one.who}: {reason}"))
+    done = []
+    for one in handins:
+        if one in whose:
+            when = _When(rows.get(one.user), due, times.get(one.user, ""))
+            done.append(_collected(course, chapter, one, whose[one], when, system, force=force))
+    unknown = "No student of the gradebook has this id or name."
+    done += [Collected("", _first(one), "unknown", why or unknown, who=one.who) for one, why in problems.items()]
     nobody = "Its name does not say whose it is, so it was left out."
-    done += [Collected("", sanitize(name), "rejected", f"{sanitize(name)}: {nobody}") for name in others]
+    done += [Collected("", sanitize(name), "rejected", nobody, who=sanitize(name)) for name in others]
     return done
+
+
+def _first(one: Handin) -> str:
+    return sanitize(one.files[0].path.as_posix())
 
 
 # --- Whose files they are ----------------------------------------------------------------------------------------------
@@ -221,10 +246,14 @@ class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an err
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
     """Return the notebook that a student means. Raises ``_NoNotebook`` if that is not clear."""
-    every = list(unpack(files))
+    every = unpack(files)
     notebooks = [file for file in every if file.name.suffix.casefold() == ".ipynb"]
     if not notebooks:
         raise _NoNotebook(f"There is no notebook. The files are {list_names(f.name.as_posix() for f in every)}.")
+    if sum(file.size for file in notebooks) > MAX_INNER_BYTES:
+        raise _NoNotebook(
+            f"The notebooks are larger than {MAX_INNER_BYTES >> 20} MB together: {list_names(f.name.as_posix() for f in notebooks)}."
+        )
     rated = [(file, file.read()) for file in notebooks]
     named = [(file, data) for file, data in rated if _stem(file) == chapter.casefold()]
     meant = named or ([one for one in rated if _is_of(one[1], course, chapter)] if len(rated) > 1 else rated)
@@ -269,13 +298,22 @@ def _is_of(data: bytes, course: Course, chapter: str) -> bool:
 # --- The folder --------------------------------------------------------------------------------------------------------
 
 
-def record_of(folder: Path) -> dict[str, Any]:
-    """Return what ``collect`` recorded about the notebook in ``folder``. Empty if it came in another way."""
+def record_of(course: Course, chapter: str, student: str) -> dict[str, Any]:
+    """Return what ``collect`` recorded about a student's notebook. Empty if it came in another way.
+
+    With nbgrader's exchange, a student can put any file next to the notebook. So a record counts only with the course's signature.
+    """
     try:
-        found = json.loads((folder / RECORD).read_bytes())
-    except (OSError, ValueError):
+        found = json.loads((folder_of(course, "submitted") / student / chapter / RECORD).read_bytes())
+        signature = found.pop("signature", "")
+    except (OSError, ValueError, AttributeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if hmac.compare_digest(str(signature), _signature(course, chapter, student, found)) else {}
+
+
+def _signature(course: Course, chapter: str, student: str, record: Mapping[str, Any]) -> str:
+    text = json.dumps([chapter, student, record], sort_keys=True)
+    return hmac.new(course_secret(course), text.encode(), "sha256").hexdigest()
 
 
 def _collected(
@@ -283,8 +321,7 @@ def _collected(
     chapter: str,
     one: Handin,
     student: str,
-    row: _Row | None,
-    due: dt.datetime | None,
+    when: _When,
     system: System,
     *,
     force: bool,
@@ -292,10 +329,10 @@ def _collected(
     try:
         choice = _choose(course, chapter, one.files)
     except (_NoNotebook, HostileArchiveError) as error:
-        return Collected(student, sanitize(one.folder), "rejected", str(error))
+        return Collected(student, _first(one), "rejected", str(error))
     target = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
     notes = list(choice.notes)
-    time = _time(one, choice.file, row, due, notes)
+    time = _time(one, choice.file, when, notes)
     shown = sanitize(choice.file.path.as_posix())
     result = Collected(student, shown, "collected", "", choice.file.late, time, choice.attempts, tuple(notes))
     record = {
@@ -309,7 +346,7 @@ def _collected(
     for path in (target.parent.parent, target.parent, target):
         if path.is_symlink():
             return replace(result, status="rejected", reason=f"{path} is a link. Nothing was written there.")
-    before, there = record_of(target.parent), _bytes(target)
+    before, there = record_of(course, chapter, student), _bytes(target)
     same, now = there == choice.data, beside(target, BESIDE[0]) or ""
     if there is not None and not same and not force:
         if not before:
@@ -329,7 +366,8 @@ def _collected(
     elif not time and now and now == before.get("timestamp"):
         stamp.unlink()  # of an earlier attempt, which was late
     if before != record:
-        text = json.dumps(record, ensure_ascii=False, indent=1)
+        signed = {**record, "signature": _signature(course, chapter, student, record)}
+        text = json.dumps(signed, ensure_ascii=False, indent=1)
         write_atomically(target.with_name(RECORD), text.encode("utf-8", "replace"))
     if there is None:
         return result
@@ -343,12 +381,23 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def _time(one: Handin, file: File, row: _Row | None, due: dt.datetime | None, notes: list[str]) -> str:
+@dataclass(frozen=True)
+class _When:
+    """What is known about the time of a submission: the student's row, when it was due, and the time from the system's API."""
+
+    row: _Row | None
+    due: dt.datetime | None
+    known: str = ""
+
+
+def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
     """Return the text of ``timestamp.txt``, in UTC. Empty if no time is known."""
     own = next((f for f in one.files if f.name == file.name.with_name(BESIDE[0])), None)
     if own is not None:
         return own.read()[:100].decode("utf-8", "replace").strip()
-    if row and (text := row.texts.get("Last modified (submission)", "")) not in {"", "-"}:
+    if when.known:
+        return when.known
+    if when.row and (text := when.row.texts.get("Last modified (submission)", "")) not in {"", "-"}:
         for form in _TIMES:
             try:
                 found = dt.datetime.strptime(text, form)  # noqa: DTZ007 - Moodle writes local times
@@ -360,17 +409,17 @@ def _time(one: Handin, file: File, row: _Row | None, due: dt.datetime | None, no
         )
     if not file.late:
         return ""
-    if due is None:
+    if when.due is None:
         notes.append("Canvas marks the file LATE, but the gradebook has no due date, so no time was kept.")
         return ""
     notes.append(
-        "Canvas marks the file LATE without a time. timestamp.txt has the first second after the due date: correct it if it matters."
+        "Canvas marks the file LATE without a time. timestamp.txt has the first second after the due date. --url reads the real time from Canvas."
     )
-    return f"{due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{when.due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def summary(done: Sequence[Collected], chapter: str) -> str:
-    """Return one line with the number of students by status."""
+def report(done: Sequence[Collected], chapter: str) -> str:
+    """Return a line with the number of students by status, and below it what an instructor should look at."""
     names: Mapping[Status, str] = {
         "collected": "collected",
         "replaced": "replaced",
@@ -381,4 +430,13 @@ def summary(done: Sequence[Collected], chapter: str) -> str:
     }
     counts = {status: sum(one.status == status for one in done) for status in names}
     shown = [f"{count} {names[status]}" for status, count in counts.items() if count]
-    return f"{chapter}: {', '.join(shown)}, of {pluralize(len(done), 'submission')}."
+    lines = [f"{chapter}: {', '.join(shown)}, of {pluralize(len(done), 'submission')}."]
+    notes = [(note, one.student) for one in done for note in one.notes if one.status != "unchanged"]
+    unknown = [one.who for one in done if one.status == "unknown" and one.reason.startswith("No student")]
+    reasons = [(one.reason, one.student or one.who) for one in done if one.who not in unknown]
+    lines += filter(None, [group_messages([*notes, *reasons])])
+    if unknown:
+        more = f" and {len(unknown) - _MOST} more (--json lists all)" if len(unknown) > _MOST else ""
+        lines.append(f"Not in the gradebook: {', '.join(unknown[:_MOST])}{more}.")
+        lines.append("--add enters them, and `autograder roster students.csv` enters a class list.")
+    return "\n".join(lines)

@@ -27,7 +27,16 @@ from autograder.base.errors import CourseError
 from autograder.base.formatting import join_words
 from autograder.base.sanitize import sanitize
 
-__all__ = ["File", "Handin", "HostileArchiveError", "System", "list_names", "read_download", "unpack"]
+__all__ = [
+    "MAX_INNER_BYTES",
+    "File",
+    "Handin",
+    "HostileArchiveError",
+    "System",
+    "list_names",
+    "read_download",
+    "unpack",
+]
 
 System = Literal["canvas", "moodle", "folder"]
 
@@ -39,6 +48,7 @@ MAX_INNER_BYTES = 512 << 20
 MAX_RATIO = 200  # unpacked to packed bytes, beyond the first megabytes. Notebooks reach 20.
 _FREE = 8 << 20
 _MAX_DEPTH = 3  # zip files in zip files
+_MAX_ARCHIVES = 100  # of one student
 _MAX_NAMES = 6
 
 # What operating systems, Jupyter and editors leave behind.
@@ -67,6 +77,7 @@ class File:
     path: PurePosixPath
     name: PurePosixPath
     read: Callable[[], bytes] = field(compare=False)
+    size: int = 0
     late: bool = False
     number: int = 0
     given: str = ""
@@ -103,6 +114,16 @@ def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin
     handins, others = _BY_SYSTEM[system](files)
     if not handins:
         raise CourseError(_nothing(path, system, chapter, files))
+    if (
+        system == "moodle"
+        and len(handins) > 1
+        and len({one.name for one in handins}) == 1
+        and " " not in handins[0].name
+    ):
+        raise CourseError(
+            f"Every student in {path} is called {sanitize(handins[0].name)}, because the assignment has anonymous submissions in Moodle. Reveal the "
+            "students' identities there, download the submissions again, and collect that file."
+        )
     return handins, [file.path.as_posix() for file in others]
 
 
@@ -147,7 +168,7 @@ def _in_folder(folder: Path) -> Iterator[File]:
                 )
             path = Path(root, name)
             place = PurePosixPath(path.relative_to(folder).as_posix())
-            yield File(place, place, lambda path=path: _read_file(path))  # type: ignore[misc]
+            yield File(place, place, lambda path=path: _read_file(path), path.lstat().st_size)  # type: ignore[misc]
 
 
 def _read_file(path: Path) -> bytes:
@@ -201,7 +222,7 @@ def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[F
             raise HostileArchiveError(f"{sanitize(name)} in it is larger than {MAX_FILE >> 20} MB.")
     for info in members:
         place = PurePosixPath(info.filename.replace("\\", "/"))
-        yield File(place, place, lambda info=info: _read_member(archive, info))  # type: ignore[misc]
+        yield File(place, place, lambda info=info: _read_member(archive, info), info.file_size)  # type: ignore[misc]
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -213,27 +234,39 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         raise HostileArchiveError(f"{sanitize(info.filename)} is damaged: {error}.") from error
 
 
-def unpack(files: Iterable[File], depth: int = _MAX_DEPTH) -> Iterator[File]:
-    """Yield ``files``, with the contents of zip files in place of each zip file. Raises ``HostileArchiveError`` if one could do harm."""
-    for file in files:
+def unpack(files: Iterable[File]) -> list[File]:
+    """Return ``files``, with the contents of zip files in place of each zip file. Raises ``HostileArchiveError`` if one could do harm."""
+    found: list[File] = []
+    todo = [(file, 0) for file in files]
+    archives = 0
+    while todo:
+        file, depth = todo.pop(0)
         if file.name.suffix.casefold() != ".zip":
-            yield file
+            found.append(file)
             continue
-        if not depth:
-            raise HostileArchiveError(f"{sanitize(file.path.as_posix())} is a zip file in {_MAX_DEPTH} others.")
+        archives += 1
+        if depth == _MAX_DEPTH:
+            raise HostileArchiveError(f"{sanitize(file.name.as_posix())} is a zip file in {_MAX_DEPTH} others.")
+        if archives > _MAX_ARCHIVES:
+            raise HostileArchiveError(
+                f"{sanitize(file.name.as_posix())} was not unpacked: it is one of more than {_MAX_ARCHIVES} zip files."
+            )
         try:
             inside = list(_members(zipfile.ZipFile(io.BytesIO(file.read())), MAX_INNER_FILES, MAX_INNER_BYTES))
         except HostileArchiveError as error:
             raise HostileArchiveError(f"{sanitize(file.name.as_posix())} was not unpacked: {error}") from error
         except (zipfile.BadZipFile, NotImplementedError, ValueError):
-            yield file  # shown as what it is: a file that is no notebook
+            found.append(file)  # shown as what it is: a file that is no notebook
             continue
-        found = (
-            File(file.path / one.path, file.name / one.path, one.read, file.late, file.number, file.given)
+        todo = [
+            (
+                replace(file, path=file.path / one.path, name=file.name / one.path, read=one.read, size=one.size),
+                depth + 1,
+            )
             for one in inside
             if not _LITTER.search(one.path.as_posix())
-        )
-        yield from unpack(found, depth - 1)
+        ] + todo
+    return found
 
 
 # --- Whose files they are ----------------------------------------------------------------------------------------------

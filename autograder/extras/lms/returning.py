@@ -19,7 +19,7 @@ from autograder.base.files import write_atomically
 from autograder.base.foreign import Json
 from autograder.base.formatting import pluralize, points
 from autograder.base.marks import SubmissionMarks
-from autograder.classroom.delivery import FeedbackWriter, PageResult, folder_of
+from autograder.classroom.delivery import FeedbackWriter, PageResult
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import read_marks
 from autograder.cli.output import echo_status, group_messages
@@ -51,8 +51,7 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
     files: dict[str, bytes] = {}
     left_out = []
     for page in pages:
-        folder = folder_of(course, "submitted") / page.student / chapter
-        record = record_of(folder)
+        record = record_of(course, chapter, page.student)
         if record.get("from") != system:
             why = f"The submission did not come from `autograder collect … --from {system}`, so {system.capitalize()} cannot tell whose this feedback is."
             left_out.append((why, page.student))
@@ -61,7 +60,7 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
         elif system == "moodle":
             files[f"{record['folder']}/{chapter}.html"] = page.path.read_bytes()
         else:
-            notebook = writer.files(Job(folder / f"{chapter}.ipynb", page.student, chapter))[0]
+            notebook = writer.files(Job(Path(), page.student, chapter))[0]
             data = _graded(notebook, marks.get(page.student))
             name = str(record["file"])
             # A student's zip file is shown under its name too, so it has to be one.

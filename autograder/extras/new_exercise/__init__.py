@@ -1,16 +1,18 @@
-"""The command that creates an exercise."""
+"""The commands that create an exercise and update its stub."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.exceptions import Exit
 
-from autograder.base.formatting import pluralize
-from autograder.cli.commands import PlacedCommand, course_option, friendly_errors
+from autograder.base.formatting import join_words, pluralize
+from autograder.cli.commands import PlacedCommand, chapters_argument, course_option, friendly_errors, selected_chapters
 from autograder.course.course import load_course
 
-__all__ = ["new_exercise"]
+__all__ = ["new_exercise", "stubs"]
 
 
 @click.command("new-exercise", cls=PlacedCommand, section="To write and maintain a course", after="new")
@@ -46,3 +48,25 @@ def new_exercise(
             click.echo(
                 f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."
             )
+
+
+@click.command(cls=PlacedCommand, section="To write and maintain a course", after="new-exercise")
+@chapters_argument
+@course_option
+def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
+    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
+    from autograder.extras.new_exercise.stub_cells import update_stubs
+
+    with friendly_errors():
+        course = load_course(course_folder)
+        left: list[str] = []
+        for chapter in selected_chapters(course, chapters, everything=not chapters):
+            renewed = update_stubs(course, chapter)
+            left += renewed.left
+            if renewed.changed:
+                click.echo(f"{chapter}: {join_words(renewed.changed)} updated.")
+            elif not renewed.left:
+                click.echo(f"{chapter}: every stub already matches its reference.")
+        for sentence in left:
+            click.echo(sentence, err=True)
+        raise Exit(1 if left else 0)

@@ -17,7 +17,7 @@ from autograder.base.marks import CHECK, SubmissionMarks
 from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import FeedbackWriter, folder_of, submitted_notebook
 from autograder.classroom.gradebook.database import require_version
-from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.entries import gradebook_url, read_extensions
 from autograder.classroom.gradebook.people import Person
 from autograder.classroom.incremental import SharedOutcomes
 from autograder.classroom.watchers import ReviewWarnings
@@ -56,6 +56,7 @@ class StudentMark:
     exercises: Mapping[str, float | None] = field(default_factory=dict)
     penalty: float = 0.0
     seconds_late: float = 0.0
+    extension: dt.timedelta = dt.timedelta()
     by_hand: int = 0
     verdict: Verdict | None = None
     doubts: tuple[str, ...] = ()
@@ -135,6 +136,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
     warned = _warned(course, chapter, url if book is not None else None, kept)
     marks = {}
+    granted = read_extensions(course, chapter)
     for student in students:
         handed_in = student in readable.values()
         mark = _mark(student, worth, held.marks.get(student), warned.get(student), held.due, handed_in=handed_in)
@@ -143,7 +145,8 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
             mark = _doubted(mark, _AGAIN)
         if mark.verdict is not None and student not in held.marks and mark.standing == "graded":
             mark = _doubted(mark, NOT_ENTERED)
-        marks[student] = mark
+        entry = held.marks.get(student)
+        marks[student] = replace(mark, extension=entry.extension if entry else granted.get(student, dt.timedelta()))
     return ChapterMarks(chapter, worth, marks, held.class_list.people, bool(listed), held.due, book is not None)
 
 
@@ -198,9 +201,9 @@ def _mark(
         scores,
         entry.penalty,
         entry.seconds_late(due),
-        by_hand,
-        verdict,
-        tuple(doubts),
+        by_hand=by_hand,
+        verdict=verdict,
+        doubts=tuple(doubts),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from autograder.base.foreign import Json
-from autograder.base.formatting import number, pluralize
+from autograder.base.formatting import duration, number, pluralize
 from autograder.base.sanitize import sanitize
 from autograder.extras.export.gradebook import escape_formula
 from autograder.extras.report.class_marks import NOT_ENTERED, STANDINGS, ChapterMarks, Standing, StudentMark
@@ -47,6 +47,11 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
         legend.append(
             "Some of these marks are not in the gradebook: they were graded without a sandbox, or before the gradebook existed."
         )
+    for one in chapters:
+        given = [
+            f"{sanitize(student)} {duration(mark.extension)}" for student, mark in one.marks.items() if mark.extension
+        ]
+        legend += [f"Extensions in {_short(one.chapter)}: {', '.join(given)}."] if given else []
     legend = [textwrap.fill(line, width or 200, subsequent_indent="  ") for line in legend]
     return "\n".join([*lines, *([""] if legend else []), *legend])
 
@@ -142,7 +147,8 @@ def _plain(score: float | None) -> str:
 
 def _status(mark: StudentMark) -> str:
     late = f", {pluralize(round(mark.seconds_late / 3600, 1), 'hour')} late" if mark.seconds_late else ""
-    return STANDINGS[mark.standing].partition(":")[0] + late
+    more = f", extension of {duration(mark.extension)}" if mark.extension else ""
+    return STANDINGS[mark.standing].partition(":")[0] + late + more
 
 
 def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Json]]:
@@ -175,6 +181,7 @@ def _mark_json(one: ChapterMarks, mark: StudentMark) -> dict[str, Json]:
         },
         "late_penalty": mark.penalty,
         "seconds_late": mark.seconds_late,
+        "extension_hours": mark.extension.total_seconds() / 3600,
         "by_hand": mark.by_hand,
         "needs_a_person": list(mark.doubts),
     }

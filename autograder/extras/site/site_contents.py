@@ -21,7 +21,25 @@ from autograder.pages.prose import page_templates, prose
 from autograder.student.examples import EXAMPLES_NAME, load_examples
 from autograder.student.terminal.layout import MAP_NAME
 
-__all__ = ["MANIFEST", "Chapter", "SiteError", "lay_out", "replace_site", "require_own_site", "write_landing"]
+__all__ = [
+    "MANIFEST",
+    "Chapter",
+    "SiteError",
+    "SiteExercise",
+    "lay_out",
+    "replace_site",
+    "require_own_site",
+    "write_landing",
+]
+
+
+@dataclass(frozen=True)
+class SiteExercise:
+    """An exercise on the first page. ``minutes`` is 0 and ``cell`` is empty if they are unknown."""
+
+    name: str
+    minutes: int
+    cell: str
 
 
 @dataclass(frozen=True)
@@ -32,7 +50,7 @@ class Chapter:
     path: str
     title: str
     about: Markup
-    exercises: tuple[str, ...]
+    exercises: tuple[SiteExercise, ...]
 
 
 def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
@@ -56,7 +74,8 @@ def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable
 
 def _chapter(contents: Path, name: str) -> Chapter:
     title, about = _heading(contents / name / f"{name}.ipynb")
-    exercises = tuple(load_examples(contents / name / EXAMPLES_NAME).exercises)
+    examples = load_examples(contents / name / EXAMPLES_NAME).exercises.values()
+    exercises = tuple(SiteExercise(one.name, one.minutes, one.cell) for one in examples)
     return Chapter(name, f"{name}/{name}.ipynb", title or name, prose(about), exercises)
 
 
@@ -71,13 +90,20 @@ def _heading(notebook: Path) -> tuple[str, str]:
 
 
 def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents: Path, *, alone: bool) -> None:
-    """Write the first page into ``site``, replacing JupyterLite's own. ``alone`` means that the site has its own Pyodide."""
+    """Write the first page into ``site``, replacing JupyterLite's own, and add our script to JupyterLab's page.
+
+    ``alone`` means that the site has its own Pyodide.
+    """
     page = page_templates("autograder.extras.site").get_template("index.html.j2")
     overview = MAP_NAME if (contents / MAP_NAME).is_file() else ""
     text = page.render(title=title, chapters=chapters, version=autograder.__version__, alone=alone, map=overview)
     (site / "index.html").write_text(text, encoding="utf-8")
-    work = files("autograder.extras.site").joinpath("templates", "work.js").read_text(encoding="utf-8")
-    (site / "work.js").write_text(work, encoding="utf-8")
+    for name in ("work.js", "lab.js"):
+        script = files("autograder.extras.site").joinpath("templates", name).read_text(encoding="utf-8")
+        (site / name).write_text(script, encoding="utf-8")
+    lab = site / "lab" / "index.html"
+    head, end, rest = lab.read_text(encoding="utf-8").partition("</head>")
+    lab.write_text(f'{head}<script src="../lab.js" defer></script>\n{end}{rest}', encoding="utf-8")
 
 
 # --- The folder of a site -----------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object
         except NotImplementedError:
             _say(f"Nothing to see yet: this cell uses {needed}.", "Run it again when check(...) passes.")
         except Exception as error:  # noqa: BLE001 - student functions may return anything
-            if isinstance(error, NameError) and (advice := explain_missing(error.name)):
+            if isinstance(error, NameError) and (advice := explain_missing(error.name or "")):
                 _say(f"Nothing to see yet: {advice}", "Then run this cell again.")
                 return
             _say(

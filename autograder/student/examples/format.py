@@ -183,6 +183,7 @@ class ExerciseExamples:
         right: the outcomes of a correct solution, or empty if they were not recorded.
         stars: the difficulty, or 0 if unknown.
         minutes: the expected time, or 0 if unknown.
+        cell: the id of the cell where the exercise begins, or empty if unknown.
         sealed: obfuscated solutions. See ``alternatives`` and ``solution``.
         wrong_answers: known wrong answers of a quiz that is judged immediately.
     """
@@ -198,6 +199,7 @@ class ExerciseExamples:
     right: tuple[RecordedAnswer, ...] = ()
     stars: int = 0
     minutes: int = 0
+    cell: str = ""
     sealed: str = ""
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
@@ -303,6 +305,7 @@ def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
         right=tuple(_outcome(entry) for entry in data.get("right") or ()),
         stars=int(data.get("stars") or 0),
         minutes=int(data.get("minutes") or 0),
+        cell=str(data.get("cell") or ""),
         sealed=str(data.get("sealed") or ""),
         wrong_answers=tuple(WrongAnswer(**wrong) for wrong in judged.get("wrong", ())),
     )

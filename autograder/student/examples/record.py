@@ -114,7 +114,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     for name, spec in checks.specs.items():
         entry = _exercise(checks, spec, judged=audience == "self-learners")
         stars, minutes = _effort(read, name) if read else (0, 0)
-        entry |= {"stars": stars, "minutes": minutes}
+        entry |= {"stars": stars, "minutes": minutes, "cell": read.anchor(name) if read else ""}
         if solutions != "never":
             others = [a for a in alternatives if a.exercise == name and a.worth_reading]
             sources = [(a.note, solution_source(a.function, name)) for a in others]

@@ -102,7 +102,7 @@ def _chapter(chapter: str, examples: Examples | None, progress: Progress) -> Map
     if examples is None:
         return MappedChapter(chapter)
     of_each = ((e, progress.of(chapter, e.name).status) for e in examples.exercises.values())
-    exercises = tuple(MappedExercise(e.name, e.kind, e.stars, e.minutes, status) for e, status in of_each)
+    exercises = tuple(MappedExercise(e.name, e.kind, e.stars, e.minutes, status, e.cell) for e, status in of_each)
     return MappedChapter(chapter, examples.title, exercises)
 
 
@@ -217,7 +217,7 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
             last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
                 chapter, following = after
-                last = f"That was the last exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
+                last = f"🎉 You have solved every exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
         if examples.solutions != "never":
             alternatives = exercise.alternatives()
     asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}

@@ -27,8 +27,7 @@ HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) 
 # nbgrader's JupyterLab extension is for classes, and only shows error messages to a self-learner. The announcements
 # extension would start with a question and use the network.
 _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
-# Run by each kernel when it starts, so that even a cell before the set-up says what to run.
-STARTUP = "try:\n    import autograder.student.notebook_check\n    del autograder\nexcept ImportError:\n    pass\n"
+STARTUP = Path(__file__).parents[1] / "startup.txt"
 
 
 def start(
@@ -106,8 +105,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     command += [f"--LabApp.default_url=/lab/tree/{layout.MAP_NAME}", *options]
     say("Opening it in JupyterLab. Press Ctrl-C here to stop. Your work is saved in the folder.")
-    write_atomically(settings / "startup.py", STARTUP.encode())
-    environment = {"PYTHONSTARTUP": str(settings / "startup.py"), **os.environ, "JUPYTER_CONFIG_PATH": paths}
+    environment = {"PYTHONSTARTUP": str(STARTUP), **os.environ, "JUPYTER_CONFIG_PATH": paths}
     process = subprocess.Popen(command, env=environment)
     try:
         while True:

@@ -39,6 +39,7 @@ def solved_cells(name, chapter):
     cells = solved_notebook(COURSE, chapter, reference_code(COURSE, chapter))["cells"]
     place = next(i for i, cell in enumerate(cells) if cell["id"] == f"moving-{name}")
     texts = ["".join(cell["source"]) for cell in cells[: place + 1] if cell["cell_type"] == "code"]
+    texts = [text.replace("= None", "= 1") if text.startswith("guess_") else text for text in texts]  # predictions
     plain = [text for text in texts[:-1] if not text.startswith(("check(", "@requires", "print("))]
     return "\n\n\n".join(plain), texts[-1]
 

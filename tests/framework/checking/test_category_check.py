@@ -31,7 +31,7 @@ DECLARED = 'takes=Contract({"celsius": array("... n")})'
 @pytest.fixture
 def declared(course, monkeypatch):
     """Return the mini course with a contract and a check of all categories in its first exercise, and a fixed secret."""
-    monkeypatch.setenv(VARIABLE, "a secret for the input categories")  # which category is found depends on the inputs
+    monkeypatch.setenv(VARIABLE, "a secret for the input categories")
     checks = course.checks("ch1_units")
     change(checks, "import arrays_nd,", "import Contract, all_categories, array, arrays_nd,")
     change(checks, '@exercise("to_kelvin", points=2)', f'@exercise("to_kelvin", points=2, {DECLARED})')
@@ -61,11 +61,13 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
     assert any("uses inputs of the kind 'float32'" in problem for problem in report.problems)
 
 
+@pytest.mark.parametrize("secret", ["first secret", "second secret", "third secret", "fourth secret"])
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (127 is right): "),
         ("return np.clip(c, -700, None) + 273.15", "With all of celsius far below zero: "),
+        ("return (c if c.max() > -1000 else 0 * c) + 273.15", "With all of celsius below -1000: "),
         ("return c.ravel('K').reshape(c.shape) + 273.15", "With celsius not contiguous in memory"),
         ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
@@ -77,8 +79,9 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ),  # by chance
     ],
 )
-def test_a_mistake_in_one_category_is_found_and_named(declared, body, words):
-    """The message begins with the category, and the case belongs to it."""
+def test_a_mistake_in_one_category_is_found_and_named(declared, monkeypatch, body, words, secret):
+    """The message begins with the category, and the case belongs to it, whatever inputs the secret draws."""
+    monkeypatch.setenv(VARIABLE, secret)
     namespace = {"np": np, "calls": []}
     exec(f"def to_kelvin(c):\n    {body}", namespace)  # noqa: S102 - text of this test
     checks = load_checks(declared, "ch1_units")

@@ -39,6 +39,7 @@ def test_a_recognised_mistake_is_named_and_told(grade):
     assert (verdict.status, verdict.misconception) == ("failed", "wrong_sign")
     assert verdict.message.startswith("You subtracted the offset.")
     assert [c.status for c in verdict.checks] == ["failed", "not_tried", "not_tried"]
+    assert [c.waits_for for c in verdict.checks] == ["", verdict.checks[0].name, verdict.checks[0].name]
 
 
 def test_an_unknown_mistake_is_shown_but_not_named(grade):

@@ -161,7 +161,7 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
     verdicts = grade_class(course, chapter, handed_in(course, chapter))
     assert received[0].read_bytes() == theirs  # nbgrader's pages stay until ours are forced
     make_pages(course, chapter, handed_in(course, chapter), force=True)
-    assert "all checks fail" in received[0].read_text()
+    assert "some checks fail" in received[0].read_text()
     assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []
     ours = scores(course)
     differing = {key for key in ours if ours[key] != stock.get(key)}

@@ -255,6 +255,22 @@ def test_the_end_of_a_child_has_a_word(run, body, stopped):
     assert not session.alive
 
 
+@pytest.mark.parametrize(
+    ("body", "line", "number"),
+    [
+        ("n = 0\n    while True:\n        n += 1\n        n -= 1", "while True:", 3),
+        ("for x in iter(int, 1):\n        while True:\n            help_me()", "while True:", 3),
+        ("return [help_me() for x in iter(int, 1)]", "", None),
+    ],
+)
+def test_a_stopped_call_names_its_loop(run, body, line, number):
+    """The innermost loop in the notebook's code that was running is named by its first line. Without a loop, no line is."""
+    session = run("def help_me(): return sum(range(9))", f"def f():\n    {body}")
+    answer = session.call(Call("f"))
+    assert answer.stopped == "timeout"
+    assert (answer.at and (answer.at.line, answer.at.lineno)) == ((line, number) if number else None)
+
+
 @pytest.mark.parametrize(("options", "side"), [({}, 1 << 14), ({"memory_mb": 64}, 4000)], ids=["course's", "lower"])
 def test_memory_is_an_error_and_the_session_goes_on(run, options, side):
     """An allocation over the limit, or over a lower one for the call, raises MemoryError. The next call is answered."""

@@ -103,14 +103,37 @@ async function showProgress() {
   const file = (await savedFiles()).find(({ path }) => path === PROGRESS);
   if (!file) return;
   const { chapters } = JSON.parse(new TextDecoder().decode(bytesOf(file)));
+  let next = null;
   for (const item of document.querySelectorAll("li[data-chapter]")) {
-    const standings = Object.values(chapters[item.dataset.chapter] ?? {});
-    if (!standings.length) continue;
-    const done = standings.filter(({ status }) => status === "done").length;
-    const line = item.querySelector(".progress");
-    line.textContent = `${done} of ${item.dataset.exercises} exercises done`;
-    line.hidden = false;
+    const standings = chapters[item.dataset.chapter] ?? {};
+    const exercises = [...item.querySelectorAll("li[data-exercise]")];
+    const open = exercises.filter(({ dataset }) => standings[dataset.exercise]?.status !== "done");
+    for (const exercise of exercises) mark(exercise, !open.includes(exercise));
+    next ??= open[0];
+    if (!Object.keys(standings).length) continue;
+    const minutes = open.reduce((sum, { dataset }) => sum + Number(dataset.minutes), 0);
+    const left = minutes ? `, about ${minutes} minutes left` : "";
+    const some = `${exercises.length - open.length} of ${exercises.length} exercises done${left}`;
+    item.querySelector(".progress").textContent = open.length ? some : `🎉 You have solved all ${exercises.length} exercises.`;
   }
+  const begin = document.getElementById("begin");
+  if (!begin) return;
+  const link = next?.querySelector("a").cloneNode(true);
+  link?.classList.add("next");
+  link?.prepend("Next: ");
+  begin.replaceChildren(link ?? "🎉 You have solved every exercise of this course.");
+}
+
+// Put a sign in front of an exercise that is done, with its meaning for screen readers.
+function mark(exercise, done) {
+  exercise.querySelector(".sign")?.remove();
+  if (!done) return;
+  const sign = document.createElement("span");
+  sign.className = "sign progress";
+  sign.textContent = "✓ ";
+  sign.setAttribute("role", "img");
+  sign.setAttribute("aria-label", "done");
+  exercise.prepend(sign);
 }
 
 document.getElementById("download").addEventListener("click", download);

@@ -42,7 +42,9 @@ class CanvasServer(ThreadingHTTPServer):
             "grading_type": "points",
         }
         self.scores = {101: None, 202: 3.0, 303: None}
+        self.times = {101: "2026-01-09T08:00:00Z", 202: "2026-01-12T09:30:00Z"}
         self.excused, self.closed, self.requests = set(), set(), []
+        self.broken = 0  # a status with which every request fails
 
     @property
     def url(self):
@@ -69,7 +71,10 @@ class Answers(BaseHTTPRequestHandler):
         elif path == "/courses/17/assignments":
             self._pages([server.assignment, {**server.assignment, "id": 4712, "name": "Essay"}], page, 1)
         elif path == "/courses/17/assignments/4711/submissions":
-            rows = [{"user_id": u, "score": s, "excused": u in server.excused} for u, s in server.scores.items()]
+            rows = [
+                {"user_id": u, "score": s, "excused": u in server.excused, "submitted_at": server.times.get(u)}
+                for u, s in server.scores.items()
+            ]
             self._pages(rows, page, 2)
         elif path == "/progress/5":
             self._send({"id": 5, "workflow_state": "completed", "completion": 100})
@@ -89,6 +94,9 @@ class Answers(BaseHTTPRequestHandler):
 
     def _allowed(self):
         self.server.requests.append((self.command, urlsplit(self.path).path))
+        if self.server.broken:
+            self._send({"errors": [{"message": "Rate Limit Exceeded"}]}, self.server.broken)
+            return False
         if self.headers["Authorization"] == f"Bearer {SECRET}":
             return True
         self._send(
@@ -203,3 +211,18 @@ def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatc
         f"needs a token in the environment variable {TOKEN}. Create one in Canvas"
         in push(course, canvas, status=2).stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (403, "The token's owner may not do this in the course, or Canvas limits the rate of requests."),
+        (404, "There is no such course or assignment for the token's owner."),
+        (429, "Canvas limits the rate of requests. Wait a minute."),
+        (503, "CanvasException: Encountered an error: status code 503."),
+    ],
+)
+def test_a_canvas_that_refuses_is_one_sentence(course, canvas, status, told):  # noqa: F811
+    """Each status of the API is explained, and the command ends with status 1."""
+    canvas.broken = status
+    assert push(course, canvas, status=1).stderr == f"Canvas: {told} Then run the same command again.\n"

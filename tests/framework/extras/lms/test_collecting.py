@@ -1,4 +1,9 @@
-"""Downloads of Canvas and Moodle, named as their own code names them, on their way into ``submitted/``."""
+"""Downloads of Canvas and Moodle on their way into ``submitted/``.
+
+The files are named as the systems name them: Canvas in ``ContentZipper#get_filename`` and ``#add_upload_submission``
+(``lib/content_zipper.rb`` of https://github.com/instructure/canvas-lms), Moodle in the class ``downloader``
+(``mod/assign/classes/downloader.php`` of https://github.com/moodle/moodle). The worksheet has the columns of ``mod/assign/gradingtable.php``.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,8 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.app import app
 from autograder.course.notebook import document_bytes
 from autograder.extras.lms import downloads
-from autograder.extras.lms.collecting import collect
+from autograder.extras.lms.collecting import RECORD, collect, record_of
+from tests.framework.extras.export.test_canvas_api import canvas  # noqa: F401 - a fixture
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, copy_course, document
 
@@ -173,7 +179,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
     path = download(tmp_path, {names[0]: notebook(1), names[1]: notebook(2)})
     [one, _two] = collect(course, CHAPTER, path, "moodle")
     assert one.reason == (
-        "Ada Byron (31): 2 students of the gradebook fit: ada, ada2. --roster FILE, with a file from Moodle, says who is who."
+        "2 students of the gradebook fit: ada, ada2. --roster FILE, with a file from Moodle, says who is who."
     )
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(
@@ -232,9 +238,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         "attempts",
         "notes",
     ]
-    assert "kentned (500): No student of the gradebook has this id or name. --add enters the student" in " ".join(
-        done.stderr.split()
-    )
+    assert "Not in the gradebook: kentned (500), newnora (501).\n--add enters them" in done.stderr
     assert "readme.txt: Its name does not say whose it is, so it was left out." in " ".join(done.stderr.split())
     assert not (course.root / "submitted").exists()
     assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt is still nobody's
@@ -329,6 +333,21 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
     done = by_student(collect(course, CHAPTER, download(tmp_path, {**files, "byronada_101_1_x.zip": data}), "canvas"))
     assert done["ada"].reason.endswith("is a zip file in 3 others.")
     assert done["bob"].reason == "There is no notebook. The files are broken.zip."
+    many = packed({f"{i}.zip": packed({f"{k}.zip": packed({}) for k in range(40)}) for i in range(40)})
+    [one] = collect(course, CHAPTER, download(tmp_path, {"byronada_101_1_x.zip": many}), "canvas")
+    assert one.reason.endswith("was not unpacked: it is one of more than 100 zip files.")
+
+
+def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_path):
+    """Instructors may unpack a download first. The folders above the submissions do not matter."""
+    flat = tmp_path / "unpacked" / "ch1 submissions"
+    flat.mkdir(parents=True)
+    (flat / f"byronada_101_1_{CHAPTER}.ipynb").write_bytes(notebook(1))
+    assert [one.student for one in collect(course, CHAPTER, flat.parent, "canvas")] == ["ada"]
+    deep = tmp_path / "moodle" / "Course-ch1-77" / "Bob Ross_31_assignsubmission_file"
+    deep.mkdir(parents=True)
+    (deep / f"{CHAPTER}.ipynb").write_bytes(notebook(2))
+    assert [one.student for one in collect(course, CHAPTER, tmp_path / "moodle", "moodle")] == ["bob"]
 
 
 @pytest.mark.parametrize(
@@ -337,6 +356,7 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
         ({"Ada Byron_31_assignsubmission_file_/ch1.ipynb": b""}, "canvas", r"It contains Ada Byron_31_assignsubmission_file_/ch1\.ipynb\. It looks like a download from Moodle: use --from moodle\."),
         ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file named like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
         ({"anon_x1y2z_77_ch1.ipynb": b""}, "canvas", "have no names, because the assignment is graded anonymously in Canvas"),
+        ({f"Participant_{i}_assignsubmission_file_/ch1.ipynb": b"" for i in (4, 5)}, "moodle", "is called Participant, because the assignment has anonymous submissions in Moodle"),
         ({}, "canvas", "contains no files"),
         (b"<html>Log in</html>", "canvas", "cannot be read as a zip file: File is not a zip file. Download it again"),
         (None, "moodle", "There is no .*none.zip. Name the zip file"),
@@ -358,3 +378,54 @@ def test_four_hundred_submissions_are_collected_once(course, notebook, tmp_path)
     assert [one.status for one in collect(course, CHAPTER, path, "canvas")] == ["collected"] * 400
     assert {one.status for one in collect(course, CHAPTER, path, "canvas")} == {"unchanged"}
     assert len(list((course.root / "submitted").iterdir())) == 400
+
+
+def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  # noqa: F811
+    """With --url, each submission gets the time that the API has, and a second run with the same times changes nothing."""
+    pytest.importorskip("canvasapi")
+    path = download(
+        tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1), f"rossbob_LATE_202_2_{CHAPTER}.ipynb": notebook(2)}
+    )
+    enter_roster(course, [Person("bob", lms_user_id="202")])
+    command = ["collect", CHAPTER, str(path), "--from", "canvas", "--course", str(course.root)]
+    done = CliRunner().invoke(app, command)
+    assert "--url reads the real time from Canvas." in " ".join(done.stderr.split())
+    done = CliRunner().invoke(app, [*command, "--url", canvas.url])
+    assert done.exit_code == 0, done.output
+    folder = course.root / "submitted"
+    assert (folder / "ada" / CHAPTER / "timestamp.txt").read_text() == "2026-01-09 08:00:00 UTC"
+    assert (folder / "bob" / CHAPTER / "timestamp.txt").read_text() == "2026-01-12 09:30:00 UTC"
+    before = submitted(course)
+    CliRunner().invoke(app, [*command, "--url", canvas.url])
+    assert submitted(course) == before
+
+
+def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook, tmp_path):
+    """A student can submit any file through the exchange. A record without the course's signature changes nothing."""
+    path = download(tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1)})
+    collect(course, CHAPTER, path, "canvas")
+    record = course.root / "submitted" / "ada" / CHAPTER / RECORD
+    assert record_of(course, CHAPTER, "ada")["number"] == 1
+    forged = {**json.loads(record.read_text()), "number": 10**9, "file": "rossbob_102_5_x.ipynb"}
+    record.write_text(json.dumps(forged))
+    assert record_of(course, CHAPTER, "ada") == {}
+    copied = course.root / "submitted" / "bob" / CHAPTER / RECORD
+    copied.parent.mkdir(parents=True)
+    copied.write_text(record.read_text())
+    assert record_of(course, CHAPTER, "bob") == {}
+    assert [one.status for one in collect(course, CHAPTER, path, "canvas")] == ["unchanged"]
+    assert record_of(course, CHAPTER, "ada")["number"] == 1
+
+
+def test_two_new_students_with_one_name_stay_unknown(course, notebook, tmp_path):
+    """An id made from a name belongs to one student only. The worksheet gives each their own."""
+    files = {f"New Nora_{i}_assignsubmission_file_/{CHAPTER}.ipynb": notebook(i) for i in (4, 5)}
+    path = download(tmp_path, files)
+    assert [one.status for one in collect(course, CHAPTER, path, "moodle", add=True)] == ["unknown", "unknown"]
+    assert len(read_class_list(gradebook_url(course)).people) == len(PEOPLE)
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_text(
+        "Identifier,Full name,Email address,Grade\nParticipant 4,New Nora,n4@x.org,\nParticipant 5,New Nora,n5@x.org,\n"
+    )
+    done = collect(course, CHAPTER, path, "moodle", roster=worksheet, add=True)
+    assert [(one.student, one.status) for one in done] == [("n4@x.org", "collected"), ("n5@x.org", "collected")]

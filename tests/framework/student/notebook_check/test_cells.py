@@ -118,10 +118,9 @@ def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder)
     assert notebook.run("picture") == "drawn 1.0"
 
 
-def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder, tmp_path):
+def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder):
     """Its kernels know the notebook before any cell was run, so that ``check`` itself may be missing."""
-    (tmp_path / "startup.py").write_text(STARTUP)
-    notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(tmp_path / "startup.py"))
+    notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(STARTUP))
     missing = f"is defined in the cell that begins `# The set-up.`. {FIRST}"
     assert notebook.run("check", "check(softmax)") == f"`check` {missing}"
     assert notebook.run("picture") == f"`requires` {missing}"

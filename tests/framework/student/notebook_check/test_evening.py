@@ -256,7 +256,7 @@ class TestMap:
         chapter = beside_the_notebook / by_hand.CHAPTER
         chapter.mkdir()
         (beside_the_notebook / "examples.json").rename(chapter / "examples.json")
-        assert "9 · By hand (0 of 3 done)" in notebook("check()")
+        assert "9 · By hand (0 of 3 done, about 15 minutes left)" in notebook("check()")
         monkeypatch.chdir(chapter)
         notebook(f"{RIGHT}\ncheck(softmax)")
         monkeypatch.chdir(beside_the_notebook)
