@@ -85,7 +85,7 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
     outside = {name: s.value for s in _assignments(tree.body) for name in _stored(ast.walk(s))}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     owned = {name for c in classes for s in _assignments(c.body) for name in _stored(ast.walk(s))}
-    names = {c.name for c in classes}
+    names = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
         nodes = list(ast.walk(function))
@@ -108,7 +108,7 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 # A method of pandas, such as ``add``, may return a changed copy, which is then used.
                 changes = node.func.attr in _CHANGES and (id(node) in alone or node.func.attr.startswith("pop"))
                 changed = owner if changes or advances else None
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "next" and node.args:
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"next", "setattr"} and node.args:
                 changed = node.args[0]
             text = ast.unparse(changed) if changed is not None else ""
             root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")

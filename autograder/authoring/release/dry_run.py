@@ -87,15 +87,13 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 yield mistake
             if mistake is None:
                 calls_by_check[exercise, check.name] = calls
-            unexpected = (
-                output.beginning.strip() and not file.expects_output(exercise) and not reported & set(spec.depends_on)
-            )
+            unexpected = output.beginning and not file.expects_output(exercise) and not reported & set(spec.depends_on)
             too_much = output.characters > checks.course.limits.output_kb << 10
             if exercise not in reported and (too_much or unexpected):
                 reported.add(exercise)
                 where = file.place_that_prints(exercise, check.name)
                 where = where or place_of_function(checks.course, checks.references[exercise])
-                what = f"{exercise} prints “{output.beginning.strip().splitlines()[0]}” while {check.name} runs it, and no check looks at it. Remove the print."
+                what = f"{exercise} prints “{output.beginning.strip().partition(chr(10))[0]}” while {check.name} runs it, and no check looks at it. Remove the print."
                 if too_much:
                     what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)

@@ -108,6 +108,8 @@ def _calls(name: str, text: str) -> Iterator[_Example]:
         verb = _SAYS.match(text, match.end() + len(inside))
         arguments = _arguments(inside)
         if inside and verb and arguments is not None and (expected := _value(text, verb.end())):
+            if "about" in verb[0] and "." not in expected:
+                continue  # no digits to compare
             yield match.start(), " ".join(f"{name}{inside}".split()), arguments, expected
 
 

@@ -182,6 +182,8 @@ CASES = {
     "solutions that print": (end(SOLUTIONS, "\n\nprint(to_kelvin(3.0))\n"), rf"Importing solutions/{CHAPTER}\.py and {CHECKS} prints “276\.15”\. Remove the print\."),
     "check that prints": (text(CHECKS, "x = np.array([0.0])", 'print("here")\n        x = np.array([0.0])'), r"TestToKelvin\.test_freezing: to_kelvin prints “here”"),
     "state in a default": (both(text(CHECKS, '@exercise("to_kelvin"', 'def numbers(seen=[]):\n    seen.append(float(len(seen)))\n    return np.array(seen)\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "x = numbers()")), r"numbers changes seen, which"),
+    "state in a function": (both(text(CHECKS, '@exercise("to_kelvin"', 'def numbers():\n    numbers.n = getattr(numbers, "n", 0) + 1\n    return np.array([float(numbers.n)])\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "x = numbers()")), r"numbers changes numbers, which"),
+    "rounded example in a text cell": (source(0, "Temperatures", "`to_kelvin(0.0)` is about 273. Temperatures"), None),
     "state in a module beside": (both(text(CHECKS, "import numpy as np\n", "import numpy as np\nimport helper_of_units\n"), lambda root: (root / "tests/chapters/helper_of_units.py").write_text("SEEN = []\n\n\ndef used():\n    SEEN.append(1)\n")), r"helper_of_units\.py, line 5: used changes SEEN, which"),
     "solution in a file beside": (beside("notes.py", "def mean(c):\n    return np.mean(to_kelvin(c), axis=-1)\n"), rf"source/{CHAPTER}/notes\.py, line 2: it contains code of the reference of mean_kelvin"),
     "solution in a text cell": (source(0, "Temperatures", "```\nnp.mean(to_kelvin(celsius), axis=-1)\n```\nTemperatures"), r"cell 1 of all, line 4: it contains code of the reference of mean_kelvin"),
