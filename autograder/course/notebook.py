@@ -47,6 +47,7 @@ Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
 MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
+MAX_WORDS = 2000  # characters of that text that become the description of a picture
 _IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the beginning of the text below a picture
 
 
@@ -456,7 +457,7 @@ def text_of(source: Json) -> str:
 def picture_in_words(below: Json) -> str:
     """Return what the text in the cell ``below`` a picture says about it, without Markdown, or ``""``."""
     source = cell_of(0, below).source
-    return re.sub(r"[*`$]", "", source).strip() if source.startswith(_IN_WORDS) else ""
+    return re.sub(r"[*`$]", "", source[:MAX_WORDS]).strip() if source.startswith(_IN_WORDS) else ""
 
 
 def _points(points: Json) -> float | None:
