@@ -38,7 +38,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
     used = {name for s in statements for name in s.uses} | _wanted_by_checks(chapter)
     imports = (_without_star(s, used) for s in statements if s.is_import)
     heads = list(dict.fromkeys(_located(text, paths) for text in imports if text))
-    body = [_located(s.text, paths) for s in statements if not s.is_import]
+    body = [_located(_with_own_imports(chapter, s), paths) for s in statements if not s.is_import]
     if chapter.modules or any("CHAPTER_FILES" in text for text in (*heads, *body)):
         folder = f'CHAPTER_FILES = Path(__file__).parent.parent / "source" / "{chapter.name}"'
         folders = sorted({str(PurePosixPath(name).parent) for name in files if name.endswith(".py")}, reverse=True)
@@ -63,6 +63,48 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
     comments = list(_answers_by_hand(chapter))
     title = f'"""Reference solutions of {chapter.name}, imported from a notebook for {chapter.original.tool}."""'
     return _spaced([title, "\n".join(heads), *body, *comments])
+
+
+def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
+    """Return the text of a statement. If its function uses imports that only answers make, they go into its body.
+
+    Students do not get these imports, so a function that is put into their notebook needs them itself.
+    """
+    pieces = chapter.original.pieces
+    imports = [s for s in chapter.program if s.is_import and s.binds & statement.uses]
+    given = {name for s in imports if not isinstance(pieces[s.origin], AnswerCell | Test) for name in s.binds}
+    own = [s for s in imports if isinstance(pieces[s.origin], AnswerCell) and not s.binds & given]
+    node = ast.parse(ast.unparse(statement.node)).body[0]
+    if not own or not isinstance(node, ast.FunctionDef):
+        return _without_prints(statement)
+    place = int(ast.get_docstring(node) is not None)
+    node.body[place:place] = [ast.parse(s.text).body[0] for s in own]
+    return ast.unparse(node)
+
+
+def _without_prints(statement: Statement) -> str:
+    """Return the text of a statement without what it prints when the solutions are imported."""
+    node = ast.parse(ast.unparse(statement.node)).body[0]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return statement.text
+    quiet = _Quiet()
+    node = quiet.visit(node)
+    return ast.unparse(ast.fix_missing_locations(node)) if quiet.found else statement.text
+
+
+class _Quiet(ast.NodeTransformer):
+    """A rewriter that replaces calls of ``print`` and ``display`` by nothing, but not inside functions."""
+
+    found = False
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") in {"print", "display"}:
+            self.found = True
+            return ast.Pass()
+        return node
 
 
 def _look(chapter: NewChapter) -> str:

@@ -30,7 +30,7 @@ def test_names_star_imports_and_modules_come_along(tmp_path):
     cells = [
         cell("code", "import sys\nsys.path.append('./tools')\nfrom areas import *\nfrom math import *\nimport units"),
         manual,
-        _answer("a", "def square(x):\n    return area(x, x) * units.METER"),
+        _answer("a", "from statistics import mean\ndef square(x):\n    return area(x, mean([x])) * units.METER"),
         _test("t-a", "sides = [1, 2, 3]\nassert [square(s) for s in sides] == [1, 4, 9]"),
         _answer("b", "total = sum(square(s) for s in sides) + floor(factor / 2)"),
         _test("t-b", "assert total == 15"),
