@@ -5,11 +5,11 @@
     python solutions/training/voice.py austen
     python solutions/training/voice.py austen --characters --stop 250   # for comparison
 
-The Debian package contains the six novels of Jane Austen (1811 to 1818, in the public domain) from Project Gutenberg.
-The first run trains on pieces of words (512 byte pairs), the second for as many steps on single characters, for a
-comparison. Each uses one thread and bfloat16. `voice.json`, next to this script, records both: seed, text, the bits per
-character on held-out paragraphs, and what the model wrote at four moments. On another machine or with another version of
-PyTorch the numbers differ a little.
+The Debian package (MIT license) contains the six novels of Jane Austen, published from 1811 to 1818 and in the public
+domain. Their text is that of Project Gutenberg. The first run trains on pieces of words (512 byte pairs), the second on
+single characters. Each uses one thread and bfloat16, and goes on where an interrupted one has stopped. `voice.json`, next
+to this script, records the runs that were made: seed, text, bits per character on held-out paragraphs, and what the model
+wrote at four moments. On another machine or with another version of PyTorch the numbers differ a little.
 """
 
 import argparse

@@ -1,6 +1,8 @@
 """Tests of the small model that writes in chapters 0 to 8, and of what the chapters say about it."""
 
 import importlib.util
+import json
+import re
 
 import numpy as np
 import pytest
@@ -19,6 +21,24 @@ COURSE = load_course(ROOT)
 WRITERS = [
     COURSE.source(chapter).parent for chapter in ("ch0_orientation", "ch1_weighted_averaging", "ch8_language_model")
 ]
+RECORD = json.loads((ROOT / "solutions" / "training" / "voice.json").read_text("utf-8"))
+CELLS = {
+    c["id"]: "".join(c["source"]) for c in json.loads(COURSE.source("ch8_language_model").read_text("utf-8"))["cells"]
+}
+
+
+def assert_says(cell, *numbers):
+    """Assert that the text of a cell of chapter 8 has these numbers, in this order."""
+    places = iter(re.findall(r"\d+(?:[.,]\d+)*", CELLS[cell]))
+    assert all(number in places for number in numbers), (cell, numbers)
+
+
+def arrays_in(part):
+    """Return every array of a model."""
+    if isinstance(part, np.ndarray):
+        return [part]
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return [array for one in inner for array in arrays_in(one)]
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +123,33 @@ def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
     assert len(stopped.split(" ...")[0]) < len(whole) / 2
     one_sum = written(voice, capsys, softmax=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum())
     assert one_sum != written(voice, capsys)
+
+
+def test_the_voice_is_what_the_text_says(voice):
+    """Its numbers, tokens and characters per token are as stated, and so are its blocks and heads."""
+    model, pieces = voice.load(), RECORD["pieces"]
+    count = sum(array.size for key in ("embedding", "blocks", "norm") for array in arrays_in(model[key]))
+    assert count == pieces["parameters"]
+    assert (len(model["blocks"]), model["h"], len(model["vocabulary"])) == (3, 5, pieces["tokens"])
+    assert_says(
+        "voice", f"{count:,}", f"{RECORD['text']['characters']:,}", "512", f"{pieces['characters_per_token']:.2f}"
+    )
+    assert " the" in model["vocabulary"]
+
+
+def test_how_the_voice_learned():
+    """The moments of its training and the bits per character are those of the recorded runs."""
+    pieces = RECORD["pieces"]
+    for moment in pieces["moments"]:
+        shown = moment["text"].replace("\n", " ¶ ").replace("*", "\\*").replace("_", "\\_")
+        assert f"After {moment['step']:,} steps:\n\n> {shown}" in CELLS["voice-learned"]
+    assert (len(pieces["samples"]), len(pieces["moments"])) == (3, 4)
+    assert_says("voice-learned", f"{pieces['steps']:,}")
+    assert_says("deep-voice", f"{pieces['steps']:,}", f"{pieces['bits_per_character']:.2f}")
+    if "characters" in RECORD:
+        characters = RECORD["characters"]
+        [alike] = [point for point in pieces["curve"] if point["step"] == characters["steps"]]
+        bits = alike["bits_per_character"], characters["bits_per_character"]
+        assert_says("deep-voice", str(characters["steps"]), "4096", *(f"{bit:.2f}" for bit in bits))
+        assert bits[0] < bits[1]
+        assert len(characters["samples"]) == 3
