@@ -97,7 +97,7 @@ def follow_cells() -> None:
     shell.events.register("post_run_cell", _remember)
     if not shell.custom_exceptions:
         shell.set_custom_exc((NameError,), _explain_name)
-    drawing.explain_missing = lambda name: cell_to_run(name, shell.user_ns)
+    drawing.explain_missing = lambda _name: cell_to_run(_name, shell.user_ns)
 
 
 def _remember(result: Value) -> None:
@@ -123,7 +123,7 @@ def _explain_name(
         last = last.tb_next
     if last.tb_frame.f_globals is shell.user_ns and last.tb_frame.f_code.co_name == "<module>":
         running = "".join(linecache.getlines(last.tb_frame.f_code.co_filename)).strip()
-        if sentence := cell_to_run(error.name, shell.user_ns, running=running):
+        if error.name and (sentence := cell_to_run(error.name, shell.user_ns, running=running)):
             error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
 
