@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from autograder.student.notebook_check import CheckProblem, check, hint, solution
 
 __all__ = ["CheckFailed", "CheckProblem", "__version__", "check", "hint", "interact", "requires", "solution"]
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> Any:

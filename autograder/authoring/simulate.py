@@ -326,8 +326,12 @@ def _used(node: ast.stmt) -> list[str]:
     return [name for name in dict.fromkeys(used) if name not in own]
 
 
-@lru_cache(maxsize=64)
 def _tree(path: Path) -> ast.Module:
+    return _tree_at(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _tree_at(path: Path, _changed: int) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

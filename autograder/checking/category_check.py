@@ -134,7 +134,7 @@ class _CategorySearch:
         shown = failure
         while high - low > 1 and self._calls < _CALLS:
             middle = (low + high) // 2
-            exactly = replace(category, configure=lambda wish, _rng, length=middle: request(wish, length))
+            exactly = replace(category, configure=functools.partial(_request_exactly, request, middle))
             drawn = self._draw(np.random.default_rng(seed), exactly)
             if drawn is None or length(self.contract.bind(drawn.values)) != middle:
                 return failure
@@ -190,6 +190,12 @@ class _CategorySearch:
         except CheckFailed as failure:
             return failure
         return None
+
+
+def _request_exactly(
+    request_length: Callable[[DrawRequest, int], None], length: int, request: DrawRequest, _rng: np.random.Generator
+) -> None:
+    request_length(request, length)
 
 
 def _length(category: InputCategory) -> int:

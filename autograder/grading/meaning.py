@@ -26,6 +26,15 @@ _STATEFUL = frozenset({
     "cache", "cached_property", "compile", "delattr", "eval", "exec", "globals", "locals", "lru_cache", "open", "random", "setattr",
     "setbufsize", "seterr", "seterrcall", "singledispatch", "vars",
 })  # fmt: skip
+_CHANGING = (
+    "__",
+    "dump",
+    "save",
+    "set_",
+    "to_",
+    "tofile",
+    "write",
+)  # first letters of methods that set options or write files
 _FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # constants in modules
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -261,7 +270,7 @@ def _used(function: ast.FunctionDef, names: Collection[str]) -> set[str] | None:
     for part in parts:
         if isinstance(part, (*_FUNCTIONS, ast.Global, ast.Import, ast.ImportFrom, ast.Yield, ast.YieldFrom)):
             return None
-        if isinstance(part, ast.Attribute) and (part.attr in _STATEFUL or part.attr.startswith(("set_", "__"))):
+        if isinstance(part, ast.Attribute) and (part.attr in _STATEFUL or part.attr.startswith(_CHANGING)):
             return None
         if isinstance(part, ast.Lambda) and not all(map(_is_constant, part.args.defaults)):
             return None

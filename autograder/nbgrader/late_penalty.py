@@ -18,5 +18,5 @@ class PenaltyPerDay(BasePlugin):
         """Return the points that a submission loses. ``score`` has the points before the penalty."""
         del student_id
         rule = self.config.get("Course", {}).get("late_penalty", {})
-        share = rule.get("per_day", 0.0) * math.ceil(total_seconds_late / _DAY)
-        return round(float(score) * min(share, rule.get("at_most", 1.0), 1.0), 9)
+        share = float(rule.get("per_day", 0.0)) * math.ceil(total_seconds_late / _DAY)
+        return round(float(score) * min(share, float(rule.get("at_most", 1.0))), 9)

@@ -77,3 +77,36 @@ def test_a_recipe_gives_the_right_marks(tmp_path, monkeypatch, name):
     [found] = [exercise for exercise in lossy.exercises if exercise.name == wrong]
     assert found.score < found.max_score
     assert found.status in {"failed", "partial"}
+
+
+TOTAL = 'def running_total(x):\n    """Return the sums of the first 1, 2, … entries of `x` (n,)."""\n    return np.cumsum(x)\n'
+HEAD = """import numpy as np
+from autograder.checking import Contract, all_categories, array, check, exercise
+
+{ask}
+
+@exercise("running_total", points=2, takes=Contract({{"x": array("n", low=-9, high=9)}}))
+class TestRunningTotal:
+    @check(points=1, visible=True)
+    def test_small(self, agrees):
+        \"\"\"three numbers\"\"\"
+        agrees.running_total(np.array([1.0, 2.0, 4.0]))
+
+    {every_kind}
+"""
+
+
+def test_calls_of_your_own_are_made_as_the_page_says(tmp_path):
+    """The function for `ask=` makes two calls for each drawn input, and the reference passes."""
+    page = (ROOT / "docs" / "author-checks.md").read_text(encoding="utf-8")
+    ask, every_kind = re.search(
+        r"```python\n(def in_halves.*?)\n\n(test_every_kind[^\n]*)\n```", page, re.DOTALL
+    ).groups()
+    files = {
+        "solutions/recipe_ask.py": f"import numpy as np\n\n{TOTAL}",
+        "tests/chapters/test_recipe_ask.py": HEAD.format(ask=ask, every_kind=every_kind),
+    }
+    course = course_of(tmp_path, "recipe_ask", files, imports="import numpy as np")
+    assert inspect_chapter(course, "recipe_ask").mistakes == ()
+    calls = load_checks(course, "recipe_ask").plan("running_total")
+    assert len(calls) > 10

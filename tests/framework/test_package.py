@@ -15,11 +15,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autograder.authoring.release.run import hand_out
 from autograder.cli import student
 from autograder.cli.app import app
 from tests.support import ROOT
+from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
@@ -160,3 +162,39 @@ def test_a_student_starts_checks_and_is_helped(installed, tmp_path):
     done = installed(code, chapter)
     assert "all checks pass" in done.stdout or "✓" in done.stdout, done.stderr
     shutil.rmtree(chapter)
+
+
+def test_a_release_needs_the_same_version_everywhere_and_a_date(tmp_path):
+    """A tag is released if both projects, the package and the changelog name its version. Otherwise each problem is listed."""
+    for name in ("pyproject.toml", "packaging/instructor/pyproject.toml", "autograder/__init__.py", "CHANGELOG.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / ".ci").mkdir()
+    script = shutil.copy(ROOT / ".ci" / "release_version.py", tmp_path / ".ci")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    changelog = tmp_path / "CHANGELOG.md"
+    text = changelog.read_text(encoding="utf-8")
+    changelog.write_text(
+        re.sub(rf"^## {re.escape(version)} .*$", f"## {version} (unreleased)", text, flags=re.MULTILINE)
+    )
+    assert f"'## {version} (YYYY-MM-DD)'" in python(script, f"v{version}", status=1).stderr
+    changelog.write_text(
+        re.sub(rf"^## {re.escape(version)} .*$", f"## {version} (2026-12-01)", text, flags=re.MULTILINE)
+    )
+    assert python(script, f"v{version}", status=0).stdout == f"{version}\n"
+    told = python(script, "v99.0.0", status=1).stderr
+    assert f"packaging/instructor/pyproject.toml has version {version}." in told
+    assert f"nbautograder-instructor=={version} is pinned to another version." in told
+    assert "is not a tag such as v1.0.0" in python(script, "1.0", status=1).stderr
+
+
+def test_a_release_is_checked_and_published_without_a_token():
+    """The workflow checks the tag before it builds, tries the wheels, and publishes with an identity instead of a secret."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    build, publish = workflow["jobs"]["build"], workflow["jobs"]["publish"]
+    ran = [step.get("run", "") for step in build["steps"]]
+    wanted = ['python .ci/release_version.py "$GITHUB_REF_NAME"', "make test", "make wheel", "sh .ci/try-wheel python"]
+    assert [command for command in ran if command in wanted] == wanted
+    assert publish["needs"] == "build"
+    assert publish["permissions"] == {"id-token": "write"}
+    assert "secrets." not in (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")

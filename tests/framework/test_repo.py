@@ -21,7 +21,7 @@ from tests.support import ROOT
 from tests.support.commands import python
 
 PACKAGE = ROOT / "autograder"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md", *(ROOT / "docs").glob("*.md")]
 
 
 def _tracked() -> list[Path]:

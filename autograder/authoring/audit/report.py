@@ -268,7 +268,7 @@ class ChapterAudit(_Shares):
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
             messages.append(
                 f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants. The target is {visible:.0%}. "
-                f"Only hidden checks detect: {names}."
+                f"Only hidden checks detect: {names}. Add a visible input that shows them."
             )
         if self.misconceptions_visible < self.targets["misconceptions_visible"]:
             names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.missed_by_visible)

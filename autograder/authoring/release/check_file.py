@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.authoring.release.problems import Mistake, did_you_mean, place_of_function, relative
@@ -82,22 +82,20 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
     Such a value is shared by all checks and students, so what a student gets would depend on who came before.
     """
-    outside = {n.id: s.value for s in _assignments(tree.body) for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip
+    outside = {name: s.value for s in _assignments(tree.body) for name in _stored(ast.walk(s))}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    owned = {t.id for c in classes for s in _assignments(c.body) for t in ast.walk(s) if isinstance(t, ast.Name) and isinstance(t.ctx, ast.Store)}  # fmt: skip
+    owned = {name for c in classes for s in _assignments(c.body) for name in _stored(ast.walk(s))}
     names = {c.name for c in classes}
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
         nodes = list(ast.walk(function))
         declared = {name for n in nodes if isinstance(n, ast.Global) for name in n.names}
-        local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | {a.arg for a in nodes if isinstance(a, ast.arg)}  # fmt: skip
+        local = _stored(nodes) | {a.arg for a in nodes if isinstance(a, ast.arg)}
         defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)]
         last = [*function.args.posonlyargs, *function.args.args][-len(function.args.defaults) or len(defaults) :]
-        kept = [
-            a.arg
-            for a, d in zip([*last, *function.args.kwonlyargs], defaults, strict=False)
-            if isinstance(d, ast.List | ast.Dict | ast.Set)
-        ]
-        shared = (outside.keys() | names) - (local - declared) | {*kept}
+        pairs = zip([*last, *function.args.kwonlyargs], defaults, strict=False)
+        kept = {a.arg for a, default in pairs if isinstance(default, ast.List | ast.Dict | ast.Set)}
+        shared = (outside.keys() | names) - (local - declared) | kept
         for node in nodes:
             changed: ast.expr | None = None
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) and node.id in declared:
@@ -107,14 +105,21 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 owner, source = node.func.value, outside.get(ast.unparse(node.func.value))
                 advances = isinstance(source, ast.Call) and _last(source) in _ADVANCES
-                changed = owner if node.func.attr in _CHANGES or advances else None
+                # A method of pandas, such as ``add``, may return a changed copy, which is then used.
+                changes = node.func.attr in _CHANGES and (id(node) in alone or node.func.attr.startswith("pop"))
+                changed = owner if changes or advances else None
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "next" and node.args:
                 changed = node.args[0]
             text = ast.unparse(changed) if changed is not None else ""
             root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")
             if root in shared or root == "type(self)" or (root == "self" and attribute.partition(".")[0] in owned):
                 what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier ones."
-                yield node.lineno, f"{what} Create it inside of the check."
+                yield getattr(node, "lineno", 0), f"{what} Create it inside of the check."
+
+
+def _stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that nodes bind by assignment."""
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _assignments(body: list[ast.stmt]) -> list[ast.Assign | ast.AnnAssign]:
@@ -286,18 +291,16 @@ class CheckFile:
                     what = f"{method.name} has the same title as {other}, “{title}”, so students cannot tell which of them failed."
                     yield Mistake(self.place(method.lineno), what, about=_exercise(node))
                 for part in ast.walk(method):
-                    compares = (
-                        isinstance(part, ast.Expr)
-                        and isinstance(part.value, ast.Compare)
-                        and _calls_student(part.value)
+                    match part:
+                        case ast.Expr(value=ast.Compare() as value) if _calls_student(value):
+                            todo = "Write `assert` before it."
+                        case ast.Assert(test=ast.Tuple(elts=[_, *_])):
+                            todo = "Remove the brackets after `assert`."
+                        case _:
+                            continue
+                    yield Mistake(
+                        self.place(part.lineno), f"`{ast.unparse(part)}` never fails. {todo}", about=_exercise(node)
                     )
-                    if compares or (
-                        isinstance(part, ast.Assert) and isinstance(part.test, ast.Tuple) and part.test.elts
-                    ):
-                        what = f"`{ast.unparse(part)}` never fails. " + (
-                            "Write `assert` before it." if compares else "Remove the brackets after `assert`."
-                        )
-                        yield Mistake(self.place(part.lineno), what, about=_exercise(node))
                 if method.name.startswith("test_") and not _is_check(method):
                     what = f"{node.name}.{method.name} has no @check(…), so it gives no points. Write @check(points=…) above it."
                     yield Mistake(self.place(method.lineno), what, about=_exercise(node))

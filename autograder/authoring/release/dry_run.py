@@ -118,12 +118,9 @@ def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str,
     failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
         for check in spec.checks:
-            try:
-                with _quiet():
-                    mistake, calls = references.try_check(exercise, check, file)
-                failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
-            except Exception as error:  # noqa: BLE001 - such as an argument that is too large
-                failures[exercise, check.name] = str(error) or type(error).__name__, None
+            with _quiet():
+                mistake, calls = references.try_check(exercise, check, file)
+            failures[exercise, check.name] = mistake.what if mistake is not None else "", calls
     return failures
 
 
@@ -132,7 +129,7 @@ def _changed_calls(
 ) -> Iterator[Mistake]:
     """Load the check file again, and yield a mistake for each check whose calls change."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in reversed(calls_by_check.items()):  # in another order, to find shared state
+    for (exercise, name), calls in reversed([*calls_by_check.items()]):  # in another order, to find shared state
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
@@ -161,6 +158,7 @@ class _TimedReferences:
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
                 rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
+                keys = [call_key(call) for call, _answer in rehearsed]
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
             what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
@@ -181,7 +179,7 @@ class _TimedReferences:
         for value in (value for call, _answer in rehearsed for value in (*call.args, *call.kwargs.values())):
             try:
                 _ = isinstance(value, np.ndarray) or encode_value(value)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 why = str(error).partition(" cannot be")[0].removeprefix("A value of type ")
                 return Mistake(where, _PASSES.format(why), about=exercise), []
             if (
@@ -194,7 +192,7 @@ class _TimedReferences:
                     f"it is visible, but students do not have the hidden file {value}. Hide the check.",
                     about=exercise,
                 ), []
-        return None, [call_key(call) for call, _answer in rehearsed]
+        return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""

@@ -336,8 +336,8 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
         if not (where in markdown or what.startswith(("hint", "the title"))):
             continue
         for name in (n for n, spec in checks.specs.items() if not spec.answers):
-            for line, why in wrong_calls(name, text, checks.references[name], checks.course.limits.call_seconds):
-                yield Mistake(where if what else f"{where}, line {line}", why, about=name)
+            for number, why in wrong_calls(name, text, checks.references[name], checks.course.limits.call_seconds):
+                yield Mistake(where if what else f"{where}, line {number}", why, about=name)
         for variable, value in answers:
             if re.search(rf"\b{variable}\b[\s`]*(?:=|:|is)[\s\"'`(]*{re.escape(str(value))}(?!\w)", text):
                 yield Mistake(where, f"{what or 'it'} reveals the right answer of {variable}.", about=f"leak {where}")

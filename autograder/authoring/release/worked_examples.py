@@ -181,8 +181,8 @@ def _arguments(text: str) -> dict[str | int, Value] | None:
     with suppress(SyntaxError, ValueError, TypeError):
         call = ast.parse(f"f{text}", mode="eval").body
         if isinstance(call, ast.Call):
-            nodes = [*enumerate(call.args), *((k.arg or "", k.value) for k in call.keywords)]
-            return {key: _argument(node) for key, node in nodes}
+            placed: dict[str | int, Value] = {place: _argument(node) for place, node in enumerate(call.args)}
+            return placed | {k.arg or "": _argument(k.value) for k in call.keywords}
     return None
 
 

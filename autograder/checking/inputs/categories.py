@@ -143,12 +143,11 @@ def _relation(
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         low, high = sorted(map(int, rng.permutation([2, 3, 4, 5, 6, 7])[:2]))
         chosen = {one: high if sign == ">" else low, other: high if sign == "<" else low}
+        request.after.append(lambda values, _rng: {**values, **{n: chosen[n] for n in chosen if n in numbers}})
         for name, number in chosen.items():
             if name == "batch":
                 request.batch = (number,)
-            elif name in numbers:
-                request.after.append(lambda values, _rng, one=name, size=number: {**values, one: size})
-            else:
+            elif name not in numbers:
                 request.sizes[name] = number
 
     words = f"sizes: {one} {sign} {other}", f"{one} {sign} {other}"

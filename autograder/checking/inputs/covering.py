@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -187,9 +188,13 @@ def draw(
                 return None
             values = changed
     for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
-        values = replace_at(values, path, lambda v, to=layout: in_layout(v, to) if isinstance(v, np.ndarray) else v)
+        values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _in_layout(layout: str, value: Value) -> Value:
+    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:

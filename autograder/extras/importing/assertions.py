@@ -248,6 +248,10 @@ def _name(call: ast.Call) -> str:
 
 
 PROBE_HEAD = """\
+from contextlib import redirect_stdout
+from io import StringIO
+
+
 class NotAsAsked(Exception):
     pass
 
@@ -262,7 +266,8 @@ def probe(function, *values):
     before = dict(names)
     names.update(zip(ANSWERS, values), NotAsAsked=NotAsAsked)
     try:
-        exec(TEST, names)
+        with redirect_stdout(StringIO()):
+            exec(TEST, names)
     except AssertionError as error:
         raise NotAsAsked(" ".join(str(error).split()) or "a condition of its test is false")
     finally:

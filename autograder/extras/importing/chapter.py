@@ -267,6 +267,10 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
         if body.why_not:
             leave(chapter, number, test, body.why_not)
             continue
+        if again := _defined_again(chapter, number, body.statements):
+            why = f"{again} is defined a second time in this notebook, and an exercise has one cell"
+            leave(chapter, number, test, why)
+            continue
         exercise = _asked_for(chapter, number, test, body.statements)
         if exercise is None:
             leave(chapter, number, test, "it uses nothing that students write")
@@ -276,6 +280,15 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
         if not any(e is exercise for _, _, _, e in found):
             found = _divided(chapter, found, exercise)
     return found
+
+
+def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
+    """Return the function that a test uses and that an answer which is no exercise defines again before the test."""
+    for name in references_of(body, chapter.names()):
+        origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
+        if origin in chapter.by_hand:
+            return name
+    return ""
 
 
 def _asked_for(chapter: NewChapter, number: int, test: Test, body: Sequence[ast.stmt]) -> Exercise | None:

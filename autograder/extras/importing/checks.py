@@ -172,12 +172,11 @@ def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = (
         given = (names_in(ast.Module(statements, [])) - names.functions - names.variables - own) - {AUTOTEST}
         known = frozenset(n for s in names.program for n in s.binds)
         if not own & (names.functions | names.variables):
-            said = {"hidden": test.hidden, "message": test.message}
-            lines = _lines(statements, _student(names, own), plain=False, **said)
+            lines = _lines(statements, _student(names, own), plain=False, hidden=test.hidden, message=test.message)
             if lines:
                 found.append(Way("words", tuple(lines), given & known))
             if not any(isinstance(node, _ONLY_INSIDE) or _prints(node) for s in statements for node in ast.walk(s)):
-                lines = _lines(statements, _student(names, own), plain=True, **said)
+                lines = _lines(statements, _student(names, own), plain=True, hidden=test.hidden, message=test.message)
                 found += [Way("python", tuple(lines), given & known)] if lines else []
     if not automatic:
         probe = Way(
@@ -195,9 +194,9 @@ def _of_tests(body: Sequence[ast.stmt], names: NamesInTests) -> list[ast.stmt]:
     """Return the statements of earlier tests that a test needs. Students' notebooks do not have them."""
     asked = names_in(ast.Module(list(body), [])) - locals_of(body)
     latest = {name: s.origin for s in names.program for name in s.binds}
-    asked = {name for name in asked if latest.get(name) in names.tests}
+    wanted = {name for name in asked if latest.get(name) in names.tests}
     earlier = [s for s in names.program if s.origin in names.tests]
-    return [ast.parse(s.text).body[0] for s in slice_of(asked, earlier, without=names.functions | names.variables)]
+    return [ast.parse(s.text).body[0] for s in slice_of(wanted, earlier, without=names.functions | names.variables)]
 
 
 def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:

@@ -25,6 +25,7 @@ import pytest
 from autograder.course.course import Course, load_course
 from autograder.extras.demo.demo_run import copy_course
 from autograder.extras.site.build import build_site
+from autograder.student.terminal.starting import STARTUP
 from tests.support import ROOT
 from tests.support.browser import browser_file
 
@@ -122,7 +123,7 @@ def serve(folder: Path, home: Path) -> Iterator[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))}
     folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
     environment |= {name: str(home / folder) for name, folder in {**folders, "IPYTHONDIR": "ipython"}.items()}
-    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
+    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONSTARTUP": str(STARTUP)}  # as `start` does
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
     command += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password="]
     command += ["--ServerApp.disable_check_xsrf=True", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]

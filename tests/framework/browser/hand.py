@@ -60,6 +60,10 @@ def type_and_run(cell, code=None):
         keys.press("Enter")
         keys.press("Control+A")
         keys.insert_text(code)
+    if cell.locator(".jp-InputPlaceholder").count():  # folded: it has no prompt
+        keys.press("Control+Enter")
+        expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=WAIT)
+        return
     before = prompt.inner_text()
     for _ in range(30):
         # As in `run`: JupyterLab drops keys while it is still setting itself up.
@@ -71,21 +75,29 @@ def type_and_run(cell, code=None):
 
 
 def select(cell):
-    """Select a cell of the notebook by the keys that go up and down, wherever the keyboard was."""
+    """Select a cell of the notebook by the keys that go up and down, wherever the keyboard was.
+
+    These keys pass over a folded cell. So the text above it is selected and run, and the selection then moves on.
+    """
     keys = cell.page.keyboard
+    if cell.locator(".jp-InputPlaceholder").count():
+        select(cell.locator("xpath=preceding-sibling::*[contains(@class, 'jp-Cell')][1]"))
+        keys.press("Shift+Enter")
+        expect(cell).to_have_class(re.compile("jp-mod-selected"))
+        return
     down = """cell => {
         const cells = [...cell.closest(".jp-Notebook").querySelectorAll(".jp-Cell")];
         return cells.indexOf(cell) - cells.findIndex(one => one.classList.contains("jp-mod-selected"));
     }"""
-    for _ in range(100):
-        keys.press("Escape")
+    keys.press("Escape")
+    for _ in range(300):
         distance = cell.evaluate(down)
         if not distance:
             return
-        for _ in range(abs(distance)):
-            keys.press("j" if distance > 0 else "k")
+        keys.press("j" if distance > 0 else "k")
         if cell.evaluate(down) == distance:
             keys.press("Tab")  # the keyboard is not in the notebook yet
+            keys.press("Escape")
     raise AssertionError("the keyboard does not reach the notebook")
 
 

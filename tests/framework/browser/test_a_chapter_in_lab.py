@@ -51,7 +51,8 @@ def test_a_student_goes_from_a_blank_stub_to_a_picture(page, lab):
     code = open_notebook(page, lab, f"{CHAPTER}.ipynb")
     stub = code.filter(has_text="def normalize_rows").first
     checked = code.filter(has_text="check(normalize_rows)").first
-    picture = code.filter(has_text="def money_and_shares").first
+    picture = code.filter(has_text='@requires("normalize_rows")').first
+    expect(picture.locator(".jp-InputPlaceholder")).to_have_count(1)  # the code that draws is folded
     for cell in (code.nth(0), code.nth(1), stub, checked, picture):
         run(cell)
     expect(checked).to_contain_text("is not written yet")

@@ -6,6 +6,7 @@ With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment each station is kept t
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -49,14 +50,20 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
     with one_page(browser, address, viewport=NARROW, color_scheme="dark", accept_downloads=True) as page:
         page.goto(f"{address}/")
         expect(page.get_by_role("heading", level=1)).to_have_text("Attention from scratch, in NumPy")
-        assert serious(page) == []
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert serious(page) == []
         keep(page, "landing")
+        expect(page.locator("#begin")).to_contain_text(
+            "In about 10 minutes you write your first function, normalize_rows"
+        )
         page.get_by_role("button", name="Download my work").click()
         expect(page.get_by_role("status")).to_contain_text("There is nothing to download yet")
         page.get_by_role("link", name="the map of the course").click()
         evening(page, keep)
         page.goto(f"{address}/")
-        expect(page.get_by_text("1 of 5 exercises done")).to_be_visible()
+        expect(page.get_by_text("1 of 5 exercises done, about 33 minutes left")).to_be_visible()
+        expect(page.get_by_role("link", name="Next: normalize_rows")).to_be_visible()
         keep(page, "landing-after")
         with page.expect_download() as downloading:
             page.get_by_role("button", name="Download my work").click()
@@ -64,6 +71,20 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
     with zipfile.ZipFile(tmp_path / "work.zip") as work:
         assert work.testzip() is None
         assert "keepdims=True" in work.read(f"{CHAPTER}/{CHAPTER}.ipynb").decode()
+
+
+def test_on_a_phone_the_notebook_has_the_whole_width(browser, site):
+    """In both themes, 390 px wide: a link of the first page leads to its exercise, and JupyterLab's panels are closed."""
+    _, address = site
+    for scheme in ("light", "dark"):
+        with one_page(browser, address, viewport={"width": 390, "height": 800}, color_scheme=scheme) as page:
+            page.goto(f"{address}/")
+            assert serious(page) == []
+            page.get_by_role("link", name="soft_lookup", exact=True).click()
+            expect(page.get_by_role("heading", name="Exercise 4: soft_lookup")).to_be_in_viewport(timeout=WAIT)
+            expect(page.locator(".jp-SideBar:not(.lm-mod-hidden)")).to_have_count(0)
+            width = page.locator(".jp-Notebook").bounding_box()["width"]
+            assert width > 370
 
 
 @pytest.fixture(scope="module")
@@ -81,18 +102,32 @@ def test_the_evening_in_jupyterlab(browser, lab, keep):
         evening(page, keep)
 
 
+def test_the_map_leads_to_an_exercise(browser, lab):
+    """A link of the map opens the chapter at the exercise, in JupyterLab as it is without our settings."""
+    with one_page(browser, lab.address, viewport={"width": 820, "height": 3000}) as page:
+        set_theme(page, lab, "JupyterLab Light")
+        address = f"{lab.address}/lab/api/settings/@jupyterlab/notebook-extension:tracker"
+        assert page.request.put(address, data={"raw": '{"windowingMode": "full"}'}).ok
+        page.goto(lab.tree("index.ipynb"))
+        page.get_by_role("link", name="softmax", exact=True).click(timeout=WAIT)
+        expect(page.get_by_role("heading", name="Exercise 3: softmax")).to_be_in_viewport(timeout=WAIT)
+
+
 def evening(page, keep):
     """Work on the course from its map, with the keyboard except for two clicks."""
     overview = page.locator(".jp-Notebook", has_text="Attention from scratch").last
     expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
     overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)
     keep(page, "map")
-    overview.get_by_role("link", name=TITLE).first.click()
+    overview.get_by_role("link", name="softmax", exact=True).click()  # of the table of exercises
     code = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
     stub = code.filter(has_text="def softmax").first
     checked = code.filter(has_text="check(softmax)").first
     checked.wait_for(state="attached", timeout=WAIT)
+    expect(page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")).not_to_contain_text(re.compile(r"\d points?\b"))
     keep(page, "chapter")
+    type_and_run(checked)
+    expect(checked).to_contain_text("`check` is defined in the cell that begins `import numpy as np`.")
     type_and_run(code.nth(0))
     for _ in range(2):  # the second cell is folded: the keys that go up and down pass over it, these do not
         page.keyboard.press("Shift+Enter")
@@ -115,8 +150,9 @@ def evening(page, keep):
     type_and_run(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
+    break_and_repair(stub, checked)
     type_and_run(code.filter(has_text="def soft_lookup").first, LOOKUP)
-    moving = code.filter(has_text="def move_the_temperature").first
+    moving = code.filter(has_text='@requires("soft_lookup")').nth(1)
     type_and_run(moving)
     select(checked)
     open_with_keys(
@@ -138,6 +174,18 @@ def evening(page, keep):
     expect(stub).to_contain_text("keepdims=True", timeout=WAIT)
     expect(checked).to_contain_text("Well done")
     keep(page, "again")
+
+
+def break_and_repair(stub, checked):
+    """A syntax error leaves the right function of before, which is not checked. After the repair, it is."""
+    type_and_run(stub, f"{RIGHT})")
+    type_and_run(checked)
+    expect(checked).to_contain_text(
+        "Python could not read the cell of `softmax` (a SyntaxError), so `softmax` is still"
+    )
+    type_and_run(stub, RIGHT)
+    type_and_run(checked)
+    expect(checked).to_contain_text("Well done")
 
 
 def move(picture):

@@ -116,6 +116,7 @@ def test_plain_functions_keep_no_state(code):
         "if True:\n    def f(x):\n        return x",
         "def f(x):\n    def inner():\n        return x\n    return inner()",
         "def f(x):\n    return globals()",
+        "def f(x):\n    np.savetxt('a.txt', x)",
         "def f(x:",
         "X = np.ones(3)\ndef f(x):\n    X[0] = 1",
     ],

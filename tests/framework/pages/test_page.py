@@ -136,6 +136,10 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
     ("exercise", "sentence"),
     [
         (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That gains 1 point."),
+        (
+            replace(LOCATED, located=replace(LOCATED.located, cell="cell 1", lines=(1, 2))),
+            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That gains 1 point.",
+        ),
         (EXERCISE, "is a good place to begin: the card below explains the mistake, and repairing it gains up to 1 point."),
         (replace(EXERCISE, misconception=None), "is a good place to begin: repairing it gains up to 1 point."),
         (replace(EXERCISE, status="not_attempted", checks=()), "is a good place to begin: it comes first."),

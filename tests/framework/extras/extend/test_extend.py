@@ -13,6 +13,7 @@ from autograder.course.course import load_course
 from autograder.extras.extend import parse_duration
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+from tests.support.nbgrader import nbgrader
 
 PENALTY = "c.Course.late_penalty = {'per_day': 0.1, 'at_most': 0.5}\n"
 
@@ -148,3 +149,27 @@ def test_a_length_of_time_has_a_unit():
     for text in ("48", "h", "-2d", "2 days", "", "400d"):
         with pytest.raises(CourseError, match=r"is not a length of time|is longer than a year"):
             parse_duration(text)
+
+
+def test_nbgraders_own_command_takes_off_the_same(tmp_path):
+    """`nbgrader autograde` uses the course's penalty, with the extension, as `autograder grade` does."""
+    course = with_book(copy_course(tmp_path / "mini", config=PENALTY))
+    with book_of(course) as book:
+        book.update_or_create_assignment(CHAPTER, duedate="2026-02-01 10:00:00 UTC")
+        book.add_student("ada")
+    hand_in(course, "ada", document(course, **RIGHT), "2026-02-09 10:00:00 UTC")
+    nbgrader("generate_assignment", CHAPTER, "--force", folder=course.root, home=tmp_path)
+    with book_of(course) as book:
+        book.update_or_create_assignment(CHAPTER, duedate="2026-02-01 10:00:00 UTC")
+    nbgrader("autograde", CHAPTER, folder=course.root, home=tmp_path)
+    assert penalty(course) == 3.0, "eight days, and at most half"
+    invoke(course, "extend", CHAPTER, "ada", "1w")
+    assert penalty(course) == 0.6
+    nbgrader("autograde", CHAPTER, "--force", folder=course.root, home=tmp_path)
+    assert penalty(course) == 0.6
+
+
+def penalty(course):
+    """Return the late penalty of the only student."""
+    with book_of(course) as book:
+        return round(book.find_submission_notebook(CHAPTER, CHAPTER, "ada").late_submission_penalty, 9)
