@@ -118,5 +118,4 @@ def _turned(rows: np.ndarray, position: int) -> np.ndarray:
 
 
 def _shares(x: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return 1 / np.exp(x[..., None, :] - x[..., None]).sum(axis=-1)
+    return 1 / np.exp(np.minimum(x[..., None, :] - x[..., None], 700)).sum(axis=-1)  # e**710 is infinite
