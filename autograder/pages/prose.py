@@ -35,7 +35,7 @@ def prose(text: str) -> Markup:
     text = sanitize(text)
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
-            html = _markdown()(text)
+            html = str(_markdown()(text))
             closed = html.count("</details>") == html.count("<details>")  # else it would fold the rest of the page
             return Markup(html) if closed else verbatim(text)  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
