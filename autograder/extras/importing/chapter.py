@@ -320,7 +320,7 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
         result.append((number, replace(test, points=half), replace(body, statements=tuple(rest)), other))
         if test.points:
             chapter.notes.append(
-                f"{test.where}: its test uses {exercise.name} and {other.name}, which are separate exercises here.  "
+                f"{test.where}: its test uses {exercise.name} and {other.name}, which are separate exercises here. "
                 f"Each gets half of its {pluralize(float(test.points), 'point')}."
             )
     return result

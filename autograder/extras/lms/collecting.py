@@ -192,7 +192,7 @@ def _whose(
             if system == "canvas":
                 fits = {s for s in fits if not people[s].lms_user_id.isdigit() or people[s].lms_user_id == one.user}
         if len(fits) > 1:
-            which = f"{len(fits)} students in the gradebook match:  {', '.join(sorted(fits))}."
+            which = f"{len(fits)} students in the gradebook match: {', '.join(sorted(fits))}."
             problems[one] = f"{which} --roster FILE, with a file from {system.capitalize()}, identifies each student."
         elif fits:
             [found[one]] = fits
