@@ -48,7 +48,7 @@ def disk_error_advice(error: OSError) -> str:
     if error.errno in FULL:
         return f"Cannot write {where}: the disk is full. Free some space, then run the same command again."
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return f"Cannot write to {where}: choose a folder that you can change."
+        return f"Cannot write to {where}: choose a folder in which you can write."
     if error.errno in {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
         return f"Cannot use {where}: {error.strerror}. Name another folder or fix its permissions, then run the same command again."
     return ""

@@ -39,7 +39,7 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror or error}.") from error
     if len(data) > _MAX_BYTES:
-        raise CourseError(f"{path} is larger than any class list ({_MAX_BYTES >> 20} MB).")
+        raise CourseError(f"{path} is larger than {_MAX_BYTES >> 20} MB, so it cannot be a class list.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -276,7 +276,7 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
-        needs = "it needs only letters, commas and one `->`"
+        needs = "it may contain only letters, commas and one `->`"
         return Finding(f"{show(actual)} is not an einsum equation: {needs}.", "type")
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:

@@ -157,9 +157,9 @@ class Scorer:
         blank = [name for name, status in wrong.items() if status == "not_attempted"]
         mistaken = [name for name in wrong if name not in blank]
         lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
-        lacks += [f"that {' and '.join(blank)} {'is' if len(blank) == 1 else 'are'} missing"] if blank else []
+        lacks += [f"the missing {' and '.join(blank)}"] if blank else []
         note = (
-            f"Your {verdict.name} {what}: with a right {names} it earns "
+            f"Your {verdict.name} {what}: with a correct {names}, it earns "
             f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())

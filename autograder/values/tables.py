@@ -242,7 +242,7 @@ class _Comparison:
             one = f"a column {shown_label(extra[0])}" if len(extra) == 1 else _columns(extra)
             return self._difference(f"{self.rules.subject('has')} {one} too many. {where or asked}.", "columns")
         if self.rules.tables.column_order and found != right:
-            text = f"Its columns are the right ones in another order: {_named(found)} instead of {_named(right)}."
+            text = f"Its columns are correct, but in a different order: {_named(found)} instead of {_named(right)}."
             return self._difference(text, "columns")
         return None
 
@@ -300,7 +300,7 @@ class _Comparison:
         if not wrong.any():
             return None
         if self._same_rows([*labels, *pairs]):
-            return self._difference("Its rows are the right ones in another order.", "order")
+            return self._difference("Its rows are correct, but in a different order.", "order")
         place = int(wrong.any(axis=1).argmax())
         found, asked = write_apart(shown_cell, index[place], right[place])
         many = int(wrong.any(axis=1).sum())
@@ -322,7 +322,7 @@ class _Comparison:
         own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
         if not own and self._same_rows(pairs):  # here, labels other than 0, 1, 2 are known to be right
             noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
-            return self._difference(f"Its {noun} are the right ones in another order.", "order")
+            return self._difference(f"Its {noun} are correct, but in a different order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
         one, other = pairs[column]
         found, right = write_apart(shown_cell, one.entries[row], other.entries[row])

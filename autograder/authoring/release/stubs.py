@@ -346,7 +346,7 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
             for where, what, text in texts:
                 if (what or in_cells) and (match := pattern.search(text)):
                     line = "" if what else f", line {text.count(chr(10), 0, match.start()) + 1}"
-                    told = f"{what or 'it'} contains code of the reference of {name}: `{' '.join(match[0].split())}`."
+                    told = f"{what or 'it'} contains code from the reference of {name}: `{' '.join(match[0].split())}`."
                     yield Mistake(f"{where}{line}", f"{told} Students would only have to copy it. Describe the idea in words instead.", about=f"leak {where}")  # fmt: skip
 
 

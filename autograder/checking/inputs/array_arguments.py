@@ -412,10 +412,10 @@ class LengthsArgument(ShapedArgument):
     def styles(self, name: str) -> Iterator[Style]:
         """Yield the styles of lengths, whose tests also get the size ``up_to``."""
         # fmt: off
-        yield Style("all the whole length", f"every entry of {name} as large as it may be",
+        yield Style("all the whole length", f"every entry of {name} at its maximum",
                     lambda a, top: (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))
-        yield Style("one the whole length", f"an entry of {name} as large as it may be", lambda a, top: (a == top).any(), _with_entry)
-        yield Style("the smallest", f"an entry of {name} as small as it may be",
+        yield Style("one the whole length", f"an entry of {name} at its maximum", lambda a, top: (a == top).any(), _with_entry)
+        yield Style("the smallest", f"an entry of {name} at its minimum",
                     lambda a, _top: (a == self.low).any(), lambda drawn, _top, rng: _with_entry(drawn, self.low, rng))
         yield Style("all different", f"different {name}", lambda a, _top: _several(a) and np.unique(a).size == a.size, self._all_different)
         yield Style("all equal", f"equal {name}", lambda a, top: _several(a) and np.unique(a).size == 1 and a.flat[0] < top,

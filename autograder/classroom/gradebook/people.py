@@ -189,7 +189,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
             fields = dict(zip(heads, (cell.strip() for cell in row), strict=False))
             people[number] = Person(**{name: fields.get(name, "") for name in _COLUMNS})
     if not people:
-        raise CourseError(f"{path} has no students: it has no line below its first.")
+        raise CourseError(f"{path} has no students: it has only a header line.")
     if mistakes := _mistakes(people):
         more = [f"and {len(mistakes) - _MAX_TOLD} more"] if len(mistakes) > _MAX_TOLD else []
         told = "; ".join([*mistakes[:_MAX_TOLD], *more])

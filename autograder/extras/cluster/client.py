@@ -210,8 +210,8 @@ class _Run:
             raise self._gone() from error
         except ImportError as error:
             raise CourseError(
-                f"A worker of the cluster at {self.address} cannot import what grading needs ({error}): "
-                "install the framework there, in the same version as here."
+                f"A worker of the cluster at {self.address} cannot import a module for grading ({error}). "
+                "Install the same version of the framework there."
             ) from error
         if isinstance(found, Refused):
             raise SandboxUnavailable(found.why) if found.no_sandbox else CourseError(found.why)

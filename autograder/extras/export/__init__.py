@@ -47,8 +47,10 @@ __all__ = ["export"]
     type=click.Choice(["blank", "zero"]),
     help="How to export missing submissions (default: c.Course.missing_marks).",
 )
-@click.option("--scale", is_flag=True, help="Convert the marks if the system has other points for a chapter.")
-@click.option("--as-is", is_flag=True, help="Export the marks unchanged if the system has other points for a chapter.")
+@click.option("--scale", is_flag=True, help="Convert the marks if the system has different points for a chapter.")
+@click.option(
+    "--as-is", is_flag=True, help="Export the marks unchanged if the system has different points for a chapter."
+)
 @click.option("--partial", is_flag=True, help="Export the points so far if a mark needs manual grading.")
 @click.option("--bom", is_flag=True, help="Begin the file with a byte order mark, for Excel.")
 @click.option(
@@ -57,7 +59,7 @@ __all__ = ["export"]
     help="With --push: the course's address, such as https://canvas.example.edu/courses/17. Default: CANVAS_COURSE_URL.",
 )
 @click.option(
-    "--send", is_flag=True, help="With --push: ask, then enter the marks. Without it, only show what would change."
+    "--send", is_flag=True, help="With --push: enter the marks after you confirm. Otherwise, only show changes."
 )
 @click.option("--yes", is_flag=True, help="With --send: do not ask.")
 @course_option

@@ -68,7 +68,7 @@ def push_marks(
     if unknown:
         echo_status(
             f"{pluralize(len(unknown), 'student')} with marks {'is' if len(unknown) == 1 else 'are'} not in the Canvas course: {_few(unknown)}. "
-            "Students are matched by LMS id, id and address in the gradebook."
+            "Students are matched by their LMS id, student id and email address in the gradebook."
         )
     for chapter, changes in plans.items():
         for one in changes:

@@ -52,7 +52,7 @@ def moodle(found: ClassMarks) -> Table:
     """
     if len(found.chapters) == 1:
         raise CourseError(
-            "Moodle numbers the participants of each assignment anew, so only its own grading worksheet says who is who. Nothing was written. "
+            "Moodle numbers the participants of each assignment again, so only its own grading worksheet identifies them. Nothing was written. "
             "In the assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
         )
     found.require_distinct("LMS id", lambda student: student.lms_user_id)

@@ -26,7 +26,7 @@ class _Export(ExportPlugin):
         config=True
     )
     roster = Unicode("", help="A file downloaded from that system, whose rows and columns are kept.").tag(config=True)
-    scale = Enum(["", "scale", "as-is"], "", help="What to do if that file has other points for a chapter.").tag(
+    scale = Enum(["", "scale", "as-is"], "", help="What to do if that file has different points for a chapter.").tag(
         config=True
     )
     bom = Bool(default_value=False, help="Whether the file begins with a byte order mark, which Excel needs.").tag(

@@ -436,7 +436,7 @@ def _left_out(
     if lost:
         yield (
             f"{pluralize(len(lost), 'student')} with marks {'has' if len(lost) == 1 else 'have'} no row in {roster.path.name}: {_few(lost)}. "
-            "Rows are matched by each student's LMS id, id and address in the gradebook."
+            "Rows are matched by each student's LMS id, student id and email address in the gradebook."
         )
     unknown = [rows[i][name].strip() for i in rows if i not in whose and rows[i][name].strip() != "Student, Test"]
     if unknown:

@@ -63,7 +63,7 @@ def extend(
         elif chapter and student and time and file is None:
             extensions = [Extension(chapter, student, parse_duration(time))]
         else:
-            raise CourseError("Name a chapter, a student and a time, such as 48h, or use --from FILE.csv alone.")
+            raise CourseError("Give a chapter, a student and a duration, such as 48h, or use --from FILE.csv alone.")
         _require_known(course, extensions)
         found = grant(course, extensions)
         if as_json:
@@ -78,9 +78,7 @@ def parse_duration(text: str) -> dt.timedelta:
     """Return a length of time such as ``48h``, ``2d`` or ``1d 12h``. Raises ``CourseError`` for anything else."""
     rest = _PARTS.sub("", text.strip().lower())
     if rest.strip() or not _PARTS.search(text.lower()):
-        raise CourseError(
-            f"{text!r} is not a length of time. Write a number and m, h, d or w: 90m, 48h, 2d, 1w or 1d 12h."
-        )
+        raise CourseError(f"{text!r} is not a duration. Write a number and m, h, d or w: 90m, 48h, 2d, 1w or 1d 12h.")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in _PARTS.findall(text.lower()))
     if seconds > _LONGEST.total_seconds():
         raise CourseError(f"{text!r} is longer than a year. Write a number and m, h, d or w: 90m, 48h, 2d or 1w.")
@@ -112,7 +110,7 @@ def read_extensions_file(path: Path) -> list[Extension]:
         found[chapter, student] = Extension(chapter, student, time)
     _refuse(str(path), problems)
     if not found:
-        raise CourseError(f"{path} has no extensions: it has no line below its first.")
+        raise CourseError(f"{path} has no extensions: it has only a header line.")
     return list(found.values())
 
 
@@ -159,7 +157,7 @@ def grant(course: Course, extensions: Sequence[Extension]) -> list[dict[str, Any
         for student, time in times.items():
             old, new = mark_of(before.get(student)), mark_of(after.get(student))
             worth = after[student].max_score if student in after else 0.0
-            why = EXTENDED.format(time=duration(time)) if time else "the extension was taken back"
+            why = EXTENDED.format(time=duration(time)) if time else "the extension was removed"
             changes.append(MarkChange(student, chapter, old, new, worth, why))
             entry = {"chapter": chapter, "student": student, "hours": time.total_seconds() / 3600}
             found[chapter, student] = {**entry, "submitted": student in after, "from": old, "to": new}

@@ -320,7 +320,7 @@ def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assi
         result.append((number, replace(test, points=half), replace(body, statements=tuple(rest)), other))
         if test.points:
             chapter.notes.append(
-                f"{test.where}: its test uses {exercise.name} and {other.name}, which are two exercises here. "
+                f"{test.where}: its test uses {exercise.name} and {other.name}, which are separate exercises here. "
                 f"Each gets half of its {pluralize(float(test.points), 'point')}."
             )
     return result
@@ -426,7 +426,9 @@ def mark_by_hand(chapter: NewChapter, exercise: Exercise, points: Fraction) -> N
     """Let an exercise be graded manually, because none of its tests can be imported."""
     chapter.exercises.remove(exercise)
     chapter.marked_by_hand[exercise.name] = points
-    what = f"no test of {exercise.name} is imported, so it is graded manually, for its {pluralize(float(points), 'point')}."
+    what = (
+        f"no test of {exercise.name} is imported, so its {pluralize(float(points), 'point')} must be graded manually."
+    )
     chapter.left.append(NotImported(exercise.where, what))
 
 

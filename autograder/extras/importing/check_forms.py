@@ -211,8 +211,8 @@ def _hide(chapter: NewChapter, check: Check) -> None:
 def _note_probe(chapter: NewChapter, check: Check) -> None:
     if check.chosen is not None and check.chosen.kind == "probe" and check.test.hidden:
         chapter.notes.append(
-            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code, with its expected values, runs "
-            f"next to the student's, as in {chapter.original.tool}."
+            f"{check.test.where}: its hidden test “{check.title}” becomes a probe. The test's code, with its expected values, runs "
+            f"next to the student's code, as in {chapter.original.tool}."
         )
 
 

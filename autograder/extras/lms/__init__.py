@@ -31,12 +31,15 @@ __all__ = ["collect"]
     help="Where the files come from.",
 )
 @click.option(
-    "--roster", metavar="FILE", type=PATH, help="Canvas's gradebook or Moodle's worksheet, which says who is who."
+    "--roster",
+    metavar="FILE",
+    type=PATH,
+    help="Canvas's gradebook or Moodle's worksheet, which identifies the students.",
 )
 @click.option("--url", help="The course's address in Canvas, to read the times of submissions through its API.")
 @click.option("--column", metavar="NAME", help="With --url: the assignment's name in Canvas. Default: the chapter.")
 @click.option("--add", is_flag=True, help="Enter unknown students in the gradebook.")
-@click.option("--force", is_flag=True, help="Also replace notebooks that came in another way or are later.")
+@click.option("--force", is_flag=True, help="Also replace notebooks that are newer or have another origin.")
 @json_option
 @course_option
 def collect(

@@ -91,7 +91,7 @@ def collect(
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return what became of each student's files.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which says who is who. ``times`` holds the text of
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` holds the text of
     ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
     the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
     or ``GradebookError``.
@@ -119,9 +119,9 @@ def collect(
         if one in whose:
             when = _When(rows.get(one.user), due, times.get(one.user, ""))
             done.append(_collected(course, chapter, one, whose[one], when, system, force=force))
-    unknown = "No student of the gradebook has this id or name."
+    unknown = "No student in the gradebook has this id or name."
     done += [Collected("", _first(one), "unknown", why or unknown, who=one.who) for one, why in problems.items()]
-    nobody = "Its name does not say whose it is, so it was left out."
+    nobody = "Its name does not identify a student, so it was left out."
     done += [Collected("", sanitize(name), "rejected", nobody, who=sanitize(name)) for name in others]
     return done
 
@@ -192,8 +192,8 @@ def _whose(
             if system == "canvas":
                 fits = {s for s in fits if not people[s].lms_user_id.isdigit() or people[s].lms_user_id == one.user}
         if len(fits) > 1:
-            which = f"{len(fits)} students of the gradebook fit: {', '.join(sorted(fits))}."
-            problems[one] = f"{which} --roster FILE, with a file from {system.capitalize()}, says who is who."
+            which = f"{len(fits)} students in the gradebook match: {', '.join(sorted(fits))}."
+            problems[one] = f"{which} --roster FILE, with a file from {system.capitalize()}, identifies each student."
         elif fits:
             [found[one]] = fits
         else:
@@ -206,7 +206,7 @@ def _whose(
             for one in several:
                 del found[one]
                 problems[one] = (
-                    f"{student} fits {' and '.join(other.who for other in several)}, so none of them was collected."
+                    f"{student} matches {' and '.join(other.who for other in several)}, so none of them was collected."
                 )
     return found, problems
 
@@ -268,7 +268,7 @@ def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
     attempts = tuple(one.name.as_posix() for one, _data in ordered)
     notes = []
     if file.name.as_posix() != f"{chapter}.ipynb" and (len(attempts) == 1 or not named):
-        notes.append(f"{sanitize(file.name.as_posix())} was taken for {chapter}.ipynb.")
+        notes.append(f"{sanitize(file.name.as_posix())} was collected as {chapter}.ipynb.")
     if len(attempts) > 1 and len(families) == 1:
         notes.append(f"{len(attempts)} attempts: {list_names(attempts)}. The last one counts.")
     rest = [one.name.as_posix() for one in every if one not in [f for f, _ in meant]]
@@ -354,7 +354,7 @@ def _collected(
             return replace(result, status="kept", reason=kept)
         if choice.file.number < before.get("number", 0):
             return replace(
-                result, status="kept", reason="A later attempt was collected before. --force replaces it by this one."
+                result, status="kept", reason="A later attempt was collected before. --force replaces it with this one."
             )
     # A time that somebody has corrected since is not changed.
     stamped = time != before.get("timestamp", "") and now == before.get("timestamp", "")
@@ -413,7 +413,7 @@ def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
         notes.append("Canvas marks the file LATE, but the gradebook has no due date, so no time was kept.")
         return ""
     notes.append(
-        "Canvas marks the file LATE without a time. timestamp.txt has the first second after the due date. --url reads the real time from Canvas."
+        "Canvas marks the file LATE without a time, so timestamp.txt has the first second after the due date. --url reads the real time."
     )
     return f"{when.due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 

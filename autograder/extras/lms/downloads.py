@@ -108,7 +108,7 @@ def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin
     Raises ``CourseError`` if it cannot be read, is not a download of ``system``, or could do harm.
     """
     if not path.exists():
-        raise CourseError(f"There is no {path}. Name the zip file that you downloaded, or a folder.")
+        raise CourseError(f"There is no {path}. Give the zip file that you downloaded, or a folder.")
     files = list(_in_folder(path) if path.is_dir() else _in_zip(path))
     files = [file for file in files if not _LITTER.search(file.path.as_posix())]
     handins, others = _BY_SYSTEM[system](files)
@@ -246,10 +246,10 @@ def unpack(files: Iterable[File]) -> list[File]:
             continue
         archives += 1
         if depth == _MAX_DEPTH:
-            raise HostileArchiveError(f"{sanitize(file.name.as_posix())} is a zip file in {_MAX_DEPTH} others.")
+            raise HostileArchiveError(f"{sanitize(file.name.as_posix())} is nested in {_MAX_DEPTH} other zip files.")
         if archives > _MAX_ARCHIVES:
             raise HostileArchiveError(
-                f"{sanitize(file.name.as_posix())} was not unpacked: it is one of more than {_MAX_ARCHIVES} zip files."
+                f"{sanitize(file.name.as_posix())} was not unpacked, because there are more than {_MAX_ARCHIVES} zip files."
             )
         try:
             inside = list(_members(zipfile.ZipFile(io.BytesIO(file.read())), MAX_INNER_FILES, MAX_INNER_BYTES))

@@ -53,7 +53,7 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
     for page in pages:
         record = record_of(course, chapter, page.student)
         if record.get("from") != system:
-            why = f"The submission did not come from `autograder collect … --from {system}`, so {system.capitalize()} cannot tell whose this feedback is."
+            why = f"The submission did not come from `autograder collect … --from {system}`, so {system.capitalize()} cannot assign this feedback to a student."
             left_out.append((why, page.student))
         elif page.status == "not graded":
             left_out.append(("Not graded yet, so not in the zip file.", page.student))

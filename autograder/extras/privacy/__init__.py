@@ -40,11 +40,11 @@ def forget(student: str, *, dry_run: bool, yes: bool, as_json: bool, course_fold
             echo_status("Nothing was removed.")
             return
         if not yes and not click.confirm(
-            f"Remove all of this about {sanitize(student)}? It cannot be undone", err=True
+            f"Remove all of this data about {sanitize(student)}? You cannot undo this", err=True
         ):
             raise CourseError("Nothing was removed.")
         remove_data(course, data)
-        echo_status(f"Everything above about {sanitize(student)} was removed from the course.")
+        echo_status(f"All of this data about {sanitize(student)} was removed from the course.")
 
 
 @click.command("export-student", cls=PlacedCommand, section="To teach", after="roster")
@@ -73,4 +73,4 @@ def export_student(
             echo_status("Nothing was written.")
             return
         export_data(data, path)
-        echo_status(f"The file is {path}. It is personal data: only you can read it.")
+        echo_status(f"The data is in {path}. It is personal data, so only you can read the file.")

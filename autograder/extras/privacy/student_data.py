@@ -104,7 +104,7 @@ class StudentData:
             )
         lines += [f"{self._shown(path)}: a page about the class" for path in self.pages]
         if self.mentions:
-            lines += ["", "These files name the student too. They are not changed, so look at them yourself:"]
+            lines += ["", "These files also name the student. They are not changed, so check them yourself:"]
             lines += [f"{self._shown(path)}" for path in self.mentions]
         return "\n".join(lines)
 
@@ -132,9 +132,9 @@ def find_data(course: Course, student: str) -> StudentData:
     be read.
     """
     if Path(student).name != student or student in {"", ".", ".."}:
-        raise CourseError(f"{student!r} cannot be a student's id: it is not the name of a folder.")
+        raise CourseError(f"{student!r} cannot be a student's id: no folder can have this name.")
     if busy := [chapter for chapter in course.chapters if is_running(course, chapter)]:
-        raise CourseError(f"{', '.join(busy)} is being graded now. Wait for the end of that run.")
+        raise CourseError(f"{', '.join(busy)} is being graded now. Wait until that run ends.")
     url = gradebook_url(course)
     require_version(url)
     found = require_answers(url, [(query, {"student": student}) for query in _ROWS.values()]) or [[] for _ in _ROWS]
@@ -160,7 +160,7 @@ def find_data(course: Course, student: str) -> StudentData:
         known = require_answers(url, PEOPLE)
         near = [row[0] for row in (known or [[]])[0] if row[0].casefold() == student.casefold()]
         advice = f" Did you mean {near[0]}?" if near else ""
-        raise CourseError(f"The course has nothing about a student {student!r}.{advice}")
+        raise CourseError(f"The course has no data about a student {student!r}.{advice}")
     return data
 
 

@@ -119,7 +119,7 @@ MANIFEST = "autograder-site.json"
 def require_own_site(output: Path) -> None:
     """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
     if output.is_symlink() and not output.exists():
-        raise SiteError(f"{output} is a link to nowhere. Name another folder.")
+        raise SiteError(f"{output} is a broken link. Name another folder.")
     if output.exists() and not output.is_dir():
         raise SiteError(f"{output} is a file, but a site is a folder. Name a folder.")
     if output.is_dir() and any(output.iterdir()) and _listed(output) is None:

@@ -70,7 +70,7 @@ def raised(code):
         ("np.ones(6).reshape(4, 2)", "The sizes must multiply to 6"),
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
         ("import scipi_not_there", "Use only the packages that the notebook itself imports, or ask your instructor"),
-        ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "calls itself without end"),
+        ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "never stops calling itself"),
         ("1 / 0", "Which input makes that divisor zero?"),
         ("if np.ones(3): pass", "or `&`, `|` and `~` for each entry"),
         ("raise NotImplementedError", "Replace it with your answer"),

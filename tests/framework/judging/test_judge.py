@@ -228,7 +228,7 @@ def test_follow_through_counts_a_mistake_once(grade):
     """A right function over a wrong earlier one earns full marks, and the feedback says why."""
     found = grade(to_kelvin=lambda celsius: celsius - 273.15)["mean_kelvin"]
     assert (found.status, found.score) == ("passed", 3.0)
-    why = "is right: with a right to_kelvin it earns 3 of 3 points"
+    why = "is right: with a correct to_kelvin, it earns 3 of 3 points"
     assert why in found.follow_through
     assert found.follow_through.endswith(", so the mistake in to_kelvin is counted only once.")
 
@@ -240,7 +240,7 @@ def test_an_earlier_function_that_was_never_begun_holds_no_mistake(grade):
         raise NotImplementedError
 
     found = grade(to_kelvin=to_kelvin, blank=["to_kelvin"])["mean_kelvin"]
-    assert found.follow_through.endswith(", so that to_kelvin is missing is counted only once.")
+    assert found.follow_through.endswith(", so the missing to_kelvin is counted only once.")
 
 
 def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grade):

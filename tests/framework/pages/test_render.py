@@ -158,7 +158,7 @@ class TestText:
     def test_a_graded_exercise_ends_with_the_note_on_what_it_rests_on(self):
         """The message repeats neither the note nor the check. The note comes last, and no hint or praise follows."""
         failed = check("failed", "an open check", message="It is 3.\nx = 1", reason="It is 3.", example="x = 1")
-        note = "Your softmax does better: with a right scores it earns 1 of 3 points."
+        note = "Your softmax does better: with a correct scores, it earns 1 of 3 points."
         later = check("not_tried", "a later check")
         told = verdict(check(), failed, later, score=1.0, message=f"{note}\nIt is 3.\nx = 1")
         assert card_text(Card(replace(told, follow_through=note), hints_left=2, graded=True)).splitlines() == [

@@ -270,7 +270,7 @@ def test_what_is_no_state_of_a_generator_is_refused(state):
     """Wrong counts, types and ranges, and an even increment, from which a generator may repeat one number forever."""
     rng = np.random.default_rng(1)
     before = wire.rng_state(rng)
-    with pytest.raises(wire.WireError, match="a generator has no proper state"):
+    with pytest.raises(wire.WireError, match="the state of a generator is not valid"):
         wire.set_rng_state(rng, state)
     assert wire.rng_state(rng) == before
 

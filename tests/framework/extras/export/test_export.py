@@ -136,7 +136,7 @@ def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
     with pytest.raises(CourseError) as error:
         exported(course, "moodle")
     assert str(error.value) == (
-        "Moodle numbers the participants of each assignment anew, so only its own grading worksheet says who is who. Nothing was written. In the "
+        "Moodle numbers the participants of each assignment again, so only its own grading worksheet identifies them. Nothing was written. In the "
         "assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
     )
     found = read_class(gradebook_url(course), [CHAPTER])

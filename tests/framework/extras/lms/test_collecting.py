@@ -108,8 +108,8 @@ def test_a_download_from_canvas_reaches_the_right_students(course, notebook, tmp
     assert done["bob"].notes[0] == f"2 attempts: {CHAPTER}-2.ipynb and {CHAPTER}-10.ipynb. The last one counts."
     assert (course.root / "submitted" / "bob" / CHAPTER / "timestamp.txt").read_text() == "2026-01-10 12:00:01 UTC"
     assert not (course.root / "submitted" / "ada" / CHAPTER / "timestamp.txt").exists()
-    assert done["dot"].notes == (f"My answers.IPYNB was taken for {CHAPTER}.ipynb.",)
-    assert done["eve"].notes == (f"work.zip/inner.zip/a/{CHAPTER}.ipynb was taken for {CHAPTER}.ipynb.",)
+    assert done["dot"].notes == (f"My answers.IPYNB was collected as {CHAPTER}.ipynb.",)
+    assert done["eve"].notes == (f"work.zip/inner.zip/a/{CHAPTER}.ipynb was collected as {CHAPTER}.ipynb.",)
     before = submitted(course)
     assert {one.status for one in collect(course, CHAPTER, path, "canvas")} == {"unchanged"}
     assert submitted(course) == before
@@ -133,7 +133,7 @@ def test_a_later_download_replaces_and_an_older_one_does_not(course, notebook, t
     [old] = collect(course, CHAPTER, first, "canvas")
     assert (old.status, old.reason) == (
         "kept",
-        "A later attempt was collected before. --force replaces it by this one.",
+        "A later attempt was collected before. --force replaces it with this one.",
     )
     assert (stamp.parent / f"{CHAPTER}.ipynb").read_bytes() == notebook(2)
 
@@ -168,7 +168,7 @@ def test_a_download_from_moodle_reaches_the_right_students(course, notebook, tmp
     assert set(done) == {"ada", "bob", "cyd"}
     for student, number in {"ada": 1, "bob": 2, "cyd": 3}.items():
         assert (course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb").read_bytes() == notebook(number)
-    assert done["bob"].notes == (f"homework/{CHAPTER}.ipynb was taken for {CHAPTER}.ipynb.",)
+    assert done["bob"].notes == (f"homework/{CHAPTER}.ipynb was collected as {CHAPTER}.ipynb.",)
 
 
 def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, monkeypatch):
@@ -179,7 +179,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
     path = download(tmp_path, {names[0]: notebook(1), names[1]: notebook(2)})
     [one, _two] = collect(course, CHAPTER, path, "moodle")
     assert one.reason == (
-        "2 students of the gradebook fit: ada, ada2. --roster FILE, with a file from Moodle, says who is who."
+        "2 students in the gradebook match: ada, ada2. --roster FILE, with a file from Moodle, identifies each student."
     )
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(
@@ -239,7 +239,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         "notes",
     ]
     assert "Not in the gradebook: kentned (500), newnora (501).\n--add enters them" in done.stderr
-    assert "readme.txt: Its name does not say whose it is, so it was left out." in " ".join(done.stderr.split())
+    assert "readme.txt: Its name does not identify a student, so it was left out." in " ".join(done.stderr.split())
     assert not (course.root / "submitted").exists()
     assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt is still nobody's
     people = read_class_list(gradebook_url(course)).people
@@ -331,11 +331,11 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
     for _ in range(5):
         data = packed({"x.zip": data})
     done = by_student(collect(course, CHAPTER, download(tmp_path, {**files, "byronada_101_1_x.zip": data}), "canvas"))
-    assert done["ada"].reason.endswith("is a zip file in 3 others.")
+    assert done["ada"].reason.endswith("is nested in 3 other zip files.")
     assert done["bob"].reason == "There is no notebook. The files are broken.zip."
     many = packed({f"{i}.zip": packed({f"{k}.zip": packed({}) for k in range(40)}) for i in range(40)})
     [one] = collect(course, CHAPTER, download(tmp_path, {"byronada_101_1_x.zip": many}), "canvas")
-    assert one.reason.endswith("was not unpacked: it is one of more than 100 zip files.")
+    assert one.reason.endswith("was not unpacked, because there are more than 100 zip files.")
 
 
 def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_path):
@@ -359,7 +359,7 @@ def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_pa
         ({f"Participant_{i}_assignsubmission_file_/ch1.ipynb": b"" for i in (4, 5)}, "moodle", "is called Participant, because the assignment has anonymous submissions in Moodle"),
         ({}, "canvas", "contains no files"),
         (b"<html>Log in</html>", "canvas", "cannot be read as a zip file: File is not a zip file. Download it again"),
-        (None, "moodle", "There is no .*none.zip. Name the zip file"),
+        (None, "moodle", "There is no .*none.zip. Give the zip file"),
     ],
 )  # fmt: skip
 def test_a_download_that_does_not_fit_is_one_sentence(course, tmp_path, files, system, told):
@@ -389,7 +389,7 @@ def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  #
     enter_roster(course, [Person("bob", lms_user_id="202")])
     command = ["collect", CHAPTER, str(path), "--from", "canvas", "--course", str(course.root)]
     done = CliRunner().invoke(app, command)
-    assert "--url reads the real time from Canvas." in " ".join(done.stderr.split())
+    assert "--url reads the real time." in " ".join(done.stderr.split())
     done = CliRunner().invoke(app, [*command, "--url", canvas.url])
     assert done.exit_code == 0, done.output
     folder = course.root / "submitted"

@@ -71,7 +71,7 @@ def test_canvas_takes_the_graded_notebooks_back(course, notebook, tmp_path, monk
         in said
     )
     assert (
-        "ned: The submission did not come from `autograder collect … --from canvas`, so Canvas cannot tell whose this feedback is."
+        "ned: The submission did not come from `autograder collect … --from canvas`, so Canvas cannot assign this feedback to a student."
         in said
     )
 

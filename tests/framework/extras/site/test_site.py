@@ -102,7 +102,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
             lambda folder: (folder.mkdir(), (folder / "thesis.txt").write_text("mine")),
             "is not empty, and it does not contain a site from `autograder site`. Nothing was written.",
         ),
-        (lambda folder: folder.symlink_to(folder / "nowhere"), "is a link to nowhere. Name another folder."),
+        (lambda folder: folder.symlink_to(folder / "nowhere"), "is a broken link. Name another folder."),
     ],
 )
 def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):

@@ -257,9 +257,9 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
     monkey = "import sys; from autograder.student.terminal import layout; from pathlib import Path"
     run = "from autograder.cli import main; sys.argv = ['autograder', 'start', '--no-open', '/sys/mine']; main()"
     told = python("-c", f"{monkey}; layout.material = lambda: Path({str(released)!r}); {run}", cwd=tmp_path, status=1)
-    assert told.stderr == "Cannot write to /sys/mine: choose a folder that you can change.\n"
+    assert told.stderr == "Cannot write to /sys/mine: choose a folder in which you can write.\n"
     error = PermissionError(13, "Permission denied", "/course/.index.ipynb.17-42")
-    assert disk_error_advice(error) == "Cannot write to /course: choose a folder that you can change."
+    assert disk_error_advice(error) == "Cannot write to /course: choose a folder in which you can write."
 
 
 def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):
