@@ -175,13 +175,12 @@ predictions = quiz(
     "predictions",
     points=2,
     hints="""
-    There is nothing to look up: say what you expect. For the number, write down one output and its target, eight entries
-    each.
+    There is nothing to look up: say what you expect. For p1, write down one output and its target, eight entries each.
 
-    For a, think of softmax's slope: how large is it at the start, and how large once the head is almost right? For b,
+    For p2, think of softmax's slope: how large is it at the start, and how large once the head is almost right? For p4,
     read part 4 once more.
 
-    For the number: the output is 0.125 in every entry, and the target has a single 1. Add up the eight squared
+    For p1: the output is 0.125 in every entry, and the target has a single 1. Add up the eight squared
     differences, and take half of it.
     """,
     questions={
@@ -224,12 +223,12 @@ predictions = quiz(
             wrong={
                 ("a", "ten_times_as_fast"): """
                 Prediction p3: this is true only as long as the slope hardly changes during a step. Here, a step ends
-                far away, where the slope is a different one.""",
+                far away, and the slope is different there.""",
                 ("b", "the_loss_goes_to_infinity"): """
-                Prediction p3: the weights add up to 1, so an output never leaves the values, and its distance from the
-                target has a limit. Other losses do go to infinity.""",
+                Prediction p3: the weights add up to 1, so an output is an average of the values, and its distance from
+                the target has a limit. Other losses do go to infinity.""",
                 ("c", "the_rate_does_not_matter"): """
-                Prediction p3: the gradient says only where down is from here. How far to go is your decision, and it
+                Prediction p3: the gradient says only which way is down. How far to go is your decision, and it
                 can be too far.""",
             },
         ),

@@ -1,4 +1,4 @@
-"""Compare what a course's code means, without comments and positions, and find code that keeps state between exercises.
+"""Compare what a course's code means, ignoring comments and positions, and find code that keeps state between exercises.
 
 A verdict quotes no line or source of a check file. So a comment, a blank line or a docstring that nobody reads changes no verdict.
 """
@@ -40,7 +40,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def meaning_of(data: bytes, *, is_solution: bool = False, without: str = "\0") -> bytes:
-    """Return the syntax tree of a Python file without positions and unread docstrings. Return the file itself if it is unclear.
+    """Return the syntax tree of a Python file without positions and unread docstrings. Return the file itself if it cannot be parsed.
 
     Settings of a configuration file whose section starts with ``without`` are left out.
     """
@@ -129,7 +129,7 @@ class Meanings:
         return _digest([_dump(sorted(found, key=lambda one: (one.file, one.place)))])
 
     def _defined(self, name: str, user: _Statement) -> list[_Statement]:
-        """Return the statements that may define ``name`` for ``user``. If it is used at once, only the last one before it."""
+        """Return the statements that may define ``name`` for ``user``. If ``user`` uses it at once, only the last one before ``user``."""
         every = [one for one in self._defining.get(name, ()) if one is not user]
         own = [one for one in every if one.file == user.file]
         if name in user.later or not own:

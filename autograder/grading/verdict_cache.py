@@ -69,7 +69,7 @@ class VerdictCache:
         return self._read(key)[1]
 
     def results(self, key: str) -> dict[str, ExerciseVerdict]:
-        """Return the stored results that still count, by exercise. Empty if another one might depend on the time that was left."""
+        """Return the stored results that still count, by exercise. Empty if any check timed out."""
         verdict, parts = self._read(key)
         exercises = verdict.exercises if verdict is not None and parts.keys() == self.parts.keys() else ()
         if any(check.status == "timeout" for one in exercises for check in one.checks):

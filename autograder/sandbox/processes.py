@@ -249,7 +249,7 @@ class Local:
         return status if status >= 0 else 128 - status
 
     def processor_seconds(self) -> float:
-        """Return the processor time that the children have used that have ended, or wall-clock time if that is unknown."""
+        """Return the processor time of the children that have ended, or wall-clock time if that is unknown."""
         ended = os.times()
         return ended.children_user + ended.children_system if os.name == "posix" else time.monotonic()
 

@@ -404,7 +404,7 @@ def base_two(x, axis=-1):
 
 @wrong
 def all_to_the_largest(x, axis=-1):
-    """You give weight 1 to the largest score and 0 to all the others. Softmax replaces that hard choice by a gradual
+    """You give weight 1 to the largest score and 0 to all the others. Softmax replaces that hard choice with a gradual
     one. Scores 1.0 and 1.1 are nearly equal, so their weights should be nearly equal too: 0.475 and 0.525."""
     best = x == x.max(axis=axis, keepdims=True)
     return best / best.sum(axis=axis, keepdims=True)

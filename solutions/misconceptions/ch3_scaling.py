@@ -1347,7 +1347,7 @@ def loss_of_the_sum(W_Q, X, K, V, T, rate):
 
 @wrong
 def both_of_the_sum(W_Q, X, K, V, T, rate):
-    """Your loss and your step belong together, but both are sums over the queries. The loss is the mean."""
+    """Your loss and your step match, but both are sums over the queries. The loss should be the mean."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors), 0.5 * np.square(errors).sum()
 
@@ -1378,7 +1378,7 @@ def loss_over_all_entries(W_Q, X, K, V, T, rate):
 
 @wrong
 def loss_and_step_over_all_entries(W_Q, X, K, V, T, rate):
-    """Your loss and your step belong together, but both also divide by d_v, the number of entries of an output. A
+    """Your loss and your step match, but both also divide by d_v, the number of entries of an output. A
     squared distance is the sum over the entries. Only the queries are averaged."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / errors.size, 0.5 * np.mean(errors**2)

@@ -421,7 +421,7 @@ def forbidden_scores_become_zero(scores, mask):
 @wrong
 def allows_the_forbidden(scores, mask):
     """Your weights go to the forbidden places, and the allowed ones get 0. In this course True means "may attend".
-    `np.where(a, b, c)` takes the entries of b if a is True."""
+    `np.where(a, b, c)` takes an entry of b if a is True there."""
     return np.where(mask, 0.0, softmax(np.where(mask, -1e9, scores)))
 
 
@@ -436,14 +436,14 @@ def forbidden_scores_count_as_zero(scores, mask):
 @wrong
 def fills_the_allowed(scores, mask):
     """You replace the scores with the very low number if the mask is True, but those places are allowed. In this course
-    True means "may attend". `np.where(a, b, c)` takes the entries of b if a is True."""
+    True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     return softmax(np.where(mask, -1e9, scores))
 
 
 @wrong
 def fills_the_allowed_with_minus_infinity(scores, mask):
     """You replace the scores with minus infinity if the mask is True, but those places are allowed. In this course True
-    means "may attend". `np.where(a, b, c)` takes the entries of b if a is True."""
+    means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     return softmax(np.where(mask, -np.inf, scores))
 
 
@@ -598,7 +598,7 @@ def subtracts_the_mean_here(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden(Q, K, V, mask=None):
     """Each of your queries sees exactly the keys that it may not see. In this course True means "may attend".
-    `np.where(a, b, c)` takes the entries of b if a is True."""
+    `np.where(a, b, c)` takes an entry of b if a is True there."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
     return weights @ V, weights
@@ -607,7 +607,7 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
     """Each of your queries sees exactly the keys that it may not see, and a query that may see all of them gives nan.
-    In this course True means "may attend". `np.where(a, b, c)` takes the entries of b if a is True."""
+    In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights

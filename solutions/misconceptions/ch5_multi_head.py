@@ -90,7 +90,7 @@ def each_head_on_its_side(X, h):
 @wrong
 def always_one_batch_axis(X, h):
     """Your result always has exactly one batch axis. If X has none, you add one of size 1, and if it has two, you merge
-    them. The batch axes should come out as they went in. `X.shape` gives you all of them."""
+    them. Your result should have the same batch axes. `X.shape` gives you all of them."""
     n, width = X.shape[-2:]
     return np.swapaxes(X.reshape(-1, n, h, width // h), 1, 2)
 
@@ -218,7 +218,7 @@ def unpacks_four_axes(O):
 @wrong
 def merges_into_one_batch_axis(O):
     """Your result always has exactly one batch axis. If O has none, you add one of size 1, and if it has two, you merge
-    them. The batch axes should come out as they went in."""
+    them. Your result should have the same batch axes."""
     h, n, d = O.shape[-3:]
     return np.swapaxes(O, -2, -3).reshape(-1, n, h * d)
 
@@ -615,7 +615,7 @@ wrong = misconceptions_of("head_contributions")
 @wrong
 def a_block_of_the_output_each(O, W_O):
     """You gave each head a block of the output's columns. But every head affects every column of the output. The heads
-    share out the rows of W_O, not its columns. Which d_v rows belong to head i?"""
+    divide the rows of W_O among them, not its columns. Which d_v rows belong to head i?"""
     output = merge_heads(O) @ W_O
     blocks = np.array_split(np.arange(output.shape[-1]), len(O))
     return np.array([np.where(np.isin(np.arange(output.shape[-1]), block), output, 0.0) for block in blocks])
@@ -624,7 +624,7 @@ def a_block_of_the_output_each(O, W_O):
 @wrong
 def columns_of_w_o(O, W_O):
     """You cut W_O into blocks of columns, so each of your parts has only d_model / h columns. But every head affects
-    every column of the output. The heads share out the rows of W_O. Which d_v rows belong to head i?"""
+    every column of the output. Each head has its own rows of W_O. Which d_v rows belong to head i?"""
     width = W_O.shape[1] // len(O)
     return np.stack([merge_heads(O) @ W_O[:, i * width : (i + 1) * width] for i in range(len(O))])
 
@@ -632,7 +632,7 @@ def columns_of_w_o(O, W_O):
 @wrong
 def a_block_of_columns_for_each_head(O, W_O):
     """You gave head i a block of d_v columns of W_O. These columns have h · d_v entries each, so head i's d_v numbers
-    do not fit. The heads share out the rows of W_O, not its columns. Which d_v rows belong to head i?"""
+    do not fit. The heads divide the rows of W_O, not its columns. Which d_v rows belong to head i?"""
     d_v = O.shape[-1]
     return np.stack([O[i] @ W_O[:, i * d_v : (i + 1) * d_v] for i in range(len(O))])
 
@@ -640,7 +640,7 @@ def a_block_of_columns_for_each_head(O, W_O):
 @wrong
 def columns_of_w_o_turned_into_rows(O, W_O):
     """You gave head i a block of d_v columns of W_O and transposed it to make it fit. So each of your parts has h · d_v
-    columns instead of d_model. The heads share out the rows of W_O, which fit without a transpose. Which d_v rows
+    columns instead of d_model. Each head has its own rows of W_O, which fit as they are. Which d_v rows
     belong to head i?"""
     d_v = O.shape[-1]
     return np.stack([O[i] @ W_O[:, i * d_v : (i + 1) * d_v].T for i in range(len(O))])
@@ -1022,7 +1022,7 @@ def on_its_side_and_from_the_bottom(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def from_the_bottom_with_labels_between(weights, query_tokens, key_tokens, ax=None):
     """Your first query is at the bottom, and the labels are on the borders between rows and columns. `pcolormesh`
-    counts upwards unless you flip the axis. The middle of each of its rows and columns is halfway between two whole
+    counts upwards unless you flip the axis. Each row and column that it draws is centered halfway between two whole
     numbers."""
     if ax is None:
         _, ax = plt.subplots()

@@ -298,7 +298,7 @@ def no_residual_around_the_mlp(X, weights, h):
 
 @wrong
 def mlp_added_to_the_first_rows(X, weights, h):
-    """You add the result of the mlp to the X that came in, so the result of the attention is lost. Add it to Y, which is
+    """You add the result of the mlp to the original X, so the result of the attention is lost. Add it to Y, which is
     X plus the result of the attention."""
     return (
         X + block(X, weights, h) - block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)

@@ -125,7 +125,7 @@ class TestPairwiseDot:
     For two matrices, `A @ B` combines every row of A with every column of B. Here you need the rows of Y, not its
     columns.
 
-    Write the shapes below each other: X is (n_q, d), Y is (n_k, d), and the answer is (n_q, n_k). In `@`, the two sizes
+    Write one shape below the other: X is (n_q, d), Y is (n_k, d), and the answer is (n_q, n_k). In `@`, the two sizes
     in the middle must be equal, as in (n_q, d) and (d, n_k). `.T` transposes a matrix.
     """
 

@@ -197,7 +197,7 @@ class TestHardLookup:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many keys as entries in a key, and values of that size too"""
+        """as many keys as entries in a key, and in a value"""
         q, K, V = arrays_of([1, 2, -1], [[0, 1, 4], [2, 1, 0], [5, 1, 5]], [[10, 20, 30], [40, 50, 60], [70, 85, 90]])
         agrees.hard_lookup(q, K, V)
 
@@ -341,7 +341,7 @@ class TestSoftLookup:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many keys as entries in a key, and values of that size too"""
+        """as many keys as entries in a key, and in a value"""
         q, K, V = arrays_of([1, 2, -1], [[0, 0.5, 1], [2, 0, 0.5], [1, 1, 2.5]], [[1, 0, 2], [0.5, -1, 0], [0, 1, 1.5]])
         agrees.soft_lookup(q, K, V)
 

@@ -556,7 +556,7 @@ class TestQueryGradient:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many keys as entries in a key, and values of that size too"""
+        """as many keys as entries in a key, and in a value"""
         q, K = arrays_of([0.5, 1, -1], [[2, 1, 0], [0, -1, 1], [1, 0.5, 1.5]])
         V, g = arrays_of([[1, 10, 0], [2, -20, 1], [3, 30, -1]], [1, 0.5, -2])
         agrees.query_gradient(q, K, V, g)
@@ -644,7 +644,7 @@ class TestTrainingStep:
     """Work from the outputs backwards. How does the loss change with one output? The half and the square's 2 cancel:
     what is left is output minus target.
 
-    `query_gradient(q, K, V, g)` answers what each query should do. Its `g` is that query's output minus its target. This
+    `query_gradient(q, K, V, g)` gives the gradient of one query. Its `g` is that query's output minus its target. This
     makes one row of numbers for each query.
 
     The queries are X @ W_Q. So the gradient of W_Q is X.T times the rows of all the queries, divided by the number of
@@ -659,7 +659,7 @@ class TestTrainingStep:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_all_sizes_different(self, agrees):
-        """3 queries from rows of 2, 5 keys of 4 entries, values of 6"""
+        """3 queries from rows of 2 entries, 5 keys of 4 entries, values of 6 entries"""
         rng = np.random.default_rng(11)
         agrees.training_step(
             *(rng.uniform(-1, 1, size=size).round(1) for size in ((2, 4), (3, 2), (5, 4), (5, 6), (3, 6))), 0.5

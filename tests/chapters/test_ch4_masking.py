@@ -192,7 +192,7 @@ class TestCausalMask:
 class TestPaddingMask:
     """Begin with one sequence of length 3 and n_k = 4. The positions are 0, 1, 2, 3. Which of them are smaller than 3?
 
-    `np.arange(n_k)` has shape (n_k,). To compare every sequence with all of it at once, you need the lengths as a
+    `np.arange(n_k)` has shape (n_k,). To compare all of it with every length at once, you need the lengths as a
     column. Which shape must `lengths` have so that the comparison has shape (B, 1, n_k)?
 
     `lengths[:, None]` has shape (B, 1), and another None adds another axis of length 1. NumPy lines axes up from the
@@ -467,7 +467,7 @@ class TestMaskedAttention:
 class TestCombineMasks:
     """Take one place: query i, key j, sequence b. Each of the two masks is True or False there. When may query i look?
 
-    Write the shapes below each other, lined up from the right: (n_q, n_k) below (B, 1, n_k). Which shape does NumPy
+    Write one shape below the other, lined up from the right: (n_q, n_k) below (B, 1, n_k). Which shape does NumPy
     give them in an operation that works entry by entry?
 
     Python's `and` and `or` need single truth values. For arrays of booleans, `&` and `|` do the same entry by entry.

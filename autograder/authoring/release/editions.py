@@ -5,7 +5,7 @@ One source has both. Text between two marks is for a class only, and the second 
     You learn the right answers <!-- class -->with your marks<!-- self-learners: at once -->.
     Run it as often as you like. <!-- class -->The grader also tries other inputs.<!-- /class -->
 
-Headings that end in points, and columns of points, are left out for self-learners without any mark.
+Points at the end of a heading, and columns of points, are left out for self-learners without any mark.
 """
 
 from __future__ import annotations

@@ -389,7 +389,7 @@ def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[
 
 
 def _in_one_expression(body: list[ast.stmt]) -> ast.expr | None:
-    """Return the returned value with every variable replaced by its value. None if the body has other statements, or one."""
+    """Return the returned value with every variable replaced by its value. None if the body has other statements, or only one."""
     values: dict[str, ast.expr] = {}
 
     class Inlined(ast.NodeTransformer):

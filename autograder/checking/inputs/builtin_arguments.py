@@ -265,7 +265,7 @@ def text(
     """Declare a text of ``low`` to ``high`` characters: words with spaces between them, or characters of an ``alphabet``.
 
     A text of words may also contain ``"white space"`` of any kind, ``"lines"``, ``"capitals"``, ``"punctuation"``,
-    ``"digits"`` and ``"unicode"``, unless it is ``without`` them. Raises ``CourseError`` if ``without`` has another name.
+    ``"digits"`` and ``"unicode"``, unless it is ``without`` them. Raises ``CourseError`` if ``without`` has any other name.
     """
     left_out = (without,) if isinstance(without, str) else tuple(without)
     known = dict.fromkeys(change[0] for change in _CHANGES)

@@ -1,4 +1,4 @@
-"""Submissions and feedback pages on their way between a course folder and Canvas or Moodle."""
+"""Commands that move submissions and feedback pages between a course folder and Canvas or Moodle."""
 
 from __future__ import annotations
 

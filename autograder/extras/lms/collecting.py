@@ -59,7 +59,7 @@ class Collected:
     """The result for one student of a download. ``file`` is the path there, and ``student`` is empty if they are unknown.
 
     ``attempts`` are the notebooks of the chapter in the order in which they were handed in, and ``notes`` are remarks on the choice.
-    ``who`` is how the system calls an unknown student.
+    ``who`` is the system's name for an unknown student.
     """
 
     student: str
@@ -89,7 +89,7 @@ def collect(
     add: bool = False,
     force: bool = False,
 ) -> list[Collected]:
-    """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return what became of each student's files.
+    """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return the result for each student.
 
     ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` holds the text of
     ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
@@ -105,7 +105,7 @@ def collect(
     if add:
         new = [_new_person(one, rows.get(one.user), system) for one, why in problems.items() if not why]
         ids = Counter(person.id for person in new)
-        # Two students with one made id stay unknown, until a roster gives them ids.
+        # Two students with the same generated id stay unknown, until a roster gives them ids.
         fresh = {person.id: person for person in new if ids[person.id] == 1 and person.id not in people}
         if fresh:
             enter_roster(course, list(fresh.values()))
@@ -241,7 +241,7 @@ class _Choice:
 
 
 class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an error of the program
-    """No single notebook can be meant. The text says what was handed in instead."""
+    """It is not clear which notebook the student means. The text says what was handed in instead."""
 
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:

@@ -1,4 +1,4 @@
-"""Read what Canvas, Moodle or a folder has of a class's submissions, without trusting any file in it.
+"""Read a class's submissions from Canvas, Moodle or a folder, without trusting any file in it.
 
 The formats, as the systems' own code writes and reads them:
 
@@ -8,7 +8,7 @@ The formats, as the systems' own code writes and reads them:
 - Moodle, "Download all submissions": ``Ada Byron_12345_assignsubmission_file_/ch1.ipynb``. These are the full name, the participant's number
   in this assignment and the plugin. Moodle 4.1 leaves out the last ``_``. Without "in folders", the file's own name follows it
   (``mod/assign/classes/downloader.php`` and ``feedback/file/importziplib.php`` of https://github.com/moodle/moodle).
-- A folder: one folder or file per student, called by the student's id, LMS id, address or name.
+- A folder: one folder or file per student, named after the student's id, LMS id, address or name.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def unpack(files: Iterable[File]) -> list[File]:
         except HostileArchiveError as error:
             raise HostileArchiveError(f"{sanitize(file.name.as_posix())} was not unpacked: {error}") from error
         except (zipfile.BadZipFile, NotImplementedError, ValueError):
-            found.append(file)  # shown as what it is: a file that is no notebook
+            found.append(file)  # shown as what it is: a file that is not a notebook
             continue
         todo = [
             (

@@ -2,7 +2,7 @@
 
 - Moodle, "Upload multiple feedback files in a zip", finds the student by the number in the folder's name, and keeps the files' own names
   (``mod/assign/feedback/file/importziplib.php`` of https://github.com/moodle/moodle).
-- Canvas, "Upload Submissions", finds user and file by the two numbers in a file's name, and attaches the file to a comment. It shows it
+- Canvas, "Upload Submissions", finds user and file by the two numbers in a file's name, and attaches the file to a comment. It shows the file
   under the name that the student's file had (``Assignment#generate_comments_from_files`` of https://github.com/instructure/canvas-lms).
   A page called ``ch1.ipynb`` would not open, so Canvas gets the graded notebook, with the marks above its first cell.
 """

@@ -28,7 +28,7 @@ __all__ = ["new_exercise", "stubs"]
 def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
 ) -> None:
-    """Create an exercise: reference, checks, a first misconception and cells, with each part left to write marked."""
+    """Create an exercise: reference, checks, a first misconception and cells, with a mark at each part to write."""
     from autograder.extras.new_exercise.outline import new_exercise as begin
 
     with friendly_errors():

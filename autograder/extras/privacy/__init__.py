@@ -1,4 +1,4 @@
-"""Commands about the data of one student: export all of it, or forget it."""
+"""Commands to export or remove all data of one student."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find, export and remove the data of one student in every place where a course keeps some."""
+"""Find, export and remove all data that a course has about one student."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class StudentData:
     """What a course has about one student.
 
     Attributes:
-        folders: the student's own folders, by what they are.
+        folders: the student's own folders, by purpose.
         files: the student's own files in folders of the whole class.
         pages: pages about the class that name the student. They are removed as a whole, because they can be created again.
         lines: the lines about the student in files about the class, by file.

@@ -59,7 +59,7 @@ _TYPES = (float, int, bool, np.float64, np.float32)
 
 
 class PersonalHint(NamedTuple):
-    """A sentence that says which line of the code to look at, the kind of the edit that corrects it, and the code."""
+    """A sentence that names the line to look at, the kind of edit that corrects it, and the code."""
 
     text: str
     kind: str

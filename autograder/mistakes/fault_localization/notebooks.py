@@ -94,7 +94,7 @@ class StudentCode(Protocol):
 
 @dataclass
 class _Known:
-    """The result of searching for one mistake, or the time of a search without result."""
+    """The result of searching for one mistake, or the time spent if nothing was found."""
 
     program: Program
     located: Located | None = None

@@ -152,7 +152,7 @@ def _validated(
 ) -> list[Variant]:
     """Return the cheapest valid variant of each place, unless it costs much more than the cheapest of all.
 
-    ``known`` are the variants that are already validated.
+    ``known`` contains the variants that are already validated.
     """
     valid: dict[Places, Variant] = {one.places: one for one in known}
     failed: Counter[Places] = Counter()

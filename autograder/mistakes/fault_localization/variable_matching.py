@@ -67,7 +67,7 @@ def _revealing(text: str) -> str:
 
 
 def _values_in(answer: Answer | None) -> Values:
-    """Return the variables that the copy returned, none if it was stopped."""
+    """Return the variables that the copy returned, or none if it was stopped."""
     usable = answer is not None and answer.error is None and isinstance(answer.value, dict)
     return {str(k): v for k, v in answer.value.items()} if usable and answer is not None else {}
 

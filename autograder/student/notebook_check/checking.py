@@ -185,7 +185,7 @@ def _limit(examples: Examples, given: float | None) -> float:
 def judge(
     examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
-    """Return the verdict on ``exercise``, whose function may be in ``given``. A call may take so many ``seconds``."""
+    """Return the verdict on ``exercise``, whose function may be in ``given``. ``seconds`` is the limit for one call."""
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
         subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)

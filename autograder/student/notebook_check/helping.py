@@ -1,4 +1,4 @@
-"""Implement ``hint``, ``solution`` for self-study, and ``check(f, deeper=True)`` where the course's source is."""
+"""Implement ``hint``, ``solution`` for self-study, and ``check(f, deeper=True)`` in a clone of the course."""
 
 from __future__ import annotations
 
