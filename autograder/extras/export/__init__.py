@@ -45,10 +45,10 @@ __all__ = ["export"]
     "--roster",
     metavar="FILE",
     type=PATH,
-    help="A file downloaded from that system. The marks are added to its contents.",
+    help="A file downloaded from the system. The marks are added to its contents.",
 )
 @click.option(
-    "--column", "columns", metavar="CHAPTER=NAME", multiple=True, help="The column for a chapter in that file."
+    "--column", "columns", metavar="CHAPTER=NAME", multiple=True, help="The column for a chapter in the --roster file."
 )
 @students_option
 @click.option(
