@@ -82,7 +82,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
         return Finding(f"It prints {left}{at} instead of {should}{hint}.", "values")
     place = min(len(own), len(lines))
     counts = f"It prints {count(len(own), 'line')} instead of {len(lines)}"
-    longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+    longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "should not be there")
     return Finding(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length")
 
 
