@@ -30,7 +30,7 @@ def all_categories(
     *,
     points: float,
     after: Waits = (),
-    title: str = "every kind of input that it may be given",
+    title: str = "every kind of input that it may get",
     ask: Ask | None = None,
     **options: Any,
 ) -> Callable[..., None]:

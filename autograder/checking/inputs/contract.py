@@ -94,7 +94,7 @@ class Contract:
         """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
         if list(self.arguments) != list(parameters):
             raise CourseError(
-                f"{where}: its contract is about the arguments {', '.join(self.arguments)}, but the reference takes "
+                f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
                 f"{', '.join(parameters)}. Give each parameter one line, in this order."
             )
 

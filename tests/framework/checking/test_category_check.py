@@ -17,7 +17,7 @@ from tests.support.mini import change
 def test_a_check_of_all_categories_needs_a_contract():
     """The message says what to write."""
     with pytest.raises(
-        CourseError, match=r"does not say what the exercise 'f' takes. Write @exercise\(…, takes=Contract"
+        CourseError, match=r"no contract says which inputs the exercise 'f' takes. Write @exercise\(…, takes=Contract"
     ):
 
         @exercise("f", points=1)
@@ -96,7 +96,7 @@ def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
     """The message names the parameters."""
     change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
     with pytest.raises(
-        CourseError, match="its contract is about the arguments kelvin, but the reference takes celsius"
+        CourseError, match="its contract describes the arguments kelvin, but the reference takes celsius"
     ):
         load_checks(declared, "ch1_units")
 

@@ -172,8 +172,8 @@ CASES = {
     "example of several arguments": (both(source("to_kelvin", KELVIN, '"""Add: celsius = [1], zero = [[1], [2]] … gives [5]."""'), source("to_kelvin", "(celsius)", "(celsius, zero)"), text(SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=None)")), r"the docstring says that to_kelvin\(celsius=\[1\], zero=\[\[1\], \[2\]\]\) is \[5\], but the reference returns \[274\.15\]"),
     "check cell without points": (book(lambda c, _d: c["check_to_kelvin"]["metadata"]["nbgrader"].pop("points")), r"cell check_to_kelvin: it has no points, but its checks are worth 2"),
     "function as an argument": (both(text(CHECKS, "        agrees.mean_kelvin(np.array([[10.0, 20.0, 30.0]]))", "        agrees.mean_kelvin(lambda x: x)"), text(SOLUTIONS, "    reference_marker_7341 =", "    if callable(celsius):\n        return celsius(1.0)\n    reference_marker_7341 =")), rf'{CHECKS}, line \d+, TestMeanKelvin\.test_one_station: it passes a value of type function to the student\'s code, which runs in another process and can receive only data\. For a function, pass its source, with Source from autograder\.checking: Source\("def f\(x\): …", "f"\)\.'),
-    "waits for nothing": (text(CHECKS, 'after="test_freezing"', "after=None"), rf"{CHECKS}, line \d+: TestToKelvin\.test_hidden_marker_5519 waits for None, which is not an earlier check"),
-    "purity that waits for nothing": (text(CHECKS, "pure(points=0.5)", 'pure(points=0.5, after="test_it")'), rf"^{CHECKS}, line 31: TestToKelvin\.test_care waits for 'test_it', which is not an earlier check"),
+    "waits for nothing": (text(CHECKS, 'after="test_freezing"', "after=None"), rf"{CHECKS}, line \d+: TestToKelvin\.test_hidden_marker_5519 has after=None, which is not an earlier check"),
+    "purity that waits for nothing": (text(CHECKS, "pure(points=0.5)", 'pure(points=0.5, after="test_it")'), rf"^{CHECKS}, line 31: TestToKelvin\.test_care has after='test_it', which is not an earlier check"),
     "dependency that is not declared": (text(CHECKS, ', depends_on=("to_kelvin",)', ""), rf'{CHECKS}, line \d+: the reference of mean_kelvin calls to_kelvin, but depends_on does not name it, .* Write depends_on=\("to_kelvin",\)\.'),
     "two checks of one title": (text(CHECKS, '"""two stations"""', '"""one station"""'), r"test_two_stations has the same title as test_one_station, “one station”"),
     "comparison without assert": (text(CHECKS, "        agrees.mean_kelvin(x)\n", "        agrees.mean_kelvin(x) == 3\n"), r"`agrees\.mean_kelvin\(x\) == 3` never fails\. Write `assert` before it\."),
@@ -240,7 +240,7 @@ CASES = {
     "check file that is no Python": (text(CHECKS, "class TestQuiz:", "class TestQuiz"), rf"The checks in {CHECKS} cannot be run: line \d+: SyntaxError"),
     "solutions that are no Python": (text(SOLUTIONS, "def to_kelvin(celsius):", "def to_kelvin(celsius)"), rf"{SOLUTIONS} cannot be imported: line \d+: SyntaxError"),
     "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring. Write the title"),
-    "waits for what is not there": (text(CHECKS, 'after="test_freezing"', 'after="test_frezing"'), r"waits for 'test_frezing', which is not an earlier check"),
+    "waits for what is not there": (text(CHECKS, 'after="test_freezing"', 'after="test_frezing"'), r"has after='test_frezing', which is not an earlier check"),
 }  # fmt: skip
 IN_THE_JAIL = {
     "stub that holds a solution": (source("to_kelvin", "raise NotImplementedError", "return celsius + 273.15"), r"^\S+, cell to_kelvin: to_kelvin: its stub contains a solution: as released, it passes all its checks"),
