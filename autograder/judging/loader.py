@@ -61,8 +61,8 @@ def cases_of(cls: type, name: str) -> list[Case]:
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
-                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: a check runs for everybody. "
-                "Of pytest's marks only parametrize counts here."
+                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: every check runs for "
+                "every student. The only mark of pytest that works here is parametrize."
             )
         axes.append(_parameters(mark, where))
     wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
