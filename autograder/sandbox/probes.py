@@ -68,7 +68,9 @@ def probe(confinement: Confinement) -> list[Probe]:
     with worker, _outside() as (secret, port):
         return [
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
-            Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
+            Probe(
+                "notebooks are isolated from each other", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED
+            ),
             *_attempts(worker, secret, port),
             *_limits(worker),
         ]
@@ -83,7 +85,7 @@ def _remedy() -> str:
         with suppress(OSError):
             if path.read_text("ascii").strip() == bad:
                 return advice
-    own_words = f"Its own message should help. The machine is a {platform.machine()}."
+    own_words = f"The message of the sandbox should help. This machine is a {platform.machine()}."
     return _CONTAINER if working_bwrap()[0] is None else own_words
 
 
@@ -116,7 +118,7 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
                 "import fcntl, os; fcntl.lockf(open(os.__file__, 'rb'), fcntl.LOCK_SH | fcntl.LOCK_NB); got_out = True"
             ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
-            "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
+            "the environment is empty": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",
         }
         for name, source in sources.items():
@@ -128,7 +130,7 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
     finally:
         del os.environ["AUTOGRADER_PROBE"]
     kept = secret.read_text("utf-8") == "marks"
-    detail = "the file is as it was" if kept else "the file was changed"
+    detail = "the file is unchanged" if kept else "the file was changed"
     yield Probe("nothing outside was changed", holds=kept, detail=detail)
 
 
