@@ -95,7 +95,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
     for name, cell in stubs.items():
         if name in specs and source.marks(cell).get("grade") is True:
             what = (
-                "it is also marked for manual grading, so its submissions would wait forever. Choose "
+                "it is also marked for manual grading, so its submissions would wait for manual grading forever. Choose "
                 "“Autograded answer” for it, or remove its checks."
             )
             yield Mistake(source.place(cell), what, about=name)
@@ -172,7 +172,7 @@ def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, Exer
     checked = sorted(_checked(cell) & specs.keys())
     if checked:
         what = (
-            f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to nothing. "
+            f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to no exercise. "
             f"Call it check_{checked[0]}."
         )
         return Mistake(source.place(cell), what, about=checked[0])

@@ -113,8 +113,8 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
             text = ast.unparse(changed) if changed is not None else ""
             root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")
             if root in shared or root == "type(self)" or (root == "self" and attribute.partition(".")[0] in owned):
-                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier ones."
-                yield getattr(node, "lineno", 0), f"{what} Create it inside of the check."
+                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier calls."
+                yield getattr(node, "lineno", 0), f"{what} Create it inside the check."
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:

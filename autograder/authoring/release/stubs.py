@@ -111,8 +111,8 @@ def _class_mistakes(
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
                 what = (
-                    f"the stub has no method {method}, but the reference in {where} does: write def {method}({parameters_of(node)}) "
-                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}"
+                    f"the stub has no method {method}, but the reference in {where} has it. Write def {method}({parameters_of(node)}) "
+                    f"with its docstring and raise NotImplementedError, or begin the name of the reference's method with an underscore.{near}"
                 )
                 yield Mistake(source.place(cell, stub.lineno), what, about=name)
             continue
@@ -136,11 +136,11 @@ def _method(
     name, where = about
     label = f"{name}.{stub.name}"
     yield from _parameters(source.place(cell, stub.lineno), label, stub, right, where, name)
-    if [ast.unparse(mark) for mark in stub.decorator_list] != [ast.unparse(mark) for mark in right.decorator_list]:
-        marks = [f"@{ast.unparse(mark)}" for mark in right.decorator_list] or ["nothing"]
+    own, marks = ([f"@{ast.unparse(m)}" for m in one.decorator_list] or ["no decorator"] for one in (stub, right))
+    if own != marks:
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the reference of {label} in {where} has {', '.join(marks)} above its def, and the stub has something else.",
+            f"the reference of {label} in {where} has {', '.join(marks)} above its def, but the stub has {', '.join(own)}.",
             about=name,
         )
     place, docstrings = source.place(cell, stub.body[0].lineno), (ast.get_docstring(stub), ast.get_docstring(right))
@@ -170,7 +170,7 @@ def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 
 _NOTHING = object()
-_RENEW = "`autograder stubs` gives the stub the reference's."
+_RENEW = "`autograder stubs` makes the stub like the reference."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:

@@ -164,7 +164,7 @@ CASES = {
     "solution in a demonstration": (source(7, "readings =", "some = np.ones((2, 2))\nprint(np.mean(to_kelvin(some), axis=-1))\nreadings ="), r"code cell 6, line 2: it contains code from the reference of mean_kelvin: `np\.mean\(to_kelvin\(some\), axis=-1\)`"),
     "solution in a comment of the stub": (source("mean_kelvin", "raise", "# np.mean(to_kelvin(celsius), axis=-1)\n    raise"), r"cell mean_kelvin, line 3: it contains code from the reference"),
     "solution under another name": (source(7, "readings =", "def average(c):\n    k = to_kelvin(c)\n    return np.mean(k, axis=-1)\nreadings ="), r"code cell 6, line 2: it contains code from the reference of mean_kelvin"),
-    "state in a list": (both(text(CHECKS, '@exercise("to_kelvin"', 'SEEN = []\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "SEEN.append(1)\n        x = np.array([float(len(SEEN))])")), rf"{CHECKS}, line \d+: test_freezing changes SEEN, which all checks and students share, so its calls would depend on earlier ones\. Create it inside of the check\."),
+    "state in a list": (both(text(CHECKS, '@exercise("to_kelvin"', 'SEEN = []\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "SEEN.append(1)\n        x = np.array([float(len(SEEN))])")), rf"{CHECKS}, line \d+: test_freezing changes SEEN, which all checks and students share, so its calls would depend on earlier calls\. Create it inside the check\."),
     "state in a generator": (both(text(CHECKS, '@exercise("to_kelvin"', 'RNG = np.random.default_rng(0)\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "x = RNG.normal(size=3)")), r"test_freezing changes RNG, which"),
     "state in a global": (both(text(CHECKS, '@exercise("to_kelvin"', 'COUNT = 0\n\n\n@exercise("to_kelvin"'), text(CHECKS, "x = np.array([0.0])", "global COUNT\n        COUNT += 1\n        x = np.array([float(COUNT)])")), r"test_freezing changes COUNT, which"),
     "state in a class": (text(CHECKS, "x = np.array([0.0])", "TestToKelvin.seen = 1\n        x = np.array([0.0])"), r"test_freezing changes TestToKelvin, which"),
@@ -204,9 +204,9 @@ CASES = {
     "check that asks nothing": (text(CHECKS, "agrees.mean_kelvin(x)", "assert x.ndim"), rf"{CHECKS}, line \d+, TestMeanKelvin\.test_many_stations: it checks nothing: it calls no function of the student and reads no variable, so everybody passes it"),
     "purity that asks nothing": (both(text(CHECKS, FREEZING, PROBED), text(CHECKS, FREEZING.partition("\n")[2].strip(), PROBED)), rf"{CHECKS}, line \d+, TestToKelvin\.test_care: it checks nothing: .* none of them passes arguments to to_kelvin itself\. Add a check that calls student\.to_kelvin\(…\)"),
     "visible example that fails": (text(CHECKS, FREEZING, 'assert student.to_kelvin(0.0) == 273, "0 °C is 273 K"'), rf"{CHECKS}, line \d+, TestToKelvin\.test_freezing: the reference fails it: 0 °C is 273 K"),
-    "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: the reference cannot be tried by it\. .*no 'mean_kelvim'"),
+    "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: it cannot run on the reference\. .*no 'mean_kelvim'"),
     "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"asks for the fixture 'studnet', which grading does not provide"),
-    "reference that does not come back": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not come back: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), as the exercise to_kelvin was tried by {CHECKS}, line \d+, TestToKelvin\.test_freezing"),
+    "reference that does not finish": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not finish: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), when {CHECKS}, line \d+, TestToKelvin\.test_freezing ran the exercise to_kelvin"),
     "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing runs it"),
     "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
     "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class of that name"),
@@ -246,7 +246,7 @@ IN_THE_JAIL = {
     "stub that holds a solution": (source("to_kelvin", "raise NotImplementedError", "return celsius + 273.15"), r"^\S+, cell to_kelvin: to_kelvin: its stub contains a solution: as released, it passes all its checks"),
     "cell that fails": (source(7, "readings =", "\nreadings = nothing +"), r"code cell 6, line 2: with the reference solutions in it, it fails\. NameError: name 'nothing' is not defined"),
     "cell that never ends": (both(setting("c.Course.cell_seconds = 0.5"), source(7, "readings =", "while True:\n    pass\nreadings =")), r"code cell 6: with the reference solutions in it, it ran out of time \(0\.5 s\)"),
-    "figure that is not drawn": (book(lambda c, _d: (c[7].update(source="try:\n    import matplotlib.pyplot as plt\n    plt.plot(to_kelvin('x'))\nexcept Exception:\n    print('Nothing to see.')"), c[7]["metadata"].update(tags=["picture"]))), r"code cell 6: with the reference solutions in it, it is tagged picture but draws nothing\. It says: “Nothing to see\.”"),
+    "figure that is not drawn": (book(lambda c, _d: (c[7].update(source="try:\n    import matplotlib.pyplot as plt\n    plt.plot(to_kelvin('x'))\nexcept Exception:\n    print('Nothing to see.')"), c[7]["metadata"].update(tags=["picture"]))), r"code cell 6: with the reference solutions in it, it is tagged picture but draws nothing\. Its output begins with “Nothing to see\.”"),
     "cell that is meant to fail": (book(lambda c, _d: (c[7].update(source="1 / 0"), c[7]["metadata"].update(tags=["raises-exception"]))), None),
     "stub that cannot be run": (source("to_kelvin", "(celsius):", "(celsius) -> xarray.DataArray:"), r"cell to_kelvin, line 1: in the released notebook, it fails\. NameError: name 'xarray' is not defined"),
     "reference that needs what students lack": (text(SOLUTIONS, "return celsius + 273.15", "import hypothesis\n    return celsius + 273.15"), r"graded in the sandbox like a student's solution, the reference of to_kelvin earns 0 of 2 points"),
@@ -318,7 +318,7 @@ def test_no_mistake_is_waited_for(tmp_path):
     change(course.root / SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")
     for verb in ("release", "audit"):
         done = python("-m", "autograder", verb, CHAPTER, cwd=course.root, status=1)
-        assert "to_kelvin does not come back" in done.stdout + done.stderr
+        assert "to_kelvin does not finish" in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -404,5 +404,5 @@ def test_a_module_that_never_ends_is_given_up(course, monkeypatch, path):
     monkeypatch.setattr("autograder.authoring.release.dry_run._MODULE_SECONDS", 0.5)
     change(course.root / path, "import numpy as np\n", "import numpy as np\nwhile True:\n    pass\n")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
-    assert "does not come back: it was stopped after 0.5 s" in mistake
+    assert "does not finish: it was stopped after 0.5 s" in mistake
     assert path in mistake

@@ -105,7 +105,7 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
     [
         ({}, {}, "there are no controls: each control needs a name and its values"),
         ({"T": []}, {}, "there are no controls"),
-        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, which is not a value"),
+        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, but no control of that name"),
         ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, but no control of that name has this value"),
         ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: use at most 400"),
     ],
