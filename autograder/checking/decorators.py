@@ -133,10 +133,7 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 
 
 def pure(
-    *,
-    points: float,
-    after: Waits = (),
-    title: str = "leaves its inputs unchanged, and returns the same result every time",
+    *, points: float, after: Waits = (), title: str = "leaves its inputs unchanged, and always returns the same result"
 ) -> Callable[..., None]:
     """Return a check that a function has no side effects and no memory. It is the same for every exercise.
 

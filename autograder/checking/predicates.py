@@ -111,9 +111,7 @@ def evaluate(
     """Return what is wrong with ``actual`` under the assertion called ``name``, or None."""
     params = dict(params or {})
     if params.pop("filled", False) and (found := as_array(actual)) is not None and not found.size:
-        return Finding(
-            f"It is an empty array of shape {found.shape}, but the result should not be empty.", "shape", found
-        )
+        return Finding(f"It is an empty array of shape {found.shape}, but it should not be empty.", "shape", found)
     if name == "matches":
         return matches(actual, expected, **params)
     if name == "same_plot":

@@ -193,11 +193,7 @@ def table(
     named = (missing,) if isinstance(missing, str) else tuple(missing)
     unknown = [name for name in named if name not in columns]
     if unknown or not columns:
-        what = (
-            f"values may be missing in {unknown[0]!r}, but the table has no such column"
-            if unknown
-            else "it has no columns"
-        )
+        what = f"values may be missing in {unknown[0]!r}, but it has no such column" if unknown else "it has no columns"
         raise CourseError(f"table({{…}}): {what}.")
     drawable: dict[str, ChoiceArgument | NumberArgument] = {}
     for name, argument in columns.items():

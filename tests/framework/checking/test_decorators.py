@@ -40,7 +40,7 @@ def test_an_exercise_is_read_off_its_class():
         CheckSpec("test_second", "Another axis.", 0.5, visible=False, after=("test_first",)),
         CheckSpec(
             "test_care",
-            "leaves its inputs unchanged, and returns the same result every time",
+            "leaves its inputs unchanged, and always returns the same result",
             0.5,
             visible=False,
             after=("test_first", "test_second"),
@@ -99,7 +99,7 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
+        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring. .* student should"),
         (alternatives_of, "what is different in this right solution"),
     ],
 )

@@ -106,7 +106,7 @@ def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     student, _ = fixtures(softmax=lambda x: x[:0])
     with pytest.raises(
-        CheckFailed, match=r"^softmax\(x\) is an empty array of shape \(0, 2\), but the result should not be empty\."
+        CheckFailed, match=r"^softmax\(x\) is an empty array of shape \(0, 2\), but it should not be empty\."
     ):
         ask(student.softmax(x))
     ask(student.softmax(x[:0]))

@@ -65,7 +65,7 @@ def test_what_a_table_may_not_be_is_not_drawn():
     [
         (
             lambda: table({"x": whole(0, 9)}, missing="y"),
-            "values may be missing in 'y', but the table has no such column",
+            "values may be missing in 'y', but it has no such column",
         ),
         (lambda: table({}), "it has no columns"),
         (lambda: table({"x": array("n")}), "a column must be real(…), whole(…) or among(…), not ArrayArgument"),
