@@ -177,7 +177,7 @@ _SENTENCES = {
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
     "TypeError: invert … not supported for the input types": _BOOLEAN,
     "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before the parentheses?",
-    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) got an array. NumPy's function of the same name takes both.",
+    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) got an array. NumPy's function of the same name accepts both numbers and arrays.",
     "TypeError: Cannot interpret … as a data type": "A shape is one argument with its sizes in parentheses, as in `np.zeros((2, 3))`. The next argument is the dtype.",
     "TypeError: unhashable type: 'numpy": "An array cannot be a key of a dictionary, a member of a set, or an argument of a function with `lru_cache`.",
     "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
@@ -327,7 +327,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if match := _BARE.search(message):
         side = "left" if match["which"] == "0" else "right"
         return (
-            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did you sum its last axis away, "
+            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
             "or is a `return` missing in the function that made it?"
         )
     if match := _STACKS.search(message):
@@ -392,11 +392,11 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
         ndim, missing = int(match["ndim"]), int(match["axis"])
         if not ndim:
-            return "This is a single number, with no axes left. Did you sum its last axis away before?"
+            return "This is a single number, with no axes left. Did an earlier sum remove its last axis?"
         text = (
             f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0, so there is no axis {missing}."
         )
-        return f"{text} The last one is -1, however many there are." if missing >= 0 else text
+        return f"{text} The last axis is -1, however many axes there are." if missing >= 0 else text
     if kind == "IndexError" and (match := _INDEX.search(message)):
         axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"

@@ -96,7 +96,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
         marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
         if marked and value.marks:
             raise CourseError(
-                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, but every case counts here."
+                f"{where} has a case marked with pytest.mark.{value.marks[0].name}. Grading runs every case, so remove the mark."
             )
         row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
         if len(row) != len(names):

@@ -175,8 +175,8 @@ class ExerciseAudit(_Shares):
         ]
         if self.hardcoded > targets["by_heart"]:
             messages.append(
-                f"a function that always returns one visible result earns {self.hardcoded:.0%} of the points. Let more "
-                "checks depend on a check that it cannot pass, with after=…."
+                f"a function that always returns one visible result earns {self.hardcoded:.0%} of the points. Make more "
+                "checks depend on a check that this function cannot pass, with after=…."
             )
         return [f"{self.name}: {problem}" for problem in messages]
 

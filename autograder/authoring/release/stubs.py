@@ -90,7 +90,7 @@ def _class_mistakes(
         line = tree.body[0].lineno if tree.body else None
         yield Mistake(
             source.place(cell, line),
-            f"{what}, but its checks use the class {name}, as in {where}: write class {name}.",
+            f"{what}, but its checks use the class {name}, as in {where}. Write class {name}.",
             about=name,
         )
         return
@@ -101,7 +101,7 @@ def _class_mistakes(
     place = source.place(cell, stub.body[0].lineno)
     yield from _docstrings(place, "the stub's docstring", docstring, expected, where, name)
     if class_header(stub) != class_header(right):
-        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} with `{class_header(right)}`"
+        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} begins with `{class_header(right)}`"
         yield Mistake(source.place(cell, stub.lineno), f"{what}. Make them equal: {_RENEW}", about=name)
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
@@ -161,7 +161,7 @@ def _docstrings(
     place: str, whose: str, text: str | None, expected: str | None, where: str, about: str
 ) -> Iterator[Mistake]:
     if expected and text != expected:
-        what = f"{whose} and that of the reference in {where} differ{_first_difference(text or '', expected)}."
+        what = f"{whose} and the docstring of the reference in {where} differ{_first_difference(text or '', expected)}."
         yield Mistake(place, f"{what} Make them equal: {_RENEW}", about=about)
 
 

@@ -95,7 +95,7 @@ class Contract:
         if list(self.arguments) != list(parameters):
             raise CourseError(
                 f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
-                f"{', '.join(parameters)}. Give each parameter one line, in this order."
+                f"{', '.join(parameters)}. Write one line for each parameter, in this order."
             )
 
 

@@ -265,7 +265,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
         written = "can write new files only in the current folder" if jail.writes else "cannot write files"
         return f"{_START}it can read only the files of Python and its packages, and {written}. Put data into a cell."
     if refused:
-        return f"{_START}it does not allow what this line needs from the system. Submit code that works without it."
+        return f"{_START}it does not allow the system call that this line needs. Submit code that works without it."
     if missing and jail.alone:
         return (
             "The grading sandbox contains only the notebook, without the files and folders next to it. "
