@@ -369,7 +369,7 @@ def test_threads_without_end_are_counted(jail):
     """A thread beyond the limit is not started, and the message names the sandbox. The running threads are ended with the rest."""
     told = (
         "can't start new thread. This is a limit of the grading sandbox, not an error in your code: it allows 32 threads in "
-        "addition to the first. Run fewer at once."
+        "addition to the first. Run fewer threads at once."
     )
     with closing(jail.open(cells(FLOOD))) as session:
         assert session.call(Call("flood")).error.message == told
