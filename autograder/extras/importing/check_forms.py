@@ -286,7 +286,7 @@ def repair(
         return True
     hopeless = (
         "Give both the same",
-        "with the reference solutions in it",
+        "with the reference solutions in place",
         "in the released notebook",
         "cannot be put into",
     )

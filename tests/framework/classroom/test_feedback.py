@@ -91,7 +91,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
         assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
     assert changed(course, before) == {"bob", "eli"}
     bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
-    assert f"Graded manually: {mark} of 2 points. The checks gave 0. The manual mark counts." in bob
+    assert f"Graded manually: {mark} of 2 points. The checks gave 0, but the manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
     assert "including manual marks." in bob

@@ -125,7 +125,9 @@ def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
         path = hand_in(course, "ada", document(course, **{**RIGHT, "to_kelvin": source}))
         [verdict] = grade_notebooks(course, [Job(path, "ada", CHAPTER)])
         *_, marker, _boiling, care = verdict.exercise("to_kelvin").checks
-        why = "to_kelvin keeps something from one call to the next: this call returns the right result if it is the first one"
+        why = (
+            "to_kelvin keeps data from one call to the next: this call returns the right result if it is the first one"
+        )
         assert marker.reason.startswith(why) is keeps
         assert "291.4 instead of 290.4" in marker.reason
         assert (care.status, care.reason.startswith(why)) == (("failed", True) if keeps else ("passed", False))
