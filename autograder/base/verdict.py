@@ -209,7 +209,7 @@ def crash(doing: str, error: BaseException) -> str:
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
     return (
         f"{doing} failed: {type(error).__name__}: {sanitize(str(error), 1000)}{where}. "
-        "This is not the student's fault. Grade it again, or manually."
+        "This is not the student's fault. Grade the notebook again, or grade it manually."
     )
 
 

@@ -52,9 +52,9 @@ _LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 # "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]
 
-NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
-GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
-AGAIN = "Another notebook was submitted since it was graded. To grade it, run `autograder grade {chapter}`."
+NOT_GRADED = "The submission is not graded yet: run `autograder grade {chapter}` first."
+GONE = "The graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
+AGAIN = "Another notebook was submitted after grading. To grade it, run `autograder grade {chapter}`."
 KEPT = "The page was not written by autograder, or was changed since, so it was kept. --force replaces it."
 
 

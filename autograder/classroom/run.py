@@ -64,7 +64,7 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     missing = [student for student in students or () if student not in found]
     if missing:
         who = ", ".join(missing)
-        advice = " Patterns are not supported: name each student." if any(set("*?[") & set(m) for m in missing) else ""
+        advice = " Patterns are not supported: give each name." if any(set("*?[") & set(m) for m in missing) else ""
         place = folder / missing[0] / chapter
         raise CourseError(f"{who} submitted nothing for {chapter}: there is no {place}.{advice}")
     if not found:

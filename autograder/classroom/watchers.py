@@ -43,7 +43,7 @@ OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
     "If that is the wrong notebook, replace it with the right one and grade again."
 )
-RENAMED = "The notebook was submitted as {name}. It is the only one of {chapter} in its folder, so it was graded."
+RENAMED = "The notebook was submitted as {name}. It is the only notebook of {chapter} in its folder, so it was graded."
 UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
@@ -62,11 +62,11 @@ KEPT_PAGE = (
     "The page in {folder}/ was not written by autograder, or was changed since. It was kept and may show old marks. "
     "To replace it: `autograder feedback {chapter} --student ID --force`."
 )
-NO_MARK = "Until you grade it manually, `nbgrader export` writes {score} for it into grades.csv."
-MARKED = "It has been graded manually: {score}. If that is the whole mark, there is nothing left to do."
+NO_MARK = "Until you grade the notebook manually, `nbgrader export` writes {score} for it into grades.csv."
+MARKED = "The notebook has been graded manually: {score}. If this mark is complete, there is nothing left to do."
 
 BETTER = (
-    "Another notebook was submitted{when}. It would get {new}, and the earlier notebook has {old}, so the earlier notebook still "
+    "Another notebook was submitted{when}. It would get {new}, but the earlier notebook has {old}, so the earlier notebook still "
     'counts (c.Course.resubmissions = "best").'
 )
 BROKEN = (

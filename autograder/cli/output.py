@@ -127,7 +127,7 @@ def preview_text(found: Preview) -> str:
         f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
-        what = "Marks that it has not entered yet are not counted here."
+        what = "Marks that the other run has not entered yet are not counted here."
         lines.append(f"Another run is grading {found.chapter} now. {what}")
     moves = found.moves
     falls = sum(move.is_drop for move in moves)
@@ -162,7 +162,7 @@ def preview_text(found: Preview) -> str:
 
 def _validation_text(found: Preview) -> str:
     if found.unproven is None:
-        return f"{found.chapter} has no release here, so its checks are not validated. `autograder release {found.chapter}` validates them."
+        return f"{found.chapter} has not been released here, so its checks are not validated. `autograder release {found.chapter}` validates them."
     if not found.unproven:
         return "Every check is validated: none has changed since the last release."
     titles = "; ".join(f"{exercise}, “{sanitize(title)}”" for exercise, title in found.unproven)

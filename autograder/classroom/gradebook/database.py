@@ -43,9 +43,9 @@ class GradebookError(UnavailableError):
 def require_address(db_url: Any) -> None:
     """Raise ``CourseError`` if ``db_url`` is not the address of a gradebook. For a file, nothing is imported."""
     if isinstance(db_url, str) and db_url.startswith(SQLITE):
-        folder = file_of(db_url).parent
-        if not folder.is_dir():
-            raise CourseError(f"c.CourseDirectory.db_url names {file_of(db_url)}, but there is no folder {folder}.")
+        path = file_of(db_url)
+        if not path.parent.is_dir():
+            raise CourseError(f"c.CourseDirectory.db_url is {path}, but there is no folder {path.parent}. Create it.")
         return
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
@@ -88,7 +88,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
         path = file_of(db_url)
         for place in (path, path.parent):
             if place.exists() and not os.access(place, os.W_OK):
-                raise GradebookError(f"The gradebook {path} cannot be written: {place} is read-only for you.")
+                raise GradebookError(f"The gradebook {path} cannot be written: you may not write to {place}.")
         if not path.exists():
             return
     question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")
@@ -162,7 +162,7 @@ def _unreadable(path: str, said: str) -> str:
     if "malformed" in said:
         damage = " ".join(said.replace(" (malformed)", "").split())
         return f"The gradebook {path} is damaged: {damage}. Nothing was changed. Restore a backup of it and run the same command again."
-    return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses it."
+    return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses the file."
 
 
 def _other_version(where: str, what: str) -> str:

@@ -134,8 +134,8 @@ def write_entries(
     if unsafe and not allow_unsafe:
         raise CourseError(
             f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), the first of them {unsafe[0]}. "
-            "Such marks do not go into the gradebook: a student's code could have changed them. "
-            "`autograder doctor` says how to get a sandbox."
+            "Such marks are not entered in the gradebook, because a student's code could have "
+            "changed them. `autograder doctor` says how to get a sandbox."
         )
     load_nbgrader()
     from nbgrader.api import Gradebook  # noqa: PLC0415
@@ -239,8 +239,8 @@ class _ChapterWriter:
         except (TraitError, ImportError) as error:
             named = config.get("AssignLatePenalties", {}).get("plugin_class")
             raise CourseError(
-                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If it is a file in the "
-                f"course folder, run the command there with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If the plugin is a "
+                f"file in the course folder, run the command in that folder, with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
             ) from error
         self.extensions = read_extensions(course, chapter)
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()

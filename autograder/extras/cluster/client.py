@@ -203,7 +203,7 @@ class _Run:
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The process that graded this notebook was lost with its worker, several times over."
-            reason = f"{why} This is not the student's fault. Grade it again, or manually."
+            reason = f"{why} This is not the student's fault. Grade the notebook again, or grade it manually."
             yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
         except (CancelledError, OSError) as error:

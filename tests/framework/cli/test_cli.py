@@ -157,7 +157,7 @@ def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments,
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError(errno.ENOSPC, "No space left on device", "/course/x"), "Cannot write /course/x: no space is left there."),
+        (OSError(errno.ENOSPC, "No space left on device", "/course/x"), "Cannot write /course/x: the disk is full."),
         (OSError(errno.EROFS, "Read-only file system", "/course/x"), "Cannot use /course/x: Read-only file system."),
         (GradebookError("The gradebook is down."), "The gradebook is down."),
         (SandboxStartError("The sandbox failed to start."), "The sandbox failed to start."),

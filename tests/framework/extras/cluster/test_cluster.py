@@ -202,7 +202,7 @@ def test_wrong_usage_is_told(course, tmp_path):
     address = ["--scheduler", "tcp://127.0.0.1:1"]
     for folder, arguments, told in (
         (course.root, ["grade", CHAPTER, "--workers", "2", *address], "Use one of them"),
-        (tmp_path, ["check", notebook, *address], "Name one with --course FOLDER"),
+        (tmp_path, ["check", notebook, *address], "add --course FOLDER"),
     ):
         command = [sys.executable, "-m", "autograder", *arguments]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
