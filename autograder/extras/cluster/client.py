@@ -202,7 +202,7 @@ class _Run:
             if len(units) > 1:  # sent one at a time, they show which notebook killed the worker
                 self._alone.extend(unit.position for unit in units)
                 return
-            why = "The process that graded this notebook was lost with its worker, several times over."
+            why = "The worker that graded this notebook stopped several times."
             reason = f"{why} This is not the student's fault. Grade the notebook again, or grade it manually."
             yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
@@ -231,8 +231,8 @@ class _Run:
 
     def _gone(self) -> ClusterError:
         return ClusterError(
-            f"The scheduler at {self.address} is gone. Graded notebooks are saved. Once it is back, run the same "
-            "command to continue."
+            f"The scheduler at {self.address} no longer answers. Graded notebooks are saved. Once the scheduler "
+            "is back, run the same command to continue."
         )
 
 

@@ -106,7 +106,7 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     if differing:
         return Refused(
             f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might differ from those of this "
-            "machine. Install the same versions there: the framework and its packages are not sent to workers."
+            "machine. Install the same versions there, because the framework and its packages are not sent to workers."
         )
     workspace = _take(bundle)
     try:
@@ -114,7 +114,7 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     except BaseException as error:
         workspace.close()
         if isinstance(error, SandboxUnavailable):
-            return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
+            return Refused(f"The worker on {platform.node()} has no sandbox for students' code. {error}", True)  # noqa: FBT003
         if isinstance(error, CourseError):
             return Refused(f"On the worker on {platform.node()}: {error}")
         raise

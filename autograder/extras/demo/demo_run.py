@@ -89,7 +89,7 @@ def run_demo(
             say(part)
         say("")
         say(
-            f"It took {graded - begun:.0f} s: {released - begun:.0f} s to validate and release, {graded - released:.0f} s to grade."
+            f"The demonstration took {graded - begun:.0f} s: {released - begun:.0f} s to validate and release, {graded - released:.0f} s to grade."
         )
     return report
 
@@ -161,7 +161,7 @@ def _require_sandbox(course: Course) -> None:
         open_worker(course.limits, list(course.packages)).close()
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
-            f"{error} To see the demonstration without a sandbox, and without its hostile students, add --unsafe-local."
+            f"{error} To run the demonstration without a sandbox, and without its hostile students, add --unsafe-local."
         ) from error
 
 
@@ -243,12 +243,15 @@ def recognised(report: ClassReport) -> str:
     for key, slip in injected.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
-            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'nothing known'}")
+            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'no known mistake'}")
     found = len(injected) - len(missed)
-    lines = [f"{found} of {len(injected)} mistakes that were injected one at a time were identified by name.", *missed]
+    lines = [
+        f"{found} of {len(injected)} mistakes were identified by name. Each of them was injected on its own.",
+        *missed,
+    ]
     faults = _faults(report)
     if faults:
-        lines.append("Needs your review (— in the table, with advice on the feedback page):")
+        lines.append("Needs your review (marked — in the table, with advice on the feedback page):")
         lines += [f"  {student}, {_where(report, chapters)}: {fault}" for (student, fault), chapters in faults.items()]
     return "\n".join(lines)
 

@@ -52,8 +52,8 @@ def moodle(found: ClassMarks) -> Table:
     """
     if len(found.chapters) == 1:
         raise CourseError(
-            "Moodle numbers the participants of each assignment again, so only its own grading worksheet identifies them. Nothing was written. "
-            "In the assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
+            "In Moodle, participants have different numbers in each assignment, so only the assignment's own grading worksheet identifies "
+            "them. Nothing was written. In the assignment, choose “Download grading worksheet”, then add that file to the command: --roster FILE.csv."
         )
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     found.require_distinct("address", lambda student: student.email.casefold())
@@ -122,7 +122,7 @@ def export_marks(
         raise CourseError("--column names a column of a downloaded file. Give that file with --roster FILE.")
     if roster is not None and output is not None and output.exists() and roster.exists() and output.samefile(roster):
         raise CourseError(
-            f"{output} is the downloaded file. Name another file with --output, so that the download is kept."
+            f"{output} is the downloaded file. Choose another file with --output, so that the download is kept."
         )
     found = read_class(url, chapters, students, policy)
     if roster is None:

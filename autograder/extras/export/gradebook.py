@@ -138,7 +138,7 @@ class ClassMarks:
             if len(students) > 1:
                 raise CourseError(
                     f"{' and '.join(students)} have the same {what} in the gradebook, {found!r}, so it is unclear whose mark is whose. "
-                    "Nothing was written. Give each their own (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
+                    "Nothing was written. Give each student a different one (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
                 )
 
 
@@ -167,7 +167,7 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     ungraded = [chapter for chapter in wanted if chapter not in there]
     if ungraded or not wanted:
         raise CourseError(
-            f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet. Release it or grade its submissions first."
+            f"The gradebook does not contain {', '.join(ungraded) or 'any chapter'} yet. Release the chapter or grade its submissions first."
         )
     books = {chapter: read_book(url, chapter) or ChapterBook() for chapter in wanted}
     return ClassMarks(

@@ -123,7 +123,7 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             if signature is not None and configuration.require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
-                    f"{path}, line {node.lineno} already has {there}, but --signature is "
+                    f"{path}, line {node.lineno} already defines {there}, but --signature is "
                     f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is made from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")

@@ -204,12 +204,12 @@ def _missing(
     many = len(missing) > 1
     text = f"--pyodide {folder} lacks {len(missing)} package{'s' if many else ''} that the notebooks need, or {'they are' if many else 'it is'} damaged:"
     text += "".join(f"\n  - {file}" for _, file in sorted(missing.items()))
-    text += f"\nThe whole distribution, pyodide-{version}.tar.bz2, has {'them' if many else 'it'}."
+    text += f"\nThe complete distribution, pyodide-{version}.tar.bz2, contains {'them' if many else 'it'}."
     if pure:
         python = ".".join(str(info["python"]).split(".")[:2])
         fetch = f"pip download --no-deps --only-binary=:all: --python-version {python} --dest {folder} {' '.join(pure)}"
-        which = "Those in pure Python can" if built else "They can" if many else "It can"
-        text += f" {which} be had from PyPI, too:\n  {fetch}"
+        which = "those in pure Python" if built else "them" if many else "it"
+        text += f" You can also download {which} from PyPI:\n  {fetch}"
     return text
 
 
@@ -246,7 +246,7 @@ def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
     try:
         found = distribution(name)
     except PackageNotFoundError:
-        raise SiteError(f"The package {name} is not installed here. Type: pip install {name}") from None
+        raise SiteError(f"The package {name} is not installed here. Run: pip install {name}") from None
     files = {
         file.as_posix(): Path(str(found.locate_file(file))).read_bytes()
         for file in found.files or ()

