@@ -320,7 +320,7 @@ def _expected(node: ast.expr) -> ast.expr | None:
 
 def _try(body: list[ast.stmt], expected: ast.expr) -> ast.Try:
     what = "; ".join(ast.unparse(statement) for statement in body)
-    text = f"`{what}` should raise {ast.unparse(expected)}, but it raised nothing"
+    text = f"`{what}` should raise {ast.unparse(expected)}, but it raised no error"
     failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [ast.Constant(text)], []), None)
     handler = ast.ExceptHandler(expected, None, [ast.Pass()])
     return ast.Try(body, [handler], [failed], [])

@@ -89,7 +89,7 @@ def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
         if "env" in {a.arg for a in function.args.args}:
             statements = [_Environment().visit(s) for s in statements]
     statements = [s for s in statements if not _text(s)]
-    why = f"its own solutions fail it: {error}" if error else ""
+    why = f"the notebook's own solutions fail it: {error}" if error else ""
     if statements and isinstance(statements[-1], ast.Expr):
         last = _shown(statements[-1], test)
         why = why or ("" if last is not None else _PARTIAL)
