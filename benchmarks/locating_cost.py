@@ -44,7 +44,11 @@ def main() -> None:
     parser.add_argument("--chapters", nargs="+", default=[CHAPTER])
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--different", action="store_true", help="a class of unnamed mistakes, most of them different")
+    parser.add_argument(
+        "--different",
+        action="store_true",
+        help="grade a class in which every student has an unnamed mistake, most of them different",
+    )
     options = parser.parse_args()
     for chapter in options.chapters:
         with tempfile.TemporaryDirectory() as folder:
@@ -62,9 +66,9 @@ def main() -> None:
                     costs[looked].append(seconds)
         each = {looked: 1000 * statistics.median(found) / options.students for looked, found in costs.items()}
         print(
-            f"{chapter}: {each[False]:.0f} ms a notebook without, {each[True]:.0f} ms with; {located} of {wrong} unnamed mistakes located"
+            f"{chapter}: {each[False]:.0f} ms for each notebook without the search, {each[True]:.0f} ms with the search. {located} of {wrong} unnamed mistakes were located."
         )
-        row(f"looking for mistakes, {chapter}", f"{each[True] / each[False]:.2f}×", f"≤ {TARGET}×")
+        row(f"cost of locating mistakes, {chapter}", f"{each[True] / each[False]:.2f}×", f"≤ {TARGET}×")
 
 
 def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:

@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
-    parser.add_argument("--without-jail", action="store_true", help="leave the simulated classes out")
+    parser.add_argument("--without-jail", action="store_true", help="do not grade the simulated classes")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
@@ -60,7 +60,9 @@ def main() -> None:
         lines += classes(options.chapters)
     found = dict(lines)
     if len(found) != len(lines):
-        raise SystemExit(f"Two lines of one name: {[n for n, k in Counter(n for n, _ in lines).items() if k > 1][:5]}")
+        raise SystemExit(
+            f"Two lines have the same name: {[n for n, k in Counter(n for n, _ in lines).items() if k > 1][:5]}"
+        )
     options.output.write_text(
         "".join(json.dumps([name, data], ensure_ascii=False) + "\n" for name, data in lines), encoding="utf-8"
     )

@@ -34,11 +34,13 @@ def main() -> None:
         paths = fill(course, min(options.submissions, 60))
         jobs = [Job(paths[n % len(paths)], f"s{n}", CHAPTER) for n in range(options.submissions)]
         readings = [_both_sides() for _outcome in grade(course, jobs, deliver=FeedbackWriter.of(course, CHAPTER))]
-    for side, name in enumerate(("the trusted side", "the jail's warm process")):
+    for side, name in enumerate(("the grader", "the sandbox's warm process")):
         early, middle, last = (readings[at][side] for at in (len(readings) // 4, len(readings) // 2, -1))
-        print(f"{name}: {early:.0f} MB after a quarter, {middle:.0f} half way, {last:.0f} at the end")
+        print(
+            f"{name}: {early:.0f} MB after a quarter of the submissions, {middle:.0f} MB after half of them, {last:.0f} MB at the end"
+        )
         row(f"memory of a worker, {name}, after {len(readings):,} submissions", f"{last:.0f} MB", "≤ 150 MB")
-        row("  and grows over the second half", f"{last / middle:.3f}×", "flat")
+        row("  its growth over the second half", f"{last / middle:.3f}×", "flat")
 
 
 def _both_sides() -> tuple[float, float]:
