@@ -39,7 +39,7 @@ KINDS = {
     "variable": EditKind("which variable is used", "another variable"),
     "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),
     "range": EditKind("where the count starts and ends", "another start or end of the count", ("range", "loop")),
-    "extra": EditKind("an extra step", "one step less"),
+    "extra": EditKind("an extra step", "one step fewer"),
     "missing": EditKind("a step that is missing", "one step more"),
     "lines": EditKind("whether the line is needed, and whether it is in the right place", "without that line, or with it elsewhere"),
     "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),

@@ -52,7 +52,7 @@ students_option = click.option(
 def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
     """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
     if everything and chapters:
-        raise CourseError("Give chapters or use --all, not both.")
+        raise CourseError("Give chapter names or use --all, not both.")
     if everything:
         return course.finished_chapters()
     if not chapters:

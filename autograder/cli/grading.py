@@ -225,7 +225,7 @@ def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> d
     """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     if workers is not None and scheduler is not None:
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
-        raise CourseError(f"{uses}. Use one of them.")
+        raise CourseError(f"{uses}. Use only one of them.")
     confinement = commands.confinement(unsafe_local=unsafe_local)
     executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}

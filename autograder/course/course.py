@@ -68,7 +68,7 @@ class Course(Configurable):
     secret_file = Unicode(
         ".course_secret",
         help="The file with the secret from which hidden inputs are drawn. Never commit it. The environment "
-        "variable AUTOGRADER_COURSE_SECRET takes precedence over it.",
+        "variable AUTOGRADER_COURSE_SECRET takes precedence over this file.",
     ).tag(config=True)
     audience = Enum(
         ["class", "self-learners"],
@@ -80,7 +80,7 @@ class Course(Configurable):
         ["never", "after passing", "after due"],
         "never",
         help="When students of a class may read alternative solutions of an exercise: never, once their own solution passes, or "
-        "once it passes in a release that was made after the due date. The due date is in the gradebook. Until then, a release contains no solution.",
+        "once it passes in a release that was made after the due date in the gradebook. Until then, a release contains no solution.",
     ).tag(config=True)
     check_seconds = Float(10.0, help="How many seconds one call may take when students run `check` in a notebook.").tag(
         config=True
@@ -116,8 +116,8 @@ class Course(Configurable):
     ).tag(config=True)
     locate_seconds = Float(
         2.0,
-        help="How many seconds of processor time to search for the line of an unnamed mistake, for each exercise of a "
-        "notebook. The search starts after the notebook is marked. 0 turns it off.",
+        help="How many seconds of processor time the search for the line of an unnamed mistake may take in each "
+        "exercise. The search starts after the notebook is marked. 0 turns it off.",
     ).tag(config=True)
     located = Enum(
         ["nothing", "line", "kind"],

@@ -412,7 +412,7 @@ def _require_size(cells: list[Json], name: str) -> None:
         raise NotebookError(
             f"{name} contains {sum(map(len, code.values())):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
             "million, with brackets, commas and non-ASCII letters counted higher). Does it contain data, "
-            "or a cell that was copied many times? Delete that, save the notebook and submit it again."
+            "or a cell that was copied many times? Delete such parts, save the notebook and submit it again."
         )
 
 

@@ -133,7 +133,7 @@ def write_entries(
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
         raise CourseError(
-            f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), the first of them {unsafe[0]}. "
+            f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), such as {unsafe[0]}. "
             "Such marks are not entered in the gradebook, because a student's code could have "
             "changed them. `autograder doctor` says how to get a sandbox."
         )

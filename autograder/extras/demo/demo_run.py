@@ -96,11 +96,13 @@ def run_demo(
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
     """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
-    say(f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
+    say(
+        f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing the chapters …"
+    )
 
     def refused(chapter: str, why: object) -> None:
         report.refused[chapter] = str(why)
-        say(f"{chapter}: not released, so it is skipped from now on. {why}")
+        say(f"{chapter}: not released, so it is skipped. {why}")
 
     proofs = validate_all(report.course, chapters, mutants=False, workers=workers)
     for done, proof in enumerate(proofs, start=1):
@@ -223,7 +225,7 @@ class ClassReport:
 
 def class_table(report: ClassReport) -> str:
     """Format one row per student: their kind of work, and their points in each chapter."""
-    heads = ["student", "hands in", *map(_short, report.chapters)]
+    heads = ["student", "submits", *map(_short, report.chapters)]
     best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
     widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]

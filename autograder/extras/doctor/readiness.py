@@ -183,7 +183,7 @@ def _alembic() -> Probe:
     if found is None:
         scripts = Path(sysconfig.get_path("scripts"))
         remedy = (
-            "nbgrader's own commands need it to create a gradebook (`autograder` does not). Activate the virtual environment "
+            "nbgrader's own commands need alembic to create a gradebook (`autograder` does not). Activate the virtual environment "
             f"(. {scripts / 'activate'}) or put {scripts} on PATH. If it is not installed: pip install alembic."
         )
         return Probe("alembic", holds=False, detail="it is not on PATH", remedy=remedy)

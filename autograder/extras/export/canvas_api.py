@@ -230,10 +230,10 @@ def _changes(
             before, after = there[user].score, round(score * factor, 6)
             if before is None or abs(before - after) > _CLOSE:
                 changes.append(CanvasChange(student.id, user, before, after))
-    for names, why in ((excused, "excused in Canvas"), (absent, "not assigned this in Canvas")):
+    for names, why in ((excused, "excused in Canvas"), (absent, "not assigned to the student in Canvas")):
         if names:
             echo_status(
-                f"{chapter}: {pluralize(len(names), 'mark')} left out, because the student is {why}: {_few(names)}."
+                f"{chapter}: {pluralize(len(names), 'mark')} left out, because the work is {why}: {_few(names)}."
             )
     return changes
 

@@ -119,7 +119,7 @@ def export_marks(
             f"--roster merges marks into a file downloaded from {' or '.join(KEYS)}. An export to {to} has no such file."
         )
     if columns and roster is None:
-        raise CourseError("--column names a column of a downloaded file. Give that file with --roster FILE.")
+        raise CourseError("--column chooses a column of a downloaded file. Add that file with --roster FILE.")
     if roster is not None and output is not None and output.exists() and roster.exists() and output.samefile(roster):
         raise CourseError(
             f"{output} is the downloaded file. Choose another file with --output, so that the download is kept."

@@ -353,7 +353,7 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
     return f" Its {worth} {_ABOVE}"
 
 
-_ABOVE = "go to the exercise above it."
+_ABOVE = "go to the exercise above the test."
 
 
 def _written(chapter: NewChapter, given: _Assigned) -> None:

@@ -121,7 +121,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
     for (exercise, name), (why, calls) in failures_by_check(checks, file).items():
         spec = checks.specs[exercise]
         check = next(c for c in spec.checks if c.name == name)
-        fails = why or ("its second run uses other inputs" if second[exercise, name] != ("", calls) else "")
+        fails = why or ("its second run uses different inputs" if second[exercise, name] != ("", calls) else "")
         unwritten = ""
         if not fails:
             try:

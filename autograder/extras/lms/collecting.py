@@ -427,7 +427,7 @@ def report(done: Sequence[Collected], chapter: str) -> str:
         "replaced": "replaced",
         "unchanged": "unchanged",
         "kept": "kept",
-        "unknown": "of unknown students",
+        "unknown": "from unknown students",
         "rejected": "not collected",
     }
     counts = {status: sum(one.status == status for one in done) for status in names}

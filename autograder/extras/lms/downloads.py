@@ -132,10 +132,10 @@ def _nothing(path: Path, system: System, chapter: str, files: list[File]) -> str
         return f"{path} contains no files."
     names = [file.path.as_posix() for file in files]
     example = EXAMPLES[system].replace("CHAPTER", chapter)
-    text = f"{path} has no file named like {example}, as in a download from {system.capitalize()}. It contains {list_names(names)}."
+    text = f"{path} has no file with a name like {example}, as in a download from {system.capitalize()}. It contains {list_names(names)}."
     if system == "canvas" and any(_CANVAS_ANONYMOUS.fullmatch(file.path.name) for file in files):
         return (
-            f"The files in {path} have no names, because the assignment is graded anonymously in Canvas. Turn that off there, download the "
+            f"The files in {path} have no names, because the assignment is graded anonymously in Canvas. Turn off anonymous grading there, download the "
             "submissions again, and collect that file."
         )
     others = [other for other in _BY_SYSTEM if other not in {system, "folder"} and _BY_SYSTEM[other](files)[0]]

@@ -56,7 +56,7 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
             why = f"The submission did not come from `autograder collect … --from {system}`, so {system.capitalize()} cannot assign this feedback to a student."
             left_out.append((why, page.student))
         elif page.status == "not graded":
-            left_out.append(("Not graded yet, so not in the zip file.", page.student))
+            left_out.append(("The submission is not graded yet, so it is not in the zip file.", page.student))
         elif system == "moodle":
             files[f"{record['folder']}/{chapter}.html"] = page.path.read_bytes()
         else:

@@ -38,7 +38,7 @@ STANDINGS: Mapping[Standing, str] = {
     "missing": "not submitted",
 }
 NOT_ENTERED = "The mark is not in the gradebook."
-_AGAIN = "Another notebook was submitted after this mark. Grade again."
+_AGAIN = "Another notebook was submitted after this mark was entered. Grade the chapter again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _mark(
     elif ungradable and not doubts:
         doubts = [entry.reason]
     if standing == "waiting":
-        doubts.append(f"These need manual grading: {', '.join(waits)}.")
+        doubts.append(f"These parts need manual grading: {', '.join(waits)}.")
     return StudentMark(
         student,
         standing,

@@ -287,7 +287,7 @@ def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float
 
 def _of_item(difficulty: float, found: float | None, low: float | None, students: int) -> str:
     if students < FEW:
-        return f"With fewer than {FEW} students, its difficulty and its relation to the other exercises are unknown."
+        return f"With fewer than {FEW} students, the difficulty of this exercise and its relation to the other exercises are unknown."
     if difficulty >= _EASY:
         first = "Students earned nearly all points of this exercise."
     elif difficulty <= _HARD:

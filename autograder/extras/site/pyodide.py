@@ -102,14 +102,16 @@ def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodi
 
 def _lock(folder: Path, version: str) -> Json:
     if not folder.is_dir():
-        raise SiteError(f"--pyodide {folder}: there is no such folder. It must contain Pyodide {version}, unpacked.")
+        raise SiteError(
+            f"--pyodide {folder}: there is no such folder. Give a folder that contains Pyodide {version}, unpacked."
+        )
     absent = [name for name in (*RUNTIME, LOCK) if not (folder / name).is_file()]
     inner = folder / "pyodide"
     if absent and all((inner / name).is_file() for name in (*RUNTIME, LOCK)):
         raise SiteError(f"--pyodide {folder}: Pyodide is one folder further down. Use --pyodide {inner}.")
     if absent:
         raise SiteError(
-            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. It must contain Pyodide "
+            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. The folder must contain Pyodide "
             f"{version}, unpacked: pyodide-{version}.tar.bz2 from the releases of github.com/pyodide/pyodide, or the npm "
             f"package pyodide@{version} with the wheels of the course's packages next to it."
         )

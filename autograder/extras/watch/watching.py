@@ -187,7 +187,7 @@ class Watch:
 
     def _ask(self) -> None:
         if released_copy(self.notebook) is None:
-            reason = "was not created by `autograder start`, so its original is unknown. Download it again from where you got it."
+            reason = "was not created by `autograder start`, so its original is unknown. Download the notebook again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
         this = f"y the cell of {self.focus}, " if self.focus else ""

@@ -329,7 +329,7 @@ def test_a_summary_can_be_read_aloud():
     with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
     assert with_an_essay == [
         "The median is 2 points of 4 graded automatically, the lowest 0, the highest 4.",
-        "6 more points are graded manually, in formgrader.",
+        "6 more points must be graded manually, in formgrader.",
     ]
 
 

@@ -272,9 +272,9 @@ def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("5", "c.CourseDirectory.db_url is 5, which is not a database address. It looks like sqlite:///"),
-        ("'nonsense'", "c.CourseDirectory.db_url is 'nonsense', which is not a database address."),
-        ("'u:hunter2@host'", "c.CourseDirectory.db_url is set, which is not a database address."),
+        ("5", "c.CourseDirectory.db_url (5) is not a database address. An address looks like sqlite:///"),
+        ("'nonsense'", "c.CourseDirectory.db_url ('nonsense') is not a database address."),
+        ("'u:hunter2@host'", "c.CourseDirectory.db_url is not a database address."),
         ("'sqlite:////nonexistent/dir/g.db'", "is /nonexistent/dir/g.db, but there is no folder /nonexistent/dir."),
         ("'oracle://u:hunter2@host'", "the Python package oracledb, which is not installed here"),
     ],

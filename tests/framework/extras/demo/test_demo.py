@@ -217,5 +217,5 @@ def test_a_chapter_that_is_not_fit_is_told_and_left_out(tmp_path, monkeypatch):
     report = run_demo(course, 3, say=said.append, progress=quiet)
     assert list(report.refused) == ["ch1_units"]
     assert report.verdicts == {}
-    assert "ch1_units: not released, so it is skipped from now on." in said[-1]
+    assert "ch1_units: not released, so it is skipped." in said[-1]
     assert not (tmp_path / "demo" / "submitted").exists()

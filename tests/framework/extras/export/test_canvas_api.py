@@ -176,7 +176,7 @@ def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(co
     """An excused student keeps the excuse. A mark that is not there afterwards is named, with status 1."""
     canvas.excused, canvas.closed = {101}, {202}
     done = push(course, canvas, "--send", "--yes", status=1)
-    assert "1 mark left out, because the student is excused in Canvas: ada." in done.stderr
+    assert "1 mark left out, because the work is excused in Canvas: ada." in done.stderr
     assert "Canvas did not accept 1 mark: bob (ch1_units). Their grading period may be closed." in done.stderr
 
 

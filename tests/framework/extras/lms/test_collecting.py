@@ -353,7 +353,7 @@ def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_pa
     ("files", "system", "told"),
     [
         ({"Ada Byron_31_assignsubmission_file_/ch1.ipynb": b""}, "canvas", r"It contains Ada Byron_31_assignsubmission_file_/ch1\.ipynb\. It looks like a download from Moodle: use --from moodle\."),
-        ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file named like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
+        ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file with a name like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
         ({"anon_x1y2z_77_ch1.ipynb": b""}, "canvas", "have no names, because the assignment is graded anonymously in Canvas"),
         ({f"Participant_{i}_assignsubmission_file_/ch1.ipynb": b"" for i in (4, 5)}, "moodle", "is called Participant, because the assignment has anonymous submissions in Moodle"),
         ({}, "canvas", "contains no files"),

@@ -123,7 +123,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Copy it, then run `nbgrader db upgrade`"
+        "was made by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1
