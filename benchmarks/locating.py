@@ -97,7 +97,7 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
 
 def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
     """Locate the mistakes in a chapter's mutants and misconceptions, and count the results."""
-    warnings.simplefilter("ignore")  # of nonsense, which is what a mutant may be
+    warnings.simplefilter("ignore")  # a mutant may compute nonsense
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
     return list(_measured(chapter, most, seconds, named=named))
 

@@ -1,7 +1,7 @@
 """Measure what locating unnamed mistakes costs a class.
 
 ``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its
-default, in turn, and prints the ratio of processor time, both sides of the sandbox together. ``--different`` uses a
+default, in turn, and prints the ratio of processor time, inside and outside of the sandbox. ``--different`` uses a
 class in which every student has one unnamed mistake, with as few equal ones as possible, so that only the budget of the
 class limits the search.
 """
@@ -109,7 +109,7 @@ def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
 
 
 def _graded(course: Course, chapter: str) -> tuple[float, int, int]:
-    """Seconds of processor time, and how many unnamed mistakes were located, of how many."""
+    """Return the seconds of processor time, the number of located unnamed mistakes, and the number of all."""
     before = sum(_seconds())
     outcomes = list(grade(course, handed_in(course, chapter), deliver=verdict_only))
     unnamed = [e for o in outcomes for e in o.verdict.exercises if e.may_be_located]

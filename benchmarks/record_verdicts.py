@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def functions(chapter: str) -> list[Line]:
-    """The verdicts on a chapter's known solutions and mutants, by every check and by the recorded examples."""
+    """Return the verdicts on a chapter's known solutions and mutants, by every check and by the recorded examples."""
     course = load_course(HERE)
     return list(_functions(course, chapter, Judge(load_checks(course, chapter))))
 
@@ -109,7 +109,7 @@ def _functions(course: Course, chapter: str, judge: Judge[ChapterChecks]) -> Ite
 
 
 def classes(chapters: list[str]) -> list[Line]:
-    """The verdicts on a simulated class of each chapter, hostile and broken notebooks included, graded in the jail."""
+    """Return the verdicts on a simulated class of each chapter, including hostile and broken notebooks, graded in the sandbox."""
     with tempfile.TemporaryDirectory() as folder:
         course = course_in(Path(folder) / "course", "c.Course.call_seconds = 2.0", "c.Course.cell_seconds = 2.0")
         jobs = []
@@ -127,7 +127,7 @@ def classes(chapters: list[str]) -> list[Line]:
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """A recording, by name."""
+    """Return a recording, by name."""
     return dict(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 

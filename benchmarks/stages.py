@@ -1,4 +1,4 @@
-"""Measure the processor time of one notebook of each chapter: ours by stage, and the sandbox's.
+"""Measure the processor time of one notebook of each chapter: in the grader by stage, and in the sandbox.
 
 ``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds per
 notebook. Processor time is independent of the number of cores, and other work on the machine changes it little.
@@ -76,9 +76,9 @@ def main() -> None:
 
 
 def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
-    """Milliseconds of processor time a notebook: what each stage of ours takes, and what the jail takes.
+    """Return the milliseconds of processor time for each notebook: of each stage in the grader, and of the sandbox.
 
-    Ours is the mean without the tenth at either end, the jail's the mean of all: its clock ticks too slowly for one.
+    The grader's time is the mean without the tenth at either end. The sandbox's is the mean of all, because its clock is too coarse for one.
     """
     rows: list[dict[str, float]] = []
     spent: dict[str, float] = defaultdict(float)

@@ -1,9 +1,9 @@
-"""Measure grading a class: compared with stock ``nbgrader autograde``, from 100 to 1,000 notebooks, and the same class again.
+"""Measure grading a class, compared with standard ``nbgrader autograde``, for 100 to 1,000 notebooks, and grading the same class again.
 
 ``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, including startup, in one
-run on one machine and prints ratios. The stock command runs on a sample of the same notebooks, because it takes a
-second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. Ours runs the
-hidden ones as well.
+run on one machine and prints ratios. The standard command runs on a sample of the same notebooks, because it takes a
+second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. ``autograder
+grade`` runs the hidden checks as well.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ def _grade(folder: Path, chapter: str, line: str = "") -> float:
 
 
 def _stock(folder: Path, size: int, sample: int, chapter: str) -> float:
-    """Seconds a notebook that nbgrader takes for a sample of the same class, spread evenly over it."""
+    """Return the seconds that nbgrader takes for each notebook of a sample of the same class, spread evenly over it."""
     stock, ours = folder / "stock", folder / f"class-{size}"
     shutil.rmtree(stock, ignore_errors=True)
     (stock / "source").mkdir(parents=True)
     shutil.copytree(HERE / "source" / chapter, stock / "source" / chapter)
     (stock / "nbgrader_config.py").write_text(STOCK)
     seconds(command("nbgrader", "generate_assignment", chapter), stock)
-    from autograder.course.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
+    from autograder.course.course import load_course  # noqa: PLC0415 - in addition to the requested folder
 
     examples = record_examples(load_course(ours), chapter)
     students = sorted(path.name for path in (ours / "submitted").iterdir())

@@ -1,7 +1,7 @@
-"""Memory of a grading worker, on both sides of the jail, while it grades one submission after another.
+"""Measure the memory of a grading worker, inside and outside of the sandbox, while it grades one submission after another.
 
-``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the trusted process, and of the
-jail's warm process, at the start, half way and at the end.
+``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the grading process, and of the
+sandbox's warm process, after a quarter, after half of the submissions, and at the end.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _both_sides() -> tuple[float, float]:
-    """Resident memory, in MB, of this process, and of the largest process of its jail: what each has for itself."""
+    """Return the resident memory, in MB, of this process and of the largest process in its sandbox, without shared memory."""
     here = psutil.Process()
     jail = []
     for child in here.children(recursive=True):

@@ -98,7 +98,7 @@ class RecordExamples(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
-        from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading does not need it
         from autograder.authoring.release.editions import edition  # noqa: PLC0415
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
@@ -126,7 +126,7 @@ def _course(step: Any) -> Course:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """Release feedback to the exchange. Students whom it cannot serve are listed, and do not hold back the others."""
+    """Release feedback to the exchange. Students whom it cannot serve are listed. The others get their feedback."""
 
     def copy_files(self) -> None:
         """Release the pages of the students who used ``nbgrader submit``. Only these have a secret with which they fetch a page."""

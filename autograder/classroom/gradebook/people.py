@@ -70,8 +70,8 @@ class ClassList:
     """The students of a gradebook, by id.
 
     Attributes:
-        is_entered: whether an instructor entered them. Then one has a name or an address, or has no submission.
-        is_known: whether they are a class, not only the students who were graded so far. They were entered, or are in another chapter.
+        is_entered: whether an instructor entered them. This is assumed if a student has a name or an address, or has no submission.
+        is_known: whether they are a whole class, not only the students who were graded so far. They were entered, or are in another chapter.
     """
 
     people: Mapping[str, Person] = field(default_factory=dict)

@@ -89,7 +89,7 @@ def _client(address: str) -> Iterator[Any]:
     # ``_gone`` explains a lost connection. Dask's own messages are about its internals.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        # Resolve the address first, because a Client with a wrong one waits long and complains when it is deleted.
+        # Resolve the address first, because a Client with a wrong address waits long and prints errors when it is deleted.
         resolve_address(normalize_address(address))
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -138,7 +138,7 @@ def fresh_folder(parent: Path) -> Path:
 
 
 def copy_course(course: Course, folder: Path) -> Course:
-    """Copy the files of a course, and nothing that was made from them, into ``folder``."""
+    """Copy the files of a course into ``folder``, without the files that were made from them."""
     for name in COURSE_FILES:
         source, target = course.root / name, folder / name
         if source.is_dir():

@@ -52,7 +52,7 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs in the course at ``url``. With ``send``, ask and enter the marks, and read them again.
+    """Show every mark that differs in the course at ``url``. With ``send``, ask, enter the marks and read them back.
 
     ``columns`` gives the name of a chapter's assignment in Canvas. Raises ``CourseError`` or ``CanvasError``.
     """
@@ -98,7 +98,7 @@ def push_marks(
 
 
 def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
-    """Return when each student submitted the assignment called ``name``, as nbgrader's ``timestamp.txt`` has it, by Canvas's number."""
+    """Return when each student submitted the assignment called ``name``, in the format of nbgrader's ``timestamp.txt``, by the student's number in Canvas."""
     with _errors():
         found = {one.user_id: one.submitted_at for one in _assignment(_course(url), chapter, name).get_submissions()}
     times = {user: dt.datetime.fromisoformat(text) for user, text in found.items() if text}
@@ -138,7 +138,7 @@ def _course(url: str) -> Any:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Report what Canvas or the network answers as one sentence."""
+    """Report an error of Canvas or the network as one sentence."""
     try:
         yield
     except (CourseError, UnavailableError):
@@ -239,7 +239,7 @@ def _changes(
 
 
 def _send(assignment: Any, changes: Sequence[CanvasChange]) -> list[CanvasChange]:
-    """Enter the marks, wait for Canvas, and return those that it did not take."""
+    """Enter the marks, wait for Canvas, and return the marks that it did not accept."""
     grades = {one.user: {"posted_grade": format_points(one.after)} for one in changes}
     progress = assignment.submissions_bulk_update(grade_data=grades)
     ends = time.monotonic() + _WAIT_SECONDS

@@ -45,7 +45,7 @@ _CANVAS: Mapping[str, Ids] = {
     "Integration ID": lambda s: [s.lms_user_id, s.id],
     "SIS Login ID": lambda s: [s.id, s.email],
 }
-# Not "Identifier": Moodle numbers the participants of each assignment anew, so a number there can be another student's id.
+# Not "Identifier": in Moodle, participants have different numbers in each assignment, so a number there can be another student's id.
 _MOODLE: Mapping[str, Ids] = {
     "ID number": lambda s: [s.lms_user_id, s.id],
     "Username": lambda s: [s.id],

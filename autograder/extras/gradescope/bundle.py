@@ -34,7 +34,7 @@ def bundle(
     """Write the zip for ``chapter``. It holds the checks, the solutions and the course's secret.
 
     ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
-    confinement grades all the same. Raises ``CourseError`` if a package of the course is not installed.
+    a sandbox also grades. Raises ``CourseError`` if a package of the course is not installed.
     """
     course.require_chapter(chapter)
     settings = {"chapter": chapter, "hidden_checks": hidden, "unsafe_local": unsafe_local}

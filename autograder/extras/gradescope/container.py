@@ -34,7 +34,7 @@ def main(root: Path) -> int:
     status = 0
     try:
         results = _graded(root)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is not the student's
+    except Exception as error:  # noqa: BLE001 - whatever the error is, it is not the student's fault
         traceback.print_exc(file=sys.stdout)
         why = f"The grader failed: {type(error).__name__}: {error}"
         sys.stdout.write(f"{why}\n")

@@ -141,7 +141,7 @@ def program_of(original: Original, ran: AsItIs | None = None) -> list[Statement]
 
 
 def planned(original: Original, name: str, ran: AsItIs | None = None) -> NewChapter:
-    """Return the chapter that an original becomes. ``ran`` says what happened when the notebook ran as it is."""
+    """Plan the chapter for an original notebook. ``ran`` is the result of running the notebook unchanged."""
     chapter = NewChapter(name, original, notes=list(original.notes), ran=ran or AsItIs())
     pieces = original.pieces
     chapter.program = program_of(original, ran)
@@ -283,7 +283,7 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
 
 
 def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
-    """Return the function that a test uses and that an answer which is no exercise defines again before the test."""
+    """Return the function that a test uses and that an answer outside the exercises redefines before the test."""
     for name in references_of(body, chapter.names()):
         origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
         if origin in chapter.by_hand:

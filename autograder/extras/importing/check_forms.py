@@ -228,7 +228,7 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
 
 
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
-    """Leave out the statement or the form of a check because of which the chapter cannot be loaded.
+    """Leave out the statement or the form of a check that keeps the chapter from loading.
 
     Return False if the error does not say which it is. ``files`` are the chapter's files.
     """
@@ -323,7 +323,7 @@ def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] |
 
 
 def _split_import(chapter: NewChapter, source: str, line: int) -> bool:
-    """Let the import in a line of a given cell have a cell of its own. Return False if there is none."""
+    """Move the import in a line of a given cell to a cell of its own. Return False if there is none."""
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell) and code_of(piece) == source and (tree := parsed_cell(source)) is not None:
             imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and s.lineno == line]

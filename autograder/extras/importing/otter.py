@@ -123,7 +123,7 @@ def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, 
 
 def _simple(text: str) -> Mapping[str, Json]:
     """Return a test's settings. Settings that cannot be read are ignored, because a message may contain anything."""
-    import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
+    import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
         return {}
@@ -370,7 +370,7 @@ class _OtterReader:
 
     def _of_block(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if self.block == "PROMPT":
             question.prompt.append((where, cell))
         elif self.block == "SOLUTION":
@@ -382,7 +382,7 @@ class _OtterReader:
 
     def _of_old(self, where: str, cell: Mapping[str, Json], source: str) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if cell.get("cell_type") == "code" and _OLD_TEST.match(source.lstrip()):
             self._test(where, cell)
         elif not question.solution and not question.tests:
@@ -393,7 +393,7 @@ class _OtterReader:
 
     def _test(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if cell.get("cell_type") == "code":
             test, points = test_of(where, question.name, cell)
             question.tests.append((test, points))
@@ -456,7 +456,7 @@ def _only_otter(source: str) -> bool:
 
 
 def _yaml(where: str, text: str) -> Mapping[str, Json]:
-    import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
+    import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
         raise ImportRefusedError(

@@ -1,4 +1,4 @@
-"""Put the notebooks of a download into ``submitted/``, each with the right student, and remember what each file was called."""
+"""Put the notebooks of a download into ``submitted/``, each with the right student, and record the name of each file."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def _whose(
 
 
 def _new_person(one: Handin, row: _Row | None, system: System) -> Person:
-    """Return an unknown student as a new one. Their id is the one that the system's file has, or made from what the download says."""
+    """Return an unknown student as a new one. Their id comes from the system's file, or is made from the names in the download."""
     texts = row.texts if row else {}
     email = texts.get("Email address", "")
     given = [texts.get(head, "") for head in ("Username", "SIS Login ID", "SIS User ID", "ID number")]
@@ -358,7 +358,7 @@ def _collected(
             return replace(
                 result, status="kept", reason="A later attempt was collected before. --force replaces it with this one."
             )
-    # A time that somebody has corrected since is not changed.
+    # A time that was corrected by hand is not changed.
     stamped = time != before.get("timestamp", "") and now == before.get("timestamp", "")
     if not same:
         write_atomically(target, choice.data)

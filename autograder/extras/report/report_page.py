@@ -253,7 +253,7 @@ def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, s
     weak: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     for report in reports:
-        # A chapter without submissions has not been due yet.
+        # A chapter without submissions is not due yet.
         if report.marks.handed_in:
             for need in report.help:
                 weak.setdefault(need.student, []).append(report.marks.chapter)
