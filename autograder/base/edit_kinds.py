@@ -30,7 +30,7 @@ class EditKind(NamedTuple):
 KINDS = {
     "axis": EditKind("the axis along which it works", "another axis", ("axis", "axes", "along")),
     "keepdims": EditKind("whether the axis is kept or dropped", "the axis handled differently", ("keepdims", "keeps the axis")),
-    "transpose": EditKind("which axes are swapped, and whether", "the axes in another order", ("transpos", "swap", ".T", "moveaxis")),
+    "transpose": EditKind("whether axes are swapped, and which", "the axes in another order", ("transpos", "swap", ".T", "moveaxis")),
     "operator": EditKind("the operator", "another operator", ("operator", "sign", "minus")),
     "comparison": EditKind("the comparison", "another comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", "the same parts in another order", ("order", "other way round")),
@@ -41,7 +41,7 @@ KINDS = {
     "range": EditKind("where the count starts and ends", "another start or end of the count", ("range", "loop")),
     "extra": EditKind("an extra step", "one step fewer"),
     "missing": EditKind("a step that is missing", "one step more"),
-    "lines": EditKind("whether the line is needed, and whether it is in the right place", "without that line, or with it elsewhere"),
+    "lines": EditKind("whether the line is needed, and whether it is in the right place", "without that line, or with the line elsewhere"),
     "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
     "function": EditKind("which function is called", "another function"),
     "shift": EditKind("what is subtracted before exp", "something else subtracted before exp", ("maximum", "overflow", "largest")),

@@ -156,7 +156,9 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     require_version(url)
     known = read_class_list(url)
     if known is None:
-        raise GradebookError("There is no gradebook yet, so there are no marks. `autograder grade CHAPTER` creates it.")
+        raise GradebookError(
+            "There is no gradebook yet, so there are no marks. `autograder grade CHAPTER` creates one."
+        )
     if not known.people:
         raise CourseError("The gradebook has no students yet, so there is nothing to export.")
     unknown = [student for student in students if student not in known.people]

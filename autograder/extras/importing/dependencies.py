@@ -39,7 +39,7 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], not
             size = candidate.stat().st_size
             if total + size > _LARGEST:
                 notes.append(
-                    f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take {_LARGEST >> 20} MiB together."
+                    f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take at most {_LARGEST >> 20} MiB together."
                 )
                 continue
             total += size

@@ -131,5 +131,7 @@ def _given_out(course: Course, found: Sequence[ChapterMarks]) -> list[ChapterMar
 
     out, other = given_out(course, found)
     if other:
-        echo_status(f"Left out, because they are not released and have no submissions: {', '.join(other)}.")
+        echo_status(
+            f"These chapters are left out, because they are not released and have no submissions: {', '.join(other)}."
+        )
     return out

@@ -273,7 +273,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
 def test_the_commands_write_the_same_file(course, tmp_path):
     """`autograder export` and `nbgrader export` with our exporter, as people run them."""
     done = python("-m", "autograder", "export", "--all", "--to", "canvas", cwd=course.root, status=0)
-    assert done.stderr.splitlines()[-1] == "Marks of ch1_units for canvas are in grades-canvas.csv."
+    assert done.stderr.splitlines()[-1] == "The marks of ch1_units for canvas are in grades-canvas.csv."
     ours = (course.root / "grades-canvas.csv").read_bytes()
     exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)
