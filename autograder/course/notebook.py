@@ -406,7 +406,7 @@ def _require_size(cells: list[Json], name: str) -> None:
         if attempt.has_long_run_of_marks(source):
             raise NotebookError(
                 f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
-                "language needs so many. Delete them, save the notebook and submit it again."
+                "language needs that many. Delete them, save the notebook and submit it again."
             )
     if sum(map(encoded_size, code.values())) > MAX_CODE:
         raise NotebookError(

@@ -501,7 +501,7 @@ class GradebookWriter:
             self._thread = None
         self._check()
         if self._unentered:
-            sys.stderr.write("Graded without a sandbox: these marks are not entered in the gradebook.\n")
+            sys.stderr.write("Marks from grading without a sandbox are not entered in the gradebook.\n")
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []

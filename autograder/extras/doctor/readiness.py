@@ -132,7 +132,9 @@ def _gradebook(course: Course) -> Probe:
     except (GradebookError, CourseError) as error:
         return Probe("gradebook", holds=False, detail="it cannot be used", remedy=str(error))
     if known is None:
-        return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db creates it")
+        return Probe(
+            "gradebook", holds=True, detail="there is none yet: `release`, `grade` or `nbgrader db` creates one"
+        )
     return Probe("gradebook", holds=True, detail="it matches the installed version of nbgrader")
 
 

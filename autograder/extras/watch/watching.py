@@ -183,7 +183,7 @@ class Watch:
             self._focus("")
             self._check()
         else:
-            self._show("", "You have solved every exercise of this chapter, and it is the last chapter here.")
+            self._show("", "You have solved every exercise of this chapter. It is the last chapter here.")
 
     def _ask(self) -> None:
         if released_copy(self.notebook) is None:
