@@ -46,12 +46,12 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     with commands.friendly_errors():
         course = new_course(folder, title=title, course_id=course_id)
         [chapter] = course.chapters
-        click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. Next:")
+        click.echo(f"Created the course {course.title!r} in {folder}, with one exercise in {chapter}. Next:")
         if course.root != Path.cwd():
             click.echo(f"  cd {shlex.quote(str(folder))}")
         click.echo(f"  autograder release {chapter}")
         click.echo("  autograder new-exercise NAME --chapter CHAPTER")
-        click.echo("Its README.md explains the folders.")
+        click.echo("The course's README.md explains the folders.")
 
 
 @click.command()

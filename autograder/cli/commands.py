@@ -52,12 +52,12 @@ students_option = click.option(
 def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
     """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
     if everything and chapters:
-        raise CourseError("Name chapters or use --all, not both.")
+        raise CourseError("Give chapter names or use --all, not both.")
     if everything:
         return course.finished_chapters()
     if not chapters:
         finished = ", ".join(course.finished_chapters())
-        raise CourseError(f"Which chapter? Name one or use --all. Finished chapters: {finished}.")
+        raise CourseError(f"Which chapter? Give its name or use --all. Finished chapters: {finished}.")
     named = list(dict.fromkeys(chapters))
     return [c if c in course.chapters and not complete else course.require_chapter(c) for c in named]
 

@@ -25,7 +25,7 @@ _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
 # The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
-    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's."),
+    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's name."),
     "CourseDirectory.db_url": ("sqlite:///gradebook.db", "The address of the gradebook. Default: gradebook.db in the course folder."),
     "CourseDirectory.submitted_directory": ("submitted", "The folder of submissions."),
     "CourseDirectory.autograded_directory": ("autograded", "The folder of the graded notebooks."),
@@ -35,7 +35,7 @@ _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
         "The plugin that computes the penalty for a late submission.",
     ),
     "LateSubmissionPlugin.penalty_method": ("none", "The plugin's built-in rule: no penalty, or zero points for a late submission."),
-    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's."),
+    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's own folder."),
 }  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def export(
         for remark in done.remarks:
             echo_status(remark)
         if str(target) != "-":
-            echo_status(f"Marks of {', '.join(asked)} for {to} are in {target}.")
+            echo_status(f"The marks of {', '.join(asked)} for {to} are in {target}.")
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:

@@ -32,7 +32,7 @@ _MAX_SHOWN = 5  # problems of a file in one message
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """More time for one student in one chapter. No time takes an extension back."""
+    """More time for one student in one chapter. A duration of 0 takes an extension back."""
 
     chapter: str
     student: str
@@ -70,7 +70,7 @@ def extend(
             click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         for one, entry in zip(extensions, found, strict=True):
             what = f"{duration(one.time)} more" if one.time else "no extension"
-            later = "" if entry["submitted"] else " It counts when a submission is graded."
+            later = "" if entry["submitted"] else " The extension counts when a submission is graded."
             echo_status(f"{sanitize(one.student)} has {what} for {one.chapter}.{later}")
 
 

@@ -64,7 +64,7 @@ def collect(
         course = load_course(course_folder)
         course.require_chapter(chapter)
         if url and system != "canvas":
-            raise CourseError("--url is for --from canvas.")
+            raise CourseError("--url works only with --from canvas.")
         times = submission_times(url, chapter, column or chapter) if url else {}
         done = run(course, chapter, download, system, roster=roster, times=times, add=add, force=force)
         if as_json:

@@ -66,7 +66,7 @@ def export_student(
         data = find_data(course, student)
         path = output or Path(f"{student}.zip")
         if path.exists() and not dry_run:
-            raise CourseError(f"{path} exists already. Move it away, or name another file with --output.")
+            raise CourseError(f"{path} already exists. Move it away, or choose another file with --output.")
         if as_json:
             click.echo(json.dumps({**data.to_json(), "written": not dry_run}, ensure_ascii=False, indent=2))
         else:
