@@ -38,7 +38,7 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
-@click.option("--only", metavar="EXERCISE", multiple=True, help="Regrade only this exercise. Can be repeated.")
+@click.option("--only", metavar="EXERCISE", multiple=True, help="Grade only this exercise again. Can be repeated.")
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -107,7 +107,7 @@ def check(
     workers: int | None,
     scheduler: str | None,
 ) -> None:
-    """Grade individual notebooks. Runs all checks inside a course folder, and only the visible ones elsewhere."""
+    """Grade individual notebooks. In a course folder, run all checks. Elsewhere, run only the visible checks."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import asking_for_unsafe_local
@@ -135,8 +135,8 @@ def check(
 @commands.everything_option
 @commands.students_option
 @click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
-@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback, for the system in --for.")
-@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system that takes the zip file.")
+@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback for the --for system.")
+@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system for the zip file.")
 @commands.json_option
 @commands.course_option
 def feedback(

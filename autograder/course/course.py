@@ -111,8 +111,8 @@ class Course(Configurable):
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),
-        help="How many of each an exercise must have before its chapter can be released: `misconceptions`, `alternatives`, `hints`. Omitted ones are not "
-        "required, and alternatives are required only for functions. `autograder audit --suggest` suggests misconceptions.",
+        help="The parts that each exercise must have before its chapter can be released, as numbers of `misconceptions`, `alternatives` and "
+        "`hints`. Omitted parts are not required, and alternatives are required only for functions. `autograder audit --suggest` suggests misconceptions.",
     ).tag(config=True)
     locate_seconds = Float(
         2.0,

@@ -113,7 +113,7 @@ def _places(path: Path) -> dict[str, str]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with an object for each setting.")
 @course_option
 def config(*, as_json: bool, course_folder: Path | None) -> None:
-    """Print every setting: its value, its meaning, and where it was set."""
+    """Print every setting with its value, its meaning, and the place where it is set."""
     with report_errors():
         found = settings_of(load_course(course_folder))
         if as_json:

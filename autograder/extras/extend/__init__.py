@@ -55,7 +55,7 @@ def extend(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Give a student more time for a chapter, such as 48h or 2d. The last extension counts, and 0h takes it back."""
+    """Give a student more time for a chapter, such as 48h or 2d. The last extension counts, and 0h removes it."""
     with report_errors():
         course = load_course(course_folder)
         if file is not None and chapter is None:

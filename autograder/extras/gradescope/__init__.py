@@ -31,7 +31,7 @@ __all__ = ["gradescope"]
 def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
-    """Create the zip that Gradescope needs to grade a chapter. It contains the checks and the secret: share it with nobody."""
+    """Create the zip file with which Gradescope grades a chapter. It contains the checks and the secret, so give it to nobody else."""
     from autograder.extras.gradescope.bundle import bundle
 
     with report_errors():

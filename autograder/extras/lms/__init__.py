@@ -28,7 +28,7 @@ __all__ = ["collect"]
     "system",
     type=click.Choice(["canvas", "moodle", "folder"]),
     required=True,
-    help="Where the files come from.",
+    help="The system that the files come from.",
 )
 @click.option(
     "--roster",
@@ -55,7 +55,7 @@ def collect(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. Running it again changes nothing."""
+    """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. A second run changes nothing."""
     from autograder.extras.export.canvas_api import submission_times
     from autograder.extras.lms.collecting import collect as run
     from autograder.extras.lms.collecting import report

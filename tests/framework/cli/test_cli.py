@@ -79,7 +79,7 @@ def test_help_names_every_verb(tmp_path):
     told = run("--help", cwd=tmp_path, check=0).stdout
     verbs = re.findall(r"^  ([\w-]+)  ", told, re.MULTILINE)
     assert verbs == app.list_commands()
-    assert verbs[:3] == ["start", "watch", "check"] == student.app.list_commands()
+    assert verbs[:3] == ["start", "watch", "check"] == student.app.list_commands()[:3]
     assert re.findall(r"^(To .*):", told, re.MULTILINE)[:2] == ["To learn", "To teach"]
 
 
