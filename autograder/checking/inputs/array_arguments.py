@@ -585,7 +585,7 @@ class AxisArgument(Argument):
 
             def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:
                 category.configure(request, rng)
-                request.batch = request.batch or (2, 3)  # an array of one axis has none in the middle
+                request.batch = request.batch or (2, 3)  # an array with one axis has no axis in the middle
 
             yield replace(category, configure=configure)
 
