@@ -21,6 +21,7 @@ MASKED = (
 EPS = "g = np.zeros_like(x); h = 1e-6\nfor i in np.ndindex(x.shape):\n    e = np.zeros_like(x); e[i] = h; g[i] = {}\nreturn g"
 DOT = "dot_with_every_axis_turned"
 NAMED = [
+    ("ch1", "softmax(x, axis=-1)", "e = np.exp(x); return e / e.sum()", "one_sum_without_a_shift"),
     ("ch2", "attention_scores(Q, K)", "return np.dot(Q, K.T)", DOT),
     ("ch2", "attention_scores(Q, K)", "return np.einsum('bqd,bkd->bqk', Q, K)", "letters_for_exactly_one_batch_axis"),
     ("ch2", "dot_product_attention(Q, K, V)", ATTEND.format("Q @ K.transpose(0, 2, 1)", "w @ V"), "exactly_one_batch_axis"),
@@ -33,7 +34,6 @@ NAMED = [
     ("ch5", "head_contributions(O, W_O)", "d = O.shape[2]; return np.stack([o @ W_O[:, i * d : (i + 1) * d].T for i, o in enumerate(O)])", "columns_of_w_o_turned_into_rows"),
 ]  # fmt: skip
 TWO = [
-    ("ch1", "softmax(x, axis=-1)", "e = np.exp(x); return e / e.sum()"),
     ("ch2", "attention_scores(Q, K)", "return Q @ K.T / np.sqrt(K.shape[-1])"),
     ("ch3", "numerical_gradient(f, x, eps=1e-5)", EPS.format("(f(x + e) - f(x - e)) / h")),
 ]

@@ -164,5 +164,5 @@ def test_what_was_never_graded_or_came_since_is_said(course):
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
     assert made["new"].status == "not graded"
     assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
-    assert made["eli"].reason.startswith("Another notebook was submitted since it was graded")
+    assert made["eli"].reason.startswith("Another notebook was submitted after grading")
     assert made["ada"].status == "kept"

@@ -79,6 +79,8 @@ def with_raised(course):
     path = course.source(CHAPTER)
     document = json.loads(path.read_text())
     docstring = '    """No entry of `x` is below `low`, and each is shifted by 2."""\n    raise NotImplementedError'
+    imports = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
+    imports["source"] = f"from math import factorial as permutations\n{''.join(imports['source'])}"
     document["cells"] += [
         stub_cell("raised", f"def raised(x, low=0.0, kind='plain'):\n{docstring}"),
         check_cell("raised", 2),

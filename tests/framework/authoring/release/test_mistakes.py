@@ -351,9 +351,9 @@ def test_no_draft_goes_out_with_wrong_marks(course):
 @pytest.mark.parametrize(
     ("targets", "told"),
     [
-        ({"hiden": 0.9}, "'hiden' is not one of them"),
-        ({"hidden": 99}, "shares from 0 to 1, and that of 'hidden' is 99"),
-        ({"hidden": "all"}, "that of 'hidden' is 'all'"),
+        ({"hiden": 0.9}, "not 'hiden'"),
+        ({"hidden": 99}, "shares from 0 to 1, but 'hidden' has the value 99"),
+        ({"hidden": "all"}, "'hidden' has the value 'all'"),
     ],
 )
 def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
@@ -387,9 +387,9 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("{'hint': 1}", "'hint' is not one of them"),
-        ("{'hints': -1}", "that of 'hints' is -1"),
-        ("{'hints': 1.5}", "is 1.5"),
+        ("{'hint': 1}", "not 'hint'"),
+        ("{'hints': -1}", "'hints' has the value -1"),
+        ("{'hints': 1.5}", "has the value 1.5"),
     ],
 )
 def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
