@@ -85,7 +85,7 @@ CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call of ``CHANGED_BETWEEN``, whose answer is that to ``other`` if nothing of ``first`` is remembered."""
+    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if nothing of ``first`` is remembered."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 

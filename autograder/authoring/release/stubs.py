@@ -357,9 +357,9 @@ _OPERATIONS = (
 
 
 def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield patterns of the code in which a reference's idea is, and whether it is also searched in the notebook's cells.
+    """Yield patterns of code that shows a reference's idea, and whether to search for them in the notebook's cells, too.
 
-    The code is long enough that nobody writes it by chance. Less is enough if it is the whole solution.
+    The code is long enough that nobody writes it by chance. Shorter code is enough if it is the whole solution.
     """
     node, _ = definition_of(reference) or (None, "")
     for function in (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.FunctionDef)):

@@ -105,7 +105,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
         if tiny <= 1e-4:
-            yield Style("all small", f"only numbers of about a hundredth in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
+            yield Style("all small", f"only numbers near 0.01 in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
                         lambda shape, rng: self._signs(shape, rng) * 10 ** rng.uniform(-3.5, -1.4, size=shape), exclusive=True)
         if tiny <= 1e-5:
             least = np.log10(max(tiny, 1e-12)) + 0.1
@@ -282,7 +282,7 @@ class WeightsArgument(ArrayArgument):
         yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), self.ordinary)
         yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
                     partial(self.ordinary, change=_tiny_and_large))
-        yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
+        yield Style("small", f"numbers near 0.01 or 0.001 in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
         yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1 - 3e-5) & (a > 0.99)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 3e-4)), exclusive=True)
@@ -585,7 +585,7 @@ class AxisArgument(Argument):
 
             def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:
                 category.configure(request, rng)
-                request.batch = request.batch or (2, 3)  # an array of one axis has none in the middle
+                request.batch = request.batch or (2, 3)  # an array with one axis has no axis in the middle
 
             yield replace(category, configure=configure)
 

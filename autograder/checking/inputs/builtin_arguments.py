@@ -315,8 +315,8 @@ _SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[i
     ("the last day of February", "the last day of February in an ordinary year as {}", lambda d: (d.month, d.day) == (2, 28) and not calendar.isleap(d.year), [(2, 28)]),
     ("the last day of a year", "the last day of a year as {}", lambda d: (d.month, d.day) == (12, 31), [(12, 31)]),
     ("the first day of a year", "the first day of a year as {}", lambda d: (d.month, d.day) == (1, 1), [(1, 1)]),
-    ("the last day of a month", "the last day of a month of 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
-    ("a day of one digit", "a day and a month of one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
+    ("the last day of a month", "the last day of a month with 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
+    ("a day of one digit", "a date whose day and month have one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
 )  # fmt: skip
 
 

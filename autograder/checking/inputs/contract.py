@@ -31,9 +31,9 @@ class Contract:
     Attributes:
         arguments: The arguments by name.
         sizes: Limits for the letters of the shapes. A letter without limits is 1 to 330.
-        sharpen: ``sharpen(values, rng)`` makes drawn values such that a mistake shows. It is called before custom
+        sharpen: ``sharpen(values, rng)`` changes drawn values so that mistakes become visible. It is called before custom
             categories change the values.
-        constrain: ``constrain(values, rng)`` returns drawn values that keep to what no single argument can say, or None if
+        constrain: ``constrain(values, rng)`` returns drawn values that meet conditions on several arguments, or None if
             these values cannot be used. It is called last.
         categories: The author's own categories of input.
         exclude: The names of categories that are not allowed, each with the limit that the stub states.
