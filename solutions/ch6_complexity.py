@@ -84,7 +84,7 @@ def linear_attention(
 ) -> np.ndarray:
     """Let every query average all the values, with weights that are made without a softmax.
 
-    What feature_map returns for a query or a key are its features. Query i gives key j a weight
+    The features of a query or a key are what feature_map returns for it. Query i gives key j a weight
     proportional to the dot product of their features, and its weights add up to 1. There is no
     sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: the function
     must use little memory, however many queries and keys there are.
