@@ -149,7 +149,7 @@ def assert_average(actual: Value, test: Average, *, call: str = "", **inputs: Va
 
 def _summary(number: int, noun: str, effects: Sequence[str], test: Draws | Average) -> str:
     return (
-        f"{number} {noun} detect {', '.join(effects)} with probability {test.power:g}, and reject a right answer with "
+        f"{number} {noun} detect {', '.join(effects)} with probability {test.power:g}, and reject a correct answer with "
         f"probability {test.false_alarms:g}"
     )
 

@@ -41,7 +41,7 @@ def text_for(audience: Audience, text: str, where: str = "") -> str:
     chosen = _BOTH.sub(lambda match: (match[2] or "") if alone else match[1], text)
     if left := _LEFT.search(chosen):
         ends = "Text for a class begins with <!-- class --> and ends with <!-- /class --> or <!-- self-learners: … -->."
-        raise CourseError(f"The cell {where} has {left[0][:60]} without its partner. {ends}")
+        raise CourseError(f"The cell {where} has {left[0][:60]} without its counterpart. {ends}")
     if alone:
         chosen = _without_points(_HEADING.sub(r"\1", chosen))
     return (

@@ -94,8 +94,8 @@ class Contract:
         """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
         if list(self.arguments) != list(parameters):
             raise CourseError(
-                f"{where}: its contract is about the arguments {', '.join(self.arguments)}, but the reference takes "
-                f"{', '.join(parameters)}. Give each parameter one line, in this order."
+                f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
+                f"{', '.join(parameters)}. Write one line for each parameter, in this order."
             )
 
 
