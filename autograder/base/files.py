@@ -33,7 +33,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     except BaseException as error:
         new.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # a full disk does not say for which file
+            error.filename = str(path)  # the error for a full disk names no file
         raise
 
 

@@ -45,7 +45,7 @@ __all__ = [
     "submitted_notebook",
 ]
 
-# A page ends with a hash of its content, so that a page changed by somebody else is found.
+# A page ends with a hash of its content, so that a page changed by somebody else can be detected.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
 _LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 
@@ -63,7 +63,7 @@ class FeedbackWriter:
     """Writes what the students of a chapter get back. It is small, so that it can be sent to other processes.
 
     Attributes:
-        marks: the marks of the students for whom the gradebook has more than the checks gave.
+        marks: the marks of the students for whom the gradebook has more than the automatic results.
         dry: whether nothing is written.
     """
 
@@ -201,7 +201,7 @@ def _texts(document: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """The result for one student's page. The status is ``"not graded"`` if there is nothing to make it from."""
+    """The result for one student's page. The status is ``"not graded"`` if there is no graded notebook."""
 
     student: str
     path: Path

@@ -42,7 +42,7 @@ REMOVED = (
     "{student} was removed from the gradebook, so nothing was graded and no mark was entered. Remove the submission too "
     "(`autograder forget {student}`), or enter the student again (`nbgrader db student add {student}`) and grade again."
 )
-_MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
+_MAX_NAMES = 10  # other files that the message about a missing notebook names
 
 
 class Terminated(KeyboardInterrupt):
@@ -159,8 +159,8 @@ def outcomes_of(
 class _Ending:
     """Records whether a signal has asked the run to end.
 
-    The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
-    Python ignores what it raises.
+    The handler raises at once, and records the signal too. If the handler runs inside a destructor or a callback of the garbage
+    collector, Python ignores its exception.
     """
 
     def __init__(self) -> None:

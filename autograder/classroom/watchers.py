@@ -138,7 +138,7 @@ class ReviewWarnings(Watcher):
         self._points: dict[tuple[str, float], str] = {}
         if url is None or not jobs:
             return
-        # This cannot be seen any more once marks are entered.
+        # This cannot be detected any more once marks are entered.
         known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
@@ -227,8 +227,8 @@ class ReviewWarnings(Watcher):
 class Resubmissions(Watcher):
     """Keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
 
-    What the earlier notebook's student got back is put aside before it is overwritten. It is restored if the earlier mark is
-    better.
+    The files that the student got back for the earlier notebook are put aside before they are overwritten. They are restored if the
+    earlier mark is better.
     """
 
     def __init__(
@@ -260,13 +260,13 @@ class Resubmissions(Watcher):
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
-        """Replace the outcomes of which the earlier notebook was better."""
+        """Replace each outcome whose student had a better earlier notebook."""
         outcomes = [self._keep_better(one, batch.kept.get(str(one.job.student))) for one in batch.outcomes]
         self._superseded |= {one.job: one.verdict for one in outcomes if one.was_superseded}
         return replace(batch, outcomes=outcomes)
 
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
-        """Put in the earlier verdicts that count."""
+        """Insert the earlier verdicts that count."""
         return {**verdicts, **self._superseded}
 
     def _keep_better(self, outcome: Outcome, marks: tuple[float, float] | None) -> Outcome:

@@ -1,1 +1,1 @@
-"""Find the faulty line, and prove it."""
+"""Find the faulty line of a student's code, and validate the result."""

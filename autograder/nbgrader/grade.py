@@ -126,7 +126,7 @@ def _course(step: Any) -> Course:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """Release feedback to the exchange. Students whom it cannot serve are listed, and do not hold back the others."""
+    """Release feedback to the exchange. Students whose feedback cannot be released are listed, and the others still get theirs."""
 
     def copy_files(self) -> None:
         """Release the pages of the students who used ``nbgrader submit``. Only these have a secret with which they fetch a page."""

@@ -127,7 +127,7 @@ class MeasuredExercise:
         # For a mutant, only the names of the failing checks are needed.
         self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
-        # Known solutions get as long as a student's, so that a busy machine fails none of them. Only a mutant may not end.
+        # Known solutions get as much time as a student's, so that none fails on a busy machine. Only a mutant may never end.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}

@@ -81,7 +81,7 @@ def gradebook_url(course: Course) -> str:
 
 
 def load_nbgrader() -> None:
-    """Import what entering marks needs. This takes seconds."""
+    """Import the modules that are needed to enter marks. This takes seconds."""
     # More than a second of that goes into a grammar for addresses. No notebook has addresses, and jsonschema works without it.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
@@ -121,8 +121,8 @@ def write_entries(
 ) -> int:
     """Write the marks of ``outcomes`` to the gradebook, and return how many submissions changed in it.
 
-    Manual scores, extra credit and manual comments stay as they are. So does a submission that already has these scores. Several
-    processes may write at once: if another one interferes, the whole transaction is repeated.
+    Manual scores, extra credit and manual comments stay as they are. A submission that already has these scores does not change
+    either. Several processes may write at once: if another one interferes, the whole transaction is repeated.
 
     If the mark of an outcome that ``may_be_superseded`` would drop, nothing is written for its student. Instead ``kept`` gets the
     new and the earlier mark. ``db_url`` is the configured address by default.
@@ -411,7 +411,7 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
 def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
     """Give students more time, and compute their late penalties again. Return how many have a submission in the gradebook.
 
-    The extensions of the others count as soon as their submissions are entered: see ``read_extensions``.
+    The extensions of the other students count as soon as their submissions are entered: see ``read_extensions``.
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
@@ -478,7 +478,7 @@ class GradebookWriter:
         self._error: BaseException | None = None
 
     def begin(self, *, wait: bool) -> None:
-        """Start the thread, which loads nbgrader for seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Start the thread, which needs seconds to load nbgrader. With ``wait``, return once the gradebook is known to be usable."""
         if self._url is not None:
             self._start()
             if wait:

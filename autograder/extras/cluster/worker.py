@@ -83,7 +83,7 @@ class Refused:
 
 @functools.cache
 def version_fingerprint() -> dict[str, str]:
-    """Return the versions that must be equal on two machines for equal verdicts: of everything that draws inputs or judges."""
+    """Return the versions of everything that draws inputs or judges. Machines with equal versions give equal verdicts."""
     framework = Path(autograder.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(path for path in framework.rglob("*") if path.suffix in {".py", ".j2"}):
