@@ -1,4 +1,4 @@
-"""Run the demonstration: a class of simulated students, from release to feedback, in a folder of its own."""
+"""Run the demonstration: a class of simulated students, from release to feedback, in a new folder."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ class ClassReport:
 
 
 def class_table(report: ClassReport) -> str:
-    """Format one row per student: their kind of work, and their points in each chapter."""
+    """Format one row per student: the type of their work, and their points in each chapter."""
     heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
@@ -257,7 +257,7 @@ def next_steps(report: ClassReport) -> str:
     """List commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
-    # Paths that can be typed there, with or without an active virtual environment.
+    # Paths that can be typed in a terminal there, with or without an active virtual environment.
     tools = Path(os.path.relpath(Path(sys.executable).parent, root))
     shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
     chapter, student = shown[0]

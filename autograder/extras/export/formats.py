@@ -48,7 +48,8 @@ def canvas(found: ClassMarks) -> Table:
 def moodle(found: ClassMarks) -> Table:
     """Return a table for Moodle's grade import ("Grades › Import"), which finds students by ID number or address.
 
-    Raises ``CourseError`` for one chapter. Its worksheet has to come from Moodle, which numbers the participants of each assignment anew.
+    Raises ``CourseError`` for one chapter. Its worksheet has to come from Moodle, which gives the participants new numbers in each
+    assignment.
     """
     if len(found.chapters) == 1:
         raise CourseError(

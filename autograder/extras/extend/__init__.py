@@ -32,7 +32,7 @@ _MAX_SHOWN = 5  # problems of a file in one message
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """More time for one student in one chapter. No time takes an extension back."""
+    """More time for one student in one chapter. A time of 0 takes an extension back."""
 
     chapter: str
     student: str

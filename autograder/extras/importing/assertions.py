@@ -48,7 +48,7 @@ class StudentNameRewriter(ast.NodeTransformer):
         return node
 
     def asks(self, node: ast.AST) -> bool:
-        """Return whether ``node`` contains anything of the student's."""
+        """Return whether ``node`` uses a function or variable of the student's."""
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         return bool(names & (self.functions | self.variables | self.answers))
 
@@ -72,7 +72,7 @@ class StudentNameRewriter(ast.NodeTransformer):
 
 
 def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[str] | None:
-    """Return the lines that say the same as an assertion. None if no helper says the same."""
+    """Return lines with the same meaning as an assertion. None if no helper has the same meaning."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
     tried = without_raises(node)

@@ -66,7 +66,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
-    """Return the text of a statement. If its function uses imports that only answers make, they go into its body.
+    """Return the text of a statement. If its function uses imports from answers only, these imports go into its body.
 
     Students do not get these imports, so a function that is put into their notebook needs them itself.
     """
@@ -113,7 +113,7 @@ def _look(chapter: NewChapter) -> str:
 
 
 def _without_star(statement: Statement, used: Collection[str]) -> str:
-    """Return the text of an import. A star import names what is used. Empty if nothing is."""
+    """Return the text of an import. A star import becomes an import of the names that are used. Empty if no name is used."""
     node = statement.node
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names = sorted(statement.binds & set(used))
@@ -156,7 +156,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 
 
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
-    """Return how many assertions the hidden tests make in the notebook, and how many the checks that they became make.
+    """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
     A call of a helper counts with its assertions. A test that only has to run counts as one.
     """

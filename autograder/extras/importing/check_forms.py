@@ -82,7 +82,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
             error = _error_of(ast.Module([done], []), where, names)
             if error:
                 failed[place] = error
-                # Only a failed import does not end its cell, so that one missing package does not take the others along.
+                # Only a failed import does not end its cell, so that one missing package does not make other imports fail.
                 stopped = "" if isinstance(node, ast.Import | ast.ImportFrom) else f"not run after {error}"
                 missing += [m for m in [re.search(r"No module named '(\w+)", error)] if m]
             elif before:
@@ -170,7 +170,7 @@ def _worth(chapter: NewChapter) -> dict[str, Fraction]:
 
 
 def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
-    """Adapt the rest of the chapter after checks were left out. ``worth`` are the points of the exercises before."""
+    """Adapt the rest of the chapter after checks were left out. ``worth`` contains the earlier points of the exercises."""
     for check in chapter.checks:
         there = {c.method for c in chapter.checks_of(check.exercise)}
         check.after = tuple(method for method in check.after if method in there)
@@ -228,7 +228,7 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
 
 
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
-    """Leave out the statement or the form of a check because of which the chapter cannot be loaded.
+    """Leave out the statement, or the form of a check, that prevents the chapter from being loaded.
 
     Return False if the error does not say which it is. ``files`` are the chapter's files.
     """
@@ -323,7 +323,7 @@ def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] |
 
 
 def _split_import(chapter: NewChapter, source: str, line: int) -> bool:
-    """Let the import in a line of a given cell have a cell of its own. Return False if there is none."""
+    """Move the import in a line of a given cell to a cell of its own. Return False if there is no import."""
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell) and code_of(piece) == source and (tree := parsed_cell(source)) is not None:
             imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and s.lineno == line]
