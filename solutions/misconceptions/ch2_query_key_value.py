@@ -207,9 +207,9 @@ def mean_of_the_products(Q, K):
 
 @wrong
 def never_transposes(Q, K):
-    """You multiplied Q with K as they are. That combines rows of Q with columns of K. It runs without an error only if
-    there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last. What has to
-    happen to one of them first?"""
+    """You multiplied Q by K without a transpose. That combines rows of Q with columns of K. It runs without an error
+    only if there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last. What has
+    to happen to one of them first?"""
     return Q @ K
 
 
@@ -426,8 +426,8 @@ def no_max_shift(Q, K, V):
 
 @wrong
 def one_maximum_for_all_queries(Q, K, V):
-    """You subtracted one maximum for all the queries. It keeps the largest scores safe, but a query whose scores are
-    all far below it gives 0/0. Each row of scores needs its own maximum."""
+    """You subtracted one maximum for all the queries. This keeps exp of the largest scores finite, but a query whose
+    scores are all far below the maximum gives 0/0. Each row of scores needs its own maximum."""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.max())
     weights = e / e.sum(axis=-1, keepdims=True)

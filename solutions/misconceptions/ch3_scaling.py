@@ -77,8 +77,8 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys meet the same query. The variance then depends on that query's norm, so your answer jumps if
-    another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
+    """All your keys are paired with the same query. The variance then depends on that query's norm, so your answer
+    jumps if another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -538,14 +538,14 @@ wrong = misconceptions_of("attention_entropy")
 @wrong
 def in_bits(weights):
     """Your answer is the entropy in bits, because your logarithm has base 2. Use nats, with the natural logarithm: two
-    equal weights, for example, have 1 bit, or 0.6931 nats."""
+    equal weights, for example, have an entropy of 1 bit, or 0.6931 nats."""
     return -_terms(weights).sum(axis=-1) / np.log(2)
 
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have
-    0.6931, not 0.3010."""
+    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have an
+    entropy of 0.6931, not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
@@ -865,8 +865,8 @@ def two_forgotten(f, x, eps=1e-5):
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. A slope of 3 would
-    come out near 1.5. To get a distance of 2 * eps, which other point do you need?"""
+    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. For a slope of 3, you
+    would get a number near 1.5. To get a distance of 2 * eps, which other point do you need?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)

@@ -191,7 +191,7 @@ def needs_to_be_told_n_k(n_q, n_k=None):
 @wrong
 def with_a_batch_axis(n_q, n_k=None):
     """Your triangle is right, but it has an extra axis in front. A mask of shape (n_q, n_k) already fits any batch,
-    because NumPy lines axes up from the right. Without a batch, the extra axis does not fit."""
+    because NumPy lines axes up from the right. Without a batch, the extra axis does not fit the scores."""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q, dtype=bool)[None]
 
@@ -501,9 +501,9 @@ def exp_without_a_shift(scores, mask):
 
 @wrong
 def one_maximum_for_all_rows(scores, mask):
-    """You took one maximum for the whole array. It keeps the row with the largest scores safe, but in a row far below
-    it, every exp becomes 0 and its weights are lost. Each row needs its own maximum: which argument of `max` keeps the
-    axis?"""
+    """You took one maximum for the whole array. This keeps exp of the largest scores finite, but in a row far below the
+    maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which argument of `max` keeps
+    the axis?"""
     e = np.where(mask, np.exp(scores - scores.max()), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -1235,8 +1235,8 @@ def leaves_the_changes_behind(attend, X):
 
 @wrong
 def returns_the_gap(attend, X):
-    """You return how much the earlier rows change, a number. Return True or False instead: is that number (apart from
-    rounding) zero?"""
+    """You return how much the earlier rows change, a number. Return True or False instead: is that number zero, except
+    for rounding?"""
     Y = attend(X)
     gap = 0.0
     for t in range(1, len(X)):

@@ -39,8 +39,8 @@ def positions_before_heads(X, h):
 
 @wrong
 def heads_of_width_h(X, h):
-    """You made each head h columns wide. It is the other way round: there are h heads, and the width of each is the
-    number of columns divided by h."""
+    """You made each head h columns wide. But h is the number of heads, and the width of each is the number of columns
+    divided by h."""
     *batch, n, width = X.shape
     return np.swapaxes(X.reshape(*batch, n, width // h, h), -2, -3)
 
@@ -466,7 +466,7 @@ def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @wrong
 def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You apply the mask after the softmax, so the remaining weights of a row add up to less than 1. Chapter 4 shows
-    what leaks out that way. Mask the scores instead."""
+    which information leaks that way. Mask the scores instead."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     if mask is not None:
@@ -600,8 +600,8 @@ def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask
 
 @wrong
 def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You take exp of the scores as they are. From 710 on the result is inf, and inf / inf is nan. Subtract the largest
-    score of each row first, which changes no weight. The given `softmax` does this."""
+    """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
+    largest score of each row first, which changes no weight. The given `softmax` does this."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     e = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     e = e if mask is None else e * mask
@@ -1086,8 +1086,8 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def no_labels(weights, query_tokens, key_tokens, ax=None):
-    """The heatmap is there, but its rows and columns have no tokens, only numbers at best. Without the tokens, nobody
-    can tell who looks at whom."""
+    """The heatmap is there, but its rows and columns are not labeled with tokens. Without the tokens, nobody can tell
+    who looks at whom."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)

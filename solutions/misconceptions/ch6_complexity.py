@@ -346,8 +346,8 @@ def no_normaliser(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_queries_only(Q, K, V, feature_map):
-    """You turn the queries into features, but use the keys as they are. Both sides of the dot product should be
-    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
+    """You turn the queries into features, but not the keys. Both sides of the dot product should be features. Otherwise
+    weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(Q)
     mixed = features @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (features * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -355,8 +355,8 @@ def features_of_the_queries_only(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_keys_only(Q, K, V, feature_map):
-    """You turn the keys into features, but use the queries as they are. Both sides of the dot product should be
-    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
+    """You turn the keys into features, but not the queries. Both sides of the dot product should be features. Otherwise
+    weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(K)
     mixed = Q @ (np.swapaxes(features, -1, -2) @ V)
     return mixed / (Q * features.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -534,9 +534,9 @@ def the_whole_table_at_once(Q, K, V, block_size):
 
 @wrong
 def never_rescaled(Q, K, V, block_size):
-    """When a later block brings a larger score, you use the new maximum but leave the sums as they are. They were made
-    with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
-    when the maximum grows from 1 to 3?"""
+    """When a later block brings a larger score, you use the new maximum but do not change the sums. They were made with
+    exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink when
+    the maximum grows from 1 to 3?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -651,7 +651,7 @@ def scaled_by_the_block(Q, K, V, block_size):
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """You take exp of the scores as they are. Without a maximum nothing has to be rescaled, but exp(710) is inf
+    """You take exp of the scores without a shift. Without a maximum nothing has to be rescaled, but exp(710) is inf
     already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
@@ -923,8 +923,8 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """You take exp of the scores as they are. From 710 on the result is inf, and inf / inf is nan. Subtract the largest
-    score first, which changes no weight. The given `softmax` does this."""
+    """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
+    largest score first, which changes no weight. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V

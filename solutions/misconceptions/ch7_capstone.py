@@ -34,9 +34,9 @@ def causal_mask_on_the_memory_too(target, memory, weights, h, memory_lengths):
 
 @wrong
 def causal_mask_in_place_of_padding(target, memory, weights, h, memory_lengths):
-    """Your cross-attention uses the causal mask and does not hide the padding. It should be the other way round. The
-    memory is complete, so every query can read all of it except the padding rows. `memory_lengths` tells you which rows
-    these are."""
+    """Your cross-attention uses the causal mask and does not hide the padding. It should do the opposite. The memory is
+    complete, so every query can read all of it except the padding rows. `memory_lengths` tells you which rows these
+    are."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = np.tri(target.shape[1], memory.shape[1], dtype=bool)
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -289,7 +289,7 @@ def cannot_see_itself(target, memory, weights, h, memory_lengths):
 
 @wrong
 def only_the_future(target, memory, weights, h, memory_lengths):
-    """Your causal mask is upside down: each position sees itself and the later positions, but nothing before it. True
+    """Your causal mask is reversed: each position sees itself and the later positions, but nothing before it. True
     means "may attend", so the first row of the mask should have a single True."""
     after = causal_mask(target.shape[1]).T
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=after)
@@ -330,7 +330,7 @@ def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
 
 @wrong
 def exps_with_no_shift(target, memory, weights, h, memory_lengths):
-    """Your attention takes exp of the scores as they are. From 710 on that is inf, and far below zero it is 0 for a
+    """Your attention takes exp of the scores without a shift. From 710 on, exp is inf, and far below zero it is 0 for a
     whole row. Either way, the weights become nan. Subtract the largest score of each row first, which changes no
     weight."""
 
@@ -511,8 +511,8 @@ def sharpness_in_the_values(n, d_model):
 
 @wrong
 def copies_position_and_token(n, d_model):
-    """Your head copies the whole row of the previous position: its token, but also its position one-hot. The position
-    columns of the output should be zeros. Does W_V read too much, or does W_O write too much?"""
+    """Your head copies the whole row of the previous position: the token one-hot, but also the position one-hot. The
+    position columns of the output should be zeros. Does W_V read too much, or does W_O write too much?"""
     n_tokens = d_model - n
     whole, position = np.eye(d_model), np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -543,8 +543,8 @@ def writes_into_the_last_columns(n, d_model):
 
 @wrong
 def positions_in_front(n, d_model):
-    """You took the first n columns for the positions and the rest for the tokens. It is the other way round: the token
-    one-hot comes first and is d_model - n columns wide. The position one-hot fills the last n columns."""
+    """You took the first n columns for the positions and the rest for the tokens. But the token one-hot comes first and
+    is d_model - n columns wide. The position one-hot fills the last n columns."""
     position, token = np.eye(d_model)[:, :n], np.eye(d_model)[:, n:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}

@@ -122,7 +122,7 @@ def without_the_bias(X, gain, bias, eps=1e-5):
 @wrong
 def between_zero_and_one(X, gain, bias, eps=1e-5):
     """You scale each row to the range from its smallest to its largest number. A norm uses the mean and the variance,
-    so that one extreme number does not change all the others so much."""
+    so that a single extreme number does not determine all the others."""
     low, high = X.min(axis=-1, keepdims=True), X.max(axis=-1, keepdims=True)
     return (X - low) / (high - low + eps) * gain + bias
 
@@ -219,7 +219,7 @@ def index_for_position(X, positions, base=10000.0):
 
 @wrong
 def positions_from_one(X, positions, base=10000.0):
-    """You turn each row too far, by one extra position. A row at position 0 should stay as it is."""
+    """You turn each row too far, by one extra position. A row at position 0 should not change."""
     return turned(X, angles_of(X, np.asarray(positions) + 1, base))
 
 
@@ -431,8 +431,7 @@ def no_mask_in_the_block(X, weights, h):
 
 @wrong
 def mask_the_wrong_way_round(X, weights, h):
-    """Your mask is the wrong way round: every position looks at itself and at later positions, but at nothing before
-    it."""
+    """Your mask is reversed: every position looks at itself and at later positions, but at nothing before it."""
     return block(X, weights, h, mask=lambda n: causal_mask(n).T)
 
 
@@ -537,7 +536,7 @@ def last_norm_without_gain_and_bias(tokens, model):
 @wrong
 def probabilities_already(tokens, model):
     """You return probabilities: each of your rows adds up to 1. Return the scores before the softmax. `sample_next`
-    does the rest, because it has to divide them by a temperature first."""
+    applies the softmax later, because it has to divide the scores by a temperature first."""
     return softmax(read_out(through(tokens, model), model))
 
 
@@ -899,8 +898,8 @@ def one_cache_for_all_blocks(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_keys_first(tokens, n_new, model, temperature, rng):
-    """You put the newest keys in front of the cache and the newest values after it (or the other way round). So weights
-    and values no longer belong together. Append both at the end."""
+    """You put the newest keys in front of the cache and the newest values after it (or the reverse). So weights and
+    values no longer belong together. Append both at the end."""
 
     def join(caches, i, pair):
         if caches[i] is None:
