@@ -244,8 +244,8 @@ quiz_ch8 = quiz(
             right=100,
             wrong={
                 (106, "q2_other_side"): """
-                Question 2: that key would be three positions after its query. In the first pair, it is three positions
-                before.""",
+                Question 2: that key would be three positions after its query. In the first pair, the key is three
+                positions before its query.""",
                 (94, "q2_sum"): """
                 Question 2: 94 is 103 - 9. The distance of the query and the key stays the same: 12 - 9.""",
                 (9, "q2_stays"): """
@@ -256,7 +256,7 @@ quiz_ch8 = quiz(
             },
         ),
         "q3": choice(
-            "why the distance alone",
+            "why only the distance counts",
             right="c",
             wrong={
                 ("a", "q3_cheaper"): """
@@ -277,7 +277,7 @@ quiz_ch8 = quiz(
                 Question 4: the other heads and the mlps were there too, and may be just as necessary. If you switch
                 those off one by one, the loss may rise as well.""",
                 ("b", "q4_for_this_alone"): """
-                Question 4: you looked at one kind of text. On other texts, the same head may do something else.""",
+                Question 4: only one kind of text was tried. On other texts, the same head may do something else.""",
                 ("c", "q4_nothing"): """
                 Question 4: something was shown: the loss rose, and everything else stayed the same. What can you
                 conclude from that?""",
@@ -315,7 +315,8 @@ quiz_ch8 = quiz(
                 Question 6: 3 is the ratio of the logits. The shares depend on their exps, so on the difference of the
                 logits and not on their ratio.""",
                 (0.37, "q6_upside_down"): """
-                Question 6: you have it upside down. 0.37 is 1 / e, how often token 0 is drawn for every token 1.""",
+                Question 6: this is the inverse of the right ratio. 0.37 is 1 / e, how often token 0 is drawn for every
+                token 1.""",
             },
         ),
     },

@@ -80,7 +80,7 @@ def _is_script_or_plot(call: Call) -> bool:
     return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
 
 
-# Calls a function twice with the same objects, which hold other numbers the second time.
+# Calls a function twice with the same objects, which contain other numbers the second time.
 CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding="utf-8")
 
 
@@ -99,11 +99,11 @@ def pairs_of(
 ) -> list[tuple[Call, Call]]:
     """Return pairs of calls with equal shapes and different numbers, largest inputs first. Empty if there is no call.
 
-    Pairs are preferred whose right answers ``differ``.
+    Pairs whose right answers ``differ`` are preferred.
 
-    They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
-    check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
-    if a right function ``returns`` from one of those.
+    They are taken from the plan and from ``other``, the same plan with other draws. A check's own probe may copy or create the
+    function's arguments. So if all these calls use such probes, their arguments are used in calls without a probe, provided that a
+    right function ``returns`` from such a call.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)

@@ -92,7 +92,7 @@ class Scorer:
     def failed(self, check: CheckSpec, failure: BaseException, conversation: ExerciseSession) -> CheckResult:
         """Return the outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, AssertionError):  # CheckFailed is one
+        if not isinstance(failure, AssertionError):  # CheckFailed is an AssertionError
             failure = self._explain_unusable(failure, conversation)
         reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):

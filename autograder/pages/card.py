@@ -167,7 +167,7 @@ def intro(card: Card) -> str:
 
 
 def rows(card: Card) -> list[Row]:
-    """Return a row for each check. Checks that wait for the same one share a row, and reasons are not repeated."""
+    """Return a row for each check. Checks that wait for the same check share a row, and reasons are not repeated."""
     verdict, first = card.verdict, _first_failure(card.verdict)
     checks = [] if verdict.status == "not_attempted" else _one_for_each_question(verdict.checks)
     is_quiz = len(checks) < len(verdict.checks)
@@ -206,7 +206,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: that it is right, or that it has an answer if it has none."""
+    """Return one check for each question of a quiz: that the answer is right or, without an answer, that there is one."""
     wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
     asked = {check.name + ANSWERED for check in checks}
     return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]

@@ -69,7 +69,7 @@ class CourseMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """Return the first unfinished exercise after ``after`` (a chapter and an exercise), else the first before it, else None.
+        """Return the first unfinished exercise after ``after`` (chapter and exercise), else the first one before it, else None.
 
         Without ``after``, the search starts at the current chapter.
         """

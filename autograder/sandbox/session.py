@@ -117,7 +117,7 @@ class Size(NamedTuple):
         return cls(*map(max, zip(cls(), *sizes, strict=True)))
 
     def allows(self, other: Size) -> bool:
-        """Return whether arguments of size ``other`` are not much larger than these, those of the check itself."""
+        """Return whether arguments of size ``other`` are not much larger than the check's own, which have this size."""
         return (
             other.elements <= max(1 << 14, 16 * self.elements)
             and other.axis <= max(512, 4 * self.axis)
@@ -476,7 +476,7 @@ def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
     first: dict[
         int, int
-    ] = {}  # the place of each array, because one that is given twice is one object in the child too
+    ] = {}  # the place of each array, because an array that is given twice is one object in the child too
     places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
     args = [
         encode(v) if i == place else ["=", place] for i, (v, place) in enumerate(zip(call.args, places, strict=True))

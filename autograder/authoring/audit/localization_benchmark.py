@@ -162,7 +162,7 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Return a 1-tuple of where the mistake was found, or of None. Return None if the code is not wrong or does not run."""
+    """Return a 1-tuple with the location of the mistake, or with None. Return None if the code is not wrong or does not run."""
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),
