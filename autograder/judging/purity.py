@@ -107,9 +107,7 @@ def pairs_of(
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
-    if not any(
-        _is_script_or_plot(call) or returns(_bare(call)) for call in own
-    ):  # none, or all of them end in an error
+    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # none, or all raise
         bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
         own, others = [*bare[0], *own], [*bare[1], *others]
     if not own:  # changes of a probe's own arguments are better than nothing
