@@ -238,8 +238,9 @@ class TestMultiHeadAttention:
     """You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix.
     Put them in the order of the five steps above, and write the shape next to each line.
 
-    `masked_attention` takes any number of axes in front of the last two, and each place along them gets its own
-    attention. After `split_heads` the heads are such an axis, so all of them run in one call, mask included.
+    `masked_attention` takes any number of axes in front of the last two, and computes a separate attention for each
+    place along these axes. After `split_heads` the heads are such an axis, so all of them run in one call, mask
+    included.
 
     Q comes from X_q, K and V from X_kv. Split each of the three into heads right after its projection.
     `masked_attention` returns a pair. Merge the first part and multiply it by W_O from the right, and return the second
@@ -298,7 +299,7 @@ class TestMultiHeadAttention:
 
     @check(points=0.5, after="test_heads_of_several_columns")
     def test_equal_sizes(self, agrees, rng):
-        """all sizes equal, so that no mistake stops with an error"""
+        """all sizes equal, so that swapped axes cause no error"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
             inputs = layer(rng, n, n, d_model, 3, 3, 3, batch).values()
             agrees.multi_head_attention(*inputs, 3)
@@ -506,8 +507,8 @@ class TestPlotAttention:
     """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 at the top, column 0 on the left. Draw the
     weights first, look at the picture, then add the labels.
 
-    A label needs a place and a text. Row i has its middle at height i, and column j at j. So the places are 0, 1, 2, …
-    and do not depend on the words. x runs across, y runs down.
+    A label needs a place and a text. The middle of row i is at height i, and the middle of column j is at j. So the
+    places are 0, 1, 2, … and do not depend on the words. x runs across, y runs down.
 
     `ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. If `ax` is None, `plt.subplots()`
     makes a figure and Axes. At the end, return the Axes.
