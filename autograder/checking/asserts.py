@@ -56,7 +56,7 @@ _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """Pass every assertion made inside to ``observer``."""
+    """Pass every assertion made inside the block to ``observer``."""
     token = _observer.set(observer)
     try:
         yield
@@ -132,8 +132,8 @@ def assert_same_plot(
 ) -> None:
     """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
 
-    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes.
-    Both pictures must contain the texts themselves, or both only whether there are any.
+    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures must
+    contain the texts themselves, or both must only say whether there are texts.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 

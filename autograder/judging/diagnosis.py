@@ -171,8 +171,7 @@ def _entries(answer: Answer | None) -> Entries:
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Return whether two answers are the same.
 
-    They are if their values are equal within tolerance, or their errors are the same, and if they changed the same
-    inputs.
+    They must have changed the same inputs, and have values that are equal within tolerance or the same error.
     """
     if left.serial is not None and left.serial == right.serial:
         return True
@@ -190,7 +189,7 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
 
 
 def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
-    """Return whether two answers are the same, either of them taken as the expected one. The order of columns counts, too."""
+    """Return whether two answers are the same, whichever is taken as the expected answer. The order of columns counts, too."""
     if type(one) is np.ndarray is type(other) and one.dtype == other.dtype:
         return equal(one, other, rules)
     rules = replace(rules, tables=_STRICT)

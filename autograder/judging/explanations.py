@@ -302,7 +302,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _other(message: str, function: str) -> str:
-    """Return the name of the function that got wrong arguments, or "" if it is the graded one."""
+    """Return the name of the function that got wrong arguments, or "" if it is the graded function."""
     callee = message.partition("(")[0].rpartition(".")[2]
     return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
 

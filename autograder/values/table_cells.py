@@ -117,7 +117,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
     if kinds[0] != "other":
         try:
             return bool(found == expected)
-        except TypeError:  # a timestamp of pandas and a missing date of NumPy
+        except TypeError:  # a pandas timestamp and a missing NumPy date
             return False
     if any(is_pandas(item) and not kind_of_table(item) for item in (found, expected)):
         if type(found) is not type(expected):

@@ -265,7 +265,7 @@ def _lost_in_float32(a: np.ndarray) -> bool:
 
 
 def _pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return views of the first and of the second of each two neighboring entries of a contiguous array."""
+    """Return two views of a contiguous array: the first and the second entry of each pair of neighbors."""
     flat = a.reshape(-1)
     return flat[: flat.size - flat.size % 2 : 2], flat[1::2]
 
@@ -616,7 +616,7 @@ class AxisArgument(Argument):
         return axis
 
     def ordinary(self, axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
-        """Return the axis that ``choose`` makes of a random one, counted from the front or from the end."""
+        """Return the axis that ``choose`` returns for a random one, counted from the front or from the end."""
         axis = choose(int(rng.integers(axes)))
         return axis - axes if rng.integers(2) else axis
 

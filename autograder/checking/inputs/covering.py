@@ -152,7 +152,7 @@ def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
 
 
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
-    """Return the first category, and as many others as a call can belong to as well: one of each slot.
+    """Return the first category, and as many others as the same call can belong to: one of each slot.
 
     The slot "sizes" excludes the sizes of single axes, whose slots are called "size n" and so on.
     """
