@@ -103,7 +103,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
             raise CourseError(f"{where} is parametrized with {len(names)} names, and one case has {len(row)} values.")
         cases.append(dict(zip(names, row, strict=True)))
     if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for everybody.")
+        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for every student.")
     return cases
 
 
