@@ -25,7 +25,7 @@ __all__ = [
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
-    """The failure of a check: ``reason`` is the message, ``example`` the case that shows it."""
+    """The failure of a check: ``reason`` is the message, ``example`` a call that shows it."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
         super().__init__(f"{reason}\n{example}" if example else reason)
@@ -38,7 +38,7 @@ class CheckFailed(AssertionError):  # noqa: N818 - students read the name
         return str(self).splitlines() or [type(self).__name__]
 
 
-CheckFailed.__module__ = "autograder"  # so that a traceback ends with "autograder.CheckFailed: softmax …"
+CheckFailed.__module__ = "autograder"  # A traceback should end with "autograder.CheckFailed: softmax …"
 
 
 class CheckStopped(CheckFailed):

@@ -44,7 +44,7 @@ def limits_of(
     if larger is not None:
         if not isinstance(larger, list | tuple) or not larger:
             raise CourseError(
-                f"within(…) has larger={larger!r:.60}: it lists the arguments of a larger call, as in larger=[words * 4]."
+                f"within(…) has larger={larger!r:.60}. It must list the arguments of a larger call, as in larger=[words * 4]."
             )
         if isinstance(growth, bool) or not isinstance(growth, int | float) or not growth > 1:
             raise CourseError(f"within(…) has growth={growth!r}. It must be a number above 1.")

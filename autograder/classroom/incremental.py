@@ -30,9 +30,9 @@ from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# The clock of a file system may be this coarse. A file younger than this may change without a new time.
+# The clock of a file system may be this coarse. A more recent file may change without a change of its time.
 _YOUNG_NS = 1_000_000_000
-MAX_OTHERS = 20  # other notebooks in a submission that are read. A student may hand in thousands
+MAX_OTHERS = 20  # the limit of other notebooks that are read in a submission. A student may submit thousands
 MAX_OTHER = 16 << 20  # bytes of one of them
 
 Signature = list[list[int] | None]
@@ -165,7 +165,7 @@ class RunState:
             self._append([_line(line)])
 
     def note_mark(self, student: str, mark: float | None) -> None:
-        """Record that another command changed the mark of ``student`` in the gradebook and logged the change."""
+        """Record that another command changed the mark of ``student`` in the gradebook, and logged the change."""
         book = read_chapter(self.url, self.chapter, [student]) if self.url else None
         if book is not None and (line := self._lines.get(student)) is not None:
             self._lines[student] = line = {**line, "mark": mark, "row": book.rows.get(student)}

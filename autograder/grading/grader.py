@@ -171,7 +171,7 @@ class NotebookGrader:
         self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
             raise SandboxStartError(
-                f"The sandbox failed to start for {_MAX_WITHOUT_JAIL} notebooks in a row, after several tries each: {error}. "
+                f"The sandbox failed to start for {_MAX_WITHOUT_JAIL} notebooks in a row, after several tries for each: {error}. "
                 "No student's code is run without a sandbox. Graded notebooks are saved. "
                 "Find the problem with `autograder doctor`, then run the same command to continue."
             ) from error

@@ -164,8 +164,8 @@ class Pool(AbstractContextManager["Pool"]):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
                 continue
-            why = f"The process that graded this notebook {how}, twice."
-            yield self._task.ungradable(job, f"{why} This is not the student's fault. Grade it again, or manually.")
+            why = f"The process that graded this notebook {how}, twice. This is not the student's fault."
+            yield self._task.ungradable(job, f"{why} Grade the notebook again, or grade it manually.")
         if self._waiting:
             self._feed(self._start())
 

@@ -127,13 +127,13 @@ class Diagnosis:
         return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
     def _right(self, place: int) -> Answer | None:
-        """Return the right answer to a call. If it is unknown, return the answer of a mistake that does not affect this call."""
+        """Return the right answer to a call, or if it is unknown, the answer of a mistake that does not show in this call."""
         if self.right[place] is not None:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
     def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """Return the mistake that is right without a memory limit and fails with it like the student's code."""
+        """Return the mistake that is right without a memory limit, and with one fails as the student does."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None

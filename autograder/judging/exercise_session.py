@@ -251,8 +251,8 @@ class ExerciseSession:
 
     def _remembered(self, call: Call) -> None:
         raise CheckFailed(
-            f"{call.function} gave a wrong answer when it got the same arrays a second time, with other numbers in them. Does it "
-            "remember results by which array it got?",
+            f"{call.function} returned a wrong result when it got the same arrays a second time, with other numbers in them. Does it "
+            "recognize an array by its `id` instead of its numbers?",
             self.described(call),
             kind="unsteady",
         )

@@ -61,8 +61,8 @@ def cases_of(cls: type, name: str) -> list[Case]:
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
-                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: a check runs for everybody. "
-                "Of pytest's marks only parametrize counts here."
+                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: every check runs for "
+                "every student. The only mark of pytest that works here is parametrize."
             )
         axes.append(_parameters(mark, where))
     wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
@@ -96,7 +96,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
         marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
         if marked and value.marks:
             raise CourseError(
-                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, but every case counts here."
+                f"{where} has a case marked with pytest.mark.{value.marks[0].name}. Grading runs every case, so remove the mark."
             )
         row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
         if len(row) != len(names):

@@ -61,7 +61,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
         instead = f" They have `{near}`: is that the right name?" if near else ""
         return (
             f"Objects of {owner} have no `{step.name}` after these lines: no method has set `self.{step.name}`, and the class has "
-            f"nothing of that name.{instead}"
+            f"nothing with that name.{instead}"
         )
     if error.type == "NotImplementedError" and error.where:
         where = f"{owner}.{error.where}" if error.where.isidentifier() else owner
@@ -219,7 +219,7 @@ class StudentProxy(Outcomes):
                 what, line = ("class", "class") if is_class else ("function", "def")
                 raise CheckFailed(
                     f"There is no {what} called {missing}: its cell is missing or was not run, has another name in its "
-                    f"`{line}` line, or stopped with an error before it got there.{instead}",
+                    f"`{line}` line, or stopped with an error before that line.{instead}",
                     kind="missing",
                 )
             if is_script(call) and (why := explain_failed_step(call, error)):
@@ -227,14 +227,14 @@ class StudentProxy(Outcomes):
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
                     f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to build an "
-                    "array that grows with both sizes at once. Keep only a block of it at a time.",
+                    "array whose size is the product of two sizes of its inputs. Work on one block of it at a time.",
                     self._conversation.described(call),
                     kind="memory",
                 )
             if _raised_by_the_probe(call, error):
                 text = (
-                    f"Using the result of {call.function} ended with {error.type}: "
-                    f"{error.message.rstrip('. ')}, but not in your code. Did it return the right type of result?"
+                    f"Using the result of {call.function} raised {error.type}: "
+                    f"{error.message.rstrip('. ')}. The error is not in your code. Did {call.function} return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(

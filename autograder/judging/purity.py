@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+_ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the input."
 _CONTAINERS: dict[type, str] = {
     list: "`list(x)` or `sorted(x)`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
     dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
@@ -48,7 +48,7 @@ def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
-        return f"Work on a new one, as from {text} and `x[…] = …` change the old one."
+        return f"Work on a new one, for example {text} and `x[…] = …` change the old one."
     return _ARRAYS
 
 
@@ -85,7 +85,7 @@ CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call of ``CHANGED_BETWEEN``. Its answer equals that to ``other`` if nothing of ``first`` is remembered."""
+    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if nothing of ``first`` is remembered."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 

@@ -207,8 +207,8 @@ class Scorer:
             if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):
                 continue
             why = (
-                f"{call.function} keeps something from one call to the next: this call returns the right result if it is the "
-                "first one, and a wrong result after other calls."
+                f"{call.function} keeps data from one call to the next: this call returns the right result if it is the "
+                "first one, but a wrong result after other calls."
             )
             purity = {check.name for check in spec.checks if check.purity}
             return [

@@ -1,1 +1,1 @@
-"""Find the faulty line of a student's code, and validate the result."""
+"""Find the faulty line, and validate it by the checks."""

@@ -139,7 +139,7 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
+    later = f" here, {number(more)} more possible when it is graded" if more > 1e-9 else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"

@@ -182,7 +182,7 @@ def _plan_module_with_landlock(
 ) -> Launch:
     confine = importlib.import_module("autograder.sandbox.guest.confine") if sys.platform == "linux" else None
     if confine is None or confine.landlock_version() == 0:
-        raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system has none.")
+        raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system does not have it.")
     home = str(writable[0])
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     # Python lists the folders from which it imports. The framework's own may contain the course.

@@ -127,7 +127,7 @@ class LocalizationStats:
         return (
             f"{self.mutants_located} of {self.mutants} mutants, {self.misconceptions_located} of {self.misconceptions} "
             f"misconceptions without their names: {self.located:.1%} together (target {LOCATED_TARGET:.0%}), "
-            f"and correctly in {self.true:.1%} of the mutants (target {TRUE_TARGET:.0%})"
+            f"and the right line in {self.true:.1%} of the mutants (target {TRUE_TARGET:.0%})"
         )
 
 

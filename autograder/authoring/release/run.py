@@ -116,7 +116,7 @@ def _require_own_steps(root: Path) -> None:
     if not records_examples(load_config(path)):
         raise ReleaseError(
             f"{path} does not make nbgrader use this framework's release steps (c.GenerateAssignment.preprocessors). "
-            f"Begin it with two lines: {' and '.join(USE)}."
+            f"Begin the file with two lines: {' and '.join(USE)}."
         )
 
 

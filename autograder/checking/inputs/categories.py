@@ -223,8 +223,8 @@ def _batch(count: int, phrase: str) -> InputCategory:
 
 
 _ORDERS = (
-    ("v", "not contiguous", "not contiguous in memory, as a transpose or a slice with a step is"),
-    ("F", "in Fortran's order", "in Fortran's order, as a transpose is"),
+    ("v", "not contiguous", "not contiguous in memory, like a transpose or a slice with a step"),
+    ("F", "in Fortran's order", "in Fortran order, like a transpose"),
     ("R", "with negative strides", "with negative strides, as after [::-1]"),
 )
 

@@ -31,10 +31,10 @@ class Contract:
     Attributes:
         arguments: The arguments by name.
         sizes: Limits for the letters of the shapes. A letter without limits is 1 to 330.
-        sharpen: ``sharpen(values, rng)`` makes drawn values such that a mistake shows. It is called before custom categories change
-            the values.
-        constrain: ``constrain(values, rng)`` returns drawn values that satisfy conditions on several arguments, or None if these
-            cannot be used. It is called last.
+        sharpen: ``sharpen(values, rng)`` changes drawn values so that mistakes become visible. It is called before custom
+            categories change the values.
+        constrain: ``constrain(values, rng)`` returns drawn values that meet conditions on several arguments, or None if
+            these values cannot be used. It is called last.
         categories: The author's own categories of input.
         exclude: The names of categories that are not allowed, each with the limit that the stub states.
         corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a category is
@@ -94,8 +94,8 @@ class Contract:
         """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
         if list(self.arguments) != list(parameters):
             raise CourseError(
-                f"{where}: its contract is about the arguments {', '.join(self.arguments)}, but the reference takes "
-                f"{', '.join(parameters)}. Give each parameter one line, in this order."
+                f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
+                f"{', '.join(parameters)}. Write one line for each parameter, in this order."
             )
 
 

@@ -57,9 +57,9 @@ def cover(contract: Contract, seed: int) -> Covering:
 
 
 def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
-    """Yield, for each argument, an input and the same input with only this argument changed, to notice a cache that ignores it.
+    """Yield, for each argument, an input and the same input with only this argument changed.
 
-    An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
+    They detect a function that recognizes its input by another argument. An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
     # Both may have the same result by chance, or because of a function that is an argument.
     most = 3 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
@@ -77,7 +77,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     for name, argument in contract.arguments.items():
         pairs = 0
         for attempt in range(_TRIES):
-            # Use the previous argument's input again if this argument can be changed in it.
+            # Reuse the input of the previous argument, if this argument can be changed in it.
             drawn, other = (draw(contract, (), (), rng) for _ in range(2))
             first = drawn if attempt or latest is None else latest
             if first is None or other is None or name not in first.values or name in fixed:
@@ -141,7 +141,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without those whose categories are all covered by other inputs. The largest are left out first."""
+    """Return ``inputs`` without those whose categories all belong to other inputs too. The largest of these is left out first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):

@@ -70,8 +70,8 @@ class ClassList:
     """The students of a gradebook, by id.
 
     Attributes:
-        is_entered: whether an instructor entered them: at least one student has a name, an address or no submission.
-        is_known: whether they are a class, not only the students who were graded so far. They were entered or have other chapters.
+        is_entered: whether an instructor entered them. This is assumed if a student has a name or an address, or has no submission.
+        is_known: whether they are a whole class, not only the students who were graded so far. They were entered, or are in another chapter.
     """
 
     people: Mapping[str, Person] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     if "id" not in heads:
         shown = ", ".join(heads[:10]) or "nothing"
         raise CourseError(
-            f"{path} has no column called id. Its first line contains {shown}. It should contain id and any of {', '.join(_COLUMNS[1:])}."
+            f"{path} has no column called id. Its first line contains {shown}. It must contain id, and it may contain {', '.join(_COLUMNS[1:])}."
         )
     if twice := sorted({head for head in heads if heads.count(head) > 1 and head}):
         raise CourseError(f"{path} has the column {twice[0]} twice.")

@@ -34,7 +34,7 @@ def bundle(
     """Write the zip for ``chapter``. It contains the checks, the solutions and the course's secret.
 
     ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
-    confinement grades too. Raises ``CourseError`` if a package of the course is not installed.
+    a sandbox also grades. Raises ``CourseError`` if a package of the course is not installed.
     """
     course.require_chapter(chapter)
     settings = {"chapter": chapter, "hidden_checks": hidden, "unsafe_local": unsafe_local}
@@ -83,8 +83,8 @@ def _pinned(name: str, course: Course) -> str:
         owners = metadata.packages_distributions().get(name)  # an import name, such as sklearn
         if not owners:
             raise CourseError(
-                f"The course lets notebooks import {name!r}, which is not installed here, so its version cannot be given to "
-                f"Gradescope: pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
+                f"The course lets notebooks import {name!r}, which is not installed here. Gradescope needs its version. "
+                f"Install it with pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
             ) from None
         found = metadata.distribution(owners[0])
     # A local build ("1.2+local") is on no package index.

@@ -113,7 +113,7 @@ def _look(chapter: NewChapter) -> str:
 
 
 def _without_star(statement: Statement, used: Collection[str]) -> str:
-    """Return the text of an import. A star import becomes an import of the names that are used. Empty if no name is used."""
+    """Return the text of an import. A star import is replaced by the names that are used. Empty if none are."""
     node = statement.node
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names = sorted(statement.binds & set(used))
@@ -466,7 +466,7 @@ def _cleaned(cell: Mapping[str, Json]) -> dict[str, Json]:
     """Return a cell of the source without outputs and without the metadata of other tools."""
     kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
     metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
-    assert isinstance(metadata, Mapping)  # noqa: S101 - as it was just asked
+    assert isinstance(metadata, Mapping)  # noqa: S101 - as was just checked
     kept: dict[str, Json] = {key: metadata[key] for key in _KEPT if key in metadata}
     marks = metadata.get("nbgrader")
     if isinstance(marks, dict) and marks.get("grade_id"):

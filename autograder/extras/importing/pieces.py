@@ -69,8 +69,8 @@ class AnswerCell:
 class Test:
     """A cell of tests, or the hidden part of one.
 
-    ``question`` is the question that it belongs to, or "" if only the names in the test show the question. ``expected`` is the text
-    that its last expression has to print. With ``after_visible``, the visible part before it has to pass as well.
+    ``question`` is the question that it belongs to, or "" if only the names in the test show it. ``expected`` is the text that its last
+    expression has to print. With ``after_visible``, the visible part before it has to pass as well.
     """
 
     where: str

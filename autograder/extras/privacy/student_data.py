@@ -165,7 +165,7 @@ def find_data(course: Course, student: str) -> StudentData:
 
 
 def _folders(course: Course, student: str) -> list[Path]:
-    """Return the student's folders: those of nbgrader, and what is put aside while a run compares two notebooks."""
+    """Return the student's folders: those of nbgrader, and files that are set aside while a run compares two notebooks."""
     kinds = ("submitted", "autograded", "feedback")
     found = [folder_of(course, kind) / student for kind in kinds]
     found += [course.state("earlier", chapter, student) for chapter in course.chapters]

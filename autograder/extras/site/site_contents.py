@@ -119,13 +119,13 @@ MANIFEST = "autograder-site.json"
 def require_own_site(output: Path) -> None:
     """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
     if output.is_symlink() and not output.exists():
-        raise SiteError(f"{output} is a broken link. Name another folder.")
+        raise SiteError(f"{output} is a broken link. Choose another folder.")
     if output.exists() and not output.is_dir():
-        raise SiteError(f"{output} is a file, but a site is a folder. Name a folder.")
+        raise SiteError(f"{output} is a file, but a site needs a folder. Choose a folder.")
     if output.is_dir() and any(output.iterdir()) and _listed(output) is None:
         raise SiteError(
             f"{output} is not empty, and it does not contain a site from `autograder site`. Nothing was written. "
-            "Name a new folder, or empty this one first."
+            "Choose a new folder, or empty this one first."
         )
 
 

@@ -268,7 +268,7 @@ def parse_examples(data: Json) -> Examples:
     if data["format"] != FORMAT:
         raise ExamplesError(
             f"The examples have format {data['format']!r:.20}, but this autograder reads format {FORMAT}. "
-            "Update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
+            "Update autograder (pip install --upgrade nbautograder). If you have just updated it, restart the kernel."
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}

@@ -197,7 +197,7 @@ def judge(
 def _stuck(stream: TextIO, function: str) -> None:
     """Tell the student that a call cannot be stopped. This runs in another thread while the notebook waits."""
     stream.write(
-        f"{function} is in one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
+        f"{function} is running one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
         "end soon, choose Kernel › Restart Kernel and run the cells from the top. Your notebook's text stays unchanged.\n"
     )
     stream.flush()

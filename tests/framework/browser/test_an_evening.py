@@ -152,9 +152,7 @@ def evening(page, keep):
     expect(checked).to_contain_text("Well done")
     break_and_repair(stub, checked)
     type_and_run(code.filter(has_text="def soft_lookup").first, LOOKUP)
-    type_and_run(code.filter(has_text="guess_temperature =").first, "guess_temperature = 0.5")
-    moving = code.filter(has_text='prediction="guess_temperature"').first
-    type_and_run(moving)
+    moving = predict(code)
     select(checked)
     open_with_keys(
         checked.locator("summary", has_text="way to write it").or_(
@@ -175,6 +173,14 @@ def evening(page, keep):
     expect(stub).to_contain_text("keepdims=True", timeout=WAIT)
     expect(checked).to_contain_text("Well done")
     keep(page, "again")
+
+
+def predict(code):
+    """Type a prediction, and return the cell of the moving picture, which shows only after it."""
+    type_and_run(code.filter(has_text="guess_temperature =").first, "guess_temperature = 0.5")
+    moving = code.filter(has_text='prediction="guess_temperature"').first
+    type_and_run(moving)
+    return moving
 
 
 def break_and_repair(stub, checked):

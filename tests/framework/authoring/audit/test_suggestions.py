@@ -95,7 +95,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     done = CliRunner().invoke(app, ["audit", "--suggest", "--course", str(course.root)])
     assert done.exit_code == 1
     report, _, text = done.stdout.partition("# To paste into ")
-    assert text.startswith(f"{WRONG}; write each message first")
+    assert text.startswith(f"{WRONG}. Write each message first")
     [alive] = re.findall(r"^  alive: raised: (.*)", report, re.MULTILINE)
     text = f"# To paste into {text}"
     with (course.root / WRONG).open("a") as file:
