@@ -30,7 +30,7 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
     rng:       where every random number comes from, a numpy.random.Generator
-    returns:   one number (dividing by n_samples or by n_samples - 1 are both fine)
+    returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
@@ -78,7 +78,7 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
-    """Tell how each weight answers when each score is moved a little: diag(p) - p p^T.
+    """Tell how each weight changes when each score is moved a little: diag(p) - p p^T.
 
     Entry (i, j) is the derivative of weight i with respect to score j.
 

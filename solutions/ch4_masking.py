@@ -21,12 +21,12 @@ __all__ = [
 def causal_mask(n_q: int, n_k: int | None = None) -> np.ndarray:
     """Say which keys each query may see when nobody may look ahead: True = may attend.
 
-    Keys stand at the positions 0 to n_k - 1. The queries are the last n_q of these positions:
-    query i stands at position i + n_k - n_q and may see the key there and every key before it.
+    The keys are at positions 0 to n_k - 1. The queries are at the last n_q of these positions:
+    query i is at position i + n_k - n_q and may see the key there and every key before it.
     So the last query always sees all the keys.
 
     n_q:     the number of queries, at least 1
-    n_k:     the number of keys, at least n_q; when it is left out there are as many as queries
+    n_k:     the number of keys, at least n_q; if it is left out, there are as many keys as queries
     returns: shape (n_q, n_k), boolean (dtype bool, not 0 and 1)
 
     Examples: causal_mask(3) is
@@ -49,8 +49,8 @@ def padding_mask(lengths: np.ndarray, n_k: int) -> np.ndarray:
 
     lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence
     n_k:     the number of keys of every sequence, padding included
-    returns: shape (B, 1, n_k), boolean. The axis of length 1 is where the queries will be:
-             what is padding is padding for every query
+    returns: shape (B, 1, n_k), boolean. The axis of length 1 is for the queries: a key that
+             is padding is padding for every query
 
     Example: padding_mask(np.array([3, 1]), 4) is
     [[[True, True,  True,  False]],
@@ -114,7 +114,7 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
     padding: shape (B, 1, n_k), boolean, True = may attend; the same for every query
     returns: shape (B, n_q, n_k), boolean
 
-    In either mask, True and False may stand anywhere.
+    True and False may be at any place of either mask.
 
     Example: with causal_mask(3) and a single sequence of which only two keys are real,
     [[[True, True, False]]], the answer is
@@ -126,21 +126,21 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
 
 
 def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool:
-    """Find out by trying whether `attend` keeps to what came before.
+    """Find out by trying whether `attend` is causal, that is, never looks ahead.
 
-    Call what `attend` makes of X the output: row i of the output belongs to position i, as row i
-    of X does. `attend` is causal when no row of the output depends on a later row of X: whatever
-    is done to rows i + 1, i + 2, ... of X, output row i stays as it was. It may depend on row i
-    of X itself.
+    The output is attend(X), and row i of the output belongs to position i, as row i of X does.
+    `attend` is causal if no row of the output depends on a later row of X: whatever you change
+    in rows i + 1, i + 2, ... of X, output row i stays the same. It may depend on row i of X
+    itself.
 
     attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
              n rows
-    X:       shape (n, d), random numbers; try it on these
-    returns: True when no later position changes an earlier output row, else False.
+    X:       shape (n, d), random numbers to try `attend` on
+    returns: True if no later position changes an earlier output row, else False.
              Rounding is no change
 
     Examples: for the running sum, np.cumsum(X, axis=0), the answer is True. For
-    X - X.mean(axis=0) it is False, as the mean of all rows has the later ones in it
+    X - X.mean(axis=0) it is False, because the mean of all rows depends on the later ones
 
     You may assume that the same X always gives the same output, that a leak is far above 0.00001, and that
     X has at most 80 rows of numbers between -2 and 2, none of them a row of zeros.

@@ -40,7 +40,7 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
 def layer_flops(n: int, d_model: int) -> int:
     """Count the floating-point operations (FLOPs) of a multi-head self-attention layer.
 
-    Counted are the matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
+    Count these matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
     the mixing of the values, in all heads together; the merged heads times W_O. The four
     matrices have shape (d_model, d_model), and h heads of width d_model / h share the columns.
     One multiply-add is 2 FLOPs. Softmax, scaling and biases are left out.
@@ -59,9 +59,9 @@ def layer_flops(n: int, d_model: int) -> int:
 def sliding_window_mask(n: int, window: int) -> np.ndarray:
     """Say which keys each query may see when it looks back a few steps only: True = may attend.
 
-    Queries and keys stand at the same positions 0 to n - 1. A query sees `window` keys: the one
-    at its own position and the window - 1 right before it, as far as these exist. It sees
-    nothing that comes later.
+    The queries and the keys are at the same positions 0 to n - 1. A query sees `window` keys: the
+    key at its own position and the window - 1 keys right before it, as far as these exist. It
+    sees nothing that comes later.
 
     n:       the number of positions, at least 1
     window:  the number of keys that a query sees at most, at least 1; it may exceed n
@@ -84,10 +84,10 @@ def linear_attention(
 ) -> np.ndarray:
     """Let every query average all the values, with weights that are made without a softmax.
 
-    Call what feature_map makes of a query or a key its features. Query i gives key j a weight
+    The features of a query or a key are what feature_map returns for it. Query i gives key j a weight
     proportional to the dot product of their features, and its weights add up to 1. There is no
     sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: the function
-    must do with little memory however many queries and keys there are.
+    must use little memory, however many queries and keys there are.
 
     Q:           shape (..., n_q, d_k)
     K:           shape (..., n_k, d_k)

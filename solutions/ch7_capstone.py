@@ -18,10 +18,10 @@ def decoder_attention(
     """Let the target read itself, then the memory: the two attentions of a decoder block.
 
     First, causal self-attention: every position of the target attends to the target's positions
-    up to its own. Second, cross-attention: what came out of the first asks, and the memory is
-    asked. Every query may see all the real rows of its memory and no padding. Both are
-    multi-head attention with h heads. Nothing is added to what they return (no residual
-    connections).
+    up to its own. Second, cross-attention: its queries come from the result of the first, and its
+    keys and values from the memory. Every query may see all the real rows of its memory and no
+    padding. Both are multi-head attention with h heads. Nothing is added to what they return (no
+    residual connections).
 
     target:         shape (B, n_q, d_model), what has been written so far
     memory:         shape (B, n_k, d_model), what is being read; n_k need not be n_q
@@ -60,7 +60,7 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     Row i of the head's input X, of shape (n, d_model), says two things. Its first d_model - n
     columns hold the one-hot of its token: a 1 in the token's column, zeros elsewhere. Its last n
     columns hold the one-hot of its position: a 1 in column d_model - n + i. The same token may
-    stand at several positions.
+    be at several positions.
 
     The head is run as multi_head_attention(X, X, W_Q, W_K, W_V, W_O, h=1), without a mask
     and with the mask causal_mask(n). Each time row i of its output, for i = 1 to n - 1, must

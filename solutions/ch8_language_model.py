@@ -48,14 +48,14 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
 
 
 def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.ndarray:
-    """Turn every row by its position: each pair of neighbouring entries by an angle of its own.
+    """Turn every row by its position: each pair of neighboring entries by an angle of its own.
 
     Entries 0 and 1 of a row are a pair, entries 2 and 3 the next, and so on. Pair i of the row at
     position p is turned by the angle p * base ** (-2 * i / d), in radians, from its first entry
     towards its second: a pair (1, 0), turned by a quarter of a circle, becomes (0, 1).
 
     X:         shape (..., n, 2*m), one position in each row; the last axis is the d of the formula
-    positions: shape (n,), the position of each row: whole numbers, in any order, perhaps not from 0 on
+    positions: shape (n,), the position of each row: whole numbers, in any order; they need not start at 0
     base:      the base of the formula
     returns:   shape (..., n, 2*m), a new array
 
@@ -75,15 +75,15 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
 
 
 def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], h: int) -> np.ndarray:
-    """Let every position look at itself and those before it, then think for itself: each time something is added to X.
+    """Let every position look at itself and those before it, then send each row through the mlp by itself.
 
-    First X becomes X + attention(layer_norm(X)), with norm_1. Then that, call it Y, becomes
+    First, Y is X + attention(layer_norm(X)), with norm_1. Then the output is
     Y + mlp(layer_norm(Y)), with norm_2. Both norms have layer_norm's usual eps, 0.00001.
 
     The attention has h heads, is causal and scaled by the width of one head. In every head the
     queries and the keys, not the values, are turned by their positions 0, 1, ..., n - 1
     (rotate_positions, with its usual base). The mlp takes each row x to
-    relu(x W_1 + b_1) W_2 + b_2, where relu makes 0 of whatever is negative.
+    relu(x W_1 + b_1) W_2 + b_2, where relu replaces each negative number with 0.
 
     X:       shape (..., n, d_model), one position in each row
     weights: a dictionary of four dictionaries. weights["norm_1"] and weights["norm_2"] hold
@@ -117,11 +117,11 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
 
 
 def next_token_logits(tokens: Sequence[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
-    """Give a score to every token of the vocabulary, for what may come next: once after each token.
+    """Score every token of the vocabulary as the possible next token, after each of the given tokens.
 
     Every token takes its row of the embedding. These rows go through all the blocks of the model,
-    one after the other, and through the last norm. A token's logit is the dot product of what
-    comes out with the row that this token has in the embedding.
+    one after the other, and through the last norm. A token's logit is the dot product of the
+    resulting row with the row that this token has in the embedding.
 
     tokens:  shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
     model:   a dictionary: "embedding" of shape (n_vocab, d_model), "blocks", a list of dictionaries
@@ -141,18 +141,18 @@ def next_token_logits(tokens: Sequence[int] | np.ndarray, model: Mapping[str, An
 
 
 def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
-    """Draw the next token: each with its share of softmax(logits / temperature).
+    """Draw the next token, with the probabilities softmax(logits / temperature).
 
     A temperature of 0 stands for the limit: the token with the largest logit, always.
 
     logits:      shape (n_vocab,), one score for each token
     temperature: 0 or above
     rng:         a numpy.random.Generator; all that is random comes from it
-    returns:     a whole number from 0 to n_vocab - 1. Where several logits are the largest, any of
-                 their tokens is right at temperature 0
+    returns:     a whole number from 0 to n_vocab - 1. If several logits are equally the largest, any
+                 of their tokens is right at temperature 0
 
     Example: the logits [0, 2] at temperature 2 are [0, 1] before the softmax, whose weights are about
-    [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all of them are
+    [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
 
     You may assume that no logit is beyond 10 000 in size, and that the temperature is 0, or from 0.001 to 1000.
     """
@@ -168,25 +168,25 @@ def generate(
     temperature: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Continue a text: draw a token, put it behind the others, and go on from there, n_new times.
+    """Continue a text: draw a token, append it to the text, and go on from there, n_new times.
 
     Each token is drawn as sample_next does it, from the last row that next_token_logits has for the
-    text so far. But nothing is worked out twice: the keys and values of earlier tokens are kept (a
-    cache for each block), and only tokens that are new go through the blocks. The text is the one
-    that comes without a cache. With 14 or more new tokens, it takes a third of the multiply-adds
-    that are needed without a cache, or less.
+    text so far. But nothing is computed twice: the keys and values of earlier tokens are kept (a
+    cache for each block), and only tokens that are new go through the blocks. The text is the same
+    as without a cache. With 14 or more new tokens, it takes a third of the multiply-adds that are
+    needed without a cache, or less.
 
     tokens:      shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
-    n_new:       how many tokens to put behind them, at least 1
+    n_new:       how many tokens to append, at least 1
     model:       a dictionary as next_token_logits takes it. Its arrays count the multiply-adds when the
                  check looks at these, so work with the arrays themselves, not with lists made of them
     temperature: 0 or above
     rng:         a numpy.random.Generator; all that is random comes from it
-    returns:     shape (n + n_new,), the given tokens and those that were drawn
+    returns:     shape (n + n_new,), the given tokens and then the drawn tokens
 
     Example: a model without any block has the embedding [[1, 0], [0, 2]], and a norm with gain [-1, -1]
-    and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So from [0],
-    at temperature 0 and with n_new = 4, comes [0, 1, 0, 1, 0]
+    and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So the text
+    [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
 
     You may assume that there are at most 70 given tokens and 16 new ones, and that the temperature is 0, or
     from 0.001 to 1000.
