@@ -139,7 +139,7 @@ def _asked(
     session: Callable[[], EditableSession | None],
     seconds: float,
 ) -> list[list[Answer]]:
-    """Return the results of each of ``programs``. One that ends the session has none, and the next one gets a new session."""
+    """Return the results of each of ``programs``. A program that ends the session has no results."""
     found: list[list[Answer]] = []
     while len(found) < len(programs):
         asked = session()

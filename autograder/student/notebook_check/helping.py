@@ -112,7 +112,7 @@ def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
     try:
         [verdict] = json.loads(done.stdout)
         [outcome] = map(ExerciseVerdict.from_json, verdict["exercises"])
-    except ValueError:  # no result, or one without exercises
+    except ValueError:  # no result, or a result without exercises
         reasons = [*done.stderr.strip().splitlines(), "The check ended without a result."]
         raise CheckProblem(
             reasons[0] if not done.stdout.strip() else str(json.loads(done.stdout)[0]["reason"])
