@@ -108,8 +108,7 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
 
 def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
-    """Return the chapters that were released or have a submission or a mark, and the names of the others. All chapters if there is no
-    such chapter."""
+    """Return the chapters that were released or have a submission or a mark (if none, all), and the names of the others."""
     release = folder_of(course, "release")
     out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
     return out, [one.chapter for one in found if one not in out]

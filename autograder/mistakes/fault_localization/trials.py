@@ -152,7 +152,7 @@ def _asked(
 
 
 def _to_watch(calls: Sequence[Call]) -> Call | None:
-    """Return the largest of the small calls: equal values are the least likely to be a coincidence there."""
+    """Return the largest of the small calls, because equal values are least likely to be a coincidence there."""
     return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 
