@@ -134,7 +134,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.
 
-    You may assume that no number in K, V or g is beyond 100 in size.
+    You may assume that no number in K, V or g is beyond 100 in size, and no scaled score beyond 10 000.
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)

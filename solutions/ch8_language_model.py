@@ -1,6 +1,6 @@
 """Reference solutions of chapter 8: a language model that runs on your code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     return Y + hidden @ mlp["W_2"] + mlp["b_2"]
 
 
-def next_token_logits(tokens: Sequence[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
+def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
     """Score every token of the vocabulary as the possible next token, after each of the given tokens.
 
     Every token takes its row of the embedding. These rows go through all the blocks of the model,
@@ -162,7 +162,7 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
 
 
 def generate(
-    tokens: Sequence[int] | np.ndarray,
+    tokens: list[int] | np.ndarray,
     n_new: int,
     model: Mapping[str, Any],
     temperature: float,

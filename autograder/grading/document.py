@@ -235,6 +235,8 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
         outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
     if outcome.stopped:
         message = _STOPPED.get(outcome.stopped, "This cell was stopped.")
+        if outcome.at is not None and outcome.at.lineno:
+            message += f" It was in line {outcome.at.lineno}, `{sanitize(outcome.at.line).strip()}`."
         outputs.append(_error("Stopped", message, [message]))
     return outputs
 

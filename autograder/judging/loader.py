@@ -418,10 +418,12 @@ class ChapterChecks:
         asked = Script(call for call in plan if call.memory_mb is None)
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
-        purity = [
-            PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=self._between(a, b))
-            for a, b, order in orders
-        ]
+        purity: list[PurityProbe] = []
+        for a, b, order in orders[
+            ::-1
+        ]:  # one call that changes arguments is enough, and the last inputs are the smallest
+            between = None if any(probe.between for probe in purity) else self._between(a, b)
+            purity[:0] = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=between)]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         new_results = not any(answer.same for _call, answer in rehearsed)

@@ -50,6 +50,8 @@ class Card:
         points: the points of the whole exercise, including hidden checks.
         hints_left: the number of hints that the student has not read.
         next_up: the next exercise.
+        link: the address of the next exercise, or empty if it is unknown.
+        deeper: the call that tries new random inputs, or empty if it does not work here.
         well_formed_only: whether the exercise is a quiz whose answers are only checked for their form.
         graded: whether the verdict counts. Then the card does not say what comes next.
         hints: all hints, shown folded.
@@ -70,6 +72,8 @@ class Card:
     last: str = ""
     is_final: bool = False
     brief: bool = False
+    link: str = ""
+    deeper: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +228,8 @@ def footer(card: Card) -> list[str]:
         sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next is `{card.next_up}`." if card.next_up else last)
+        if card.deeper:
+            sentences.append(f"`{card.deeper}` tries new random inputs.")
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {pluralize(card.hints_left, "hint")} left.')
     if not card.well_formed_only and not card.is_final and verdict.status != "not_attempted":

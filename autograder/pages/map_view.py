@@ -13,7 +13,7 @@ from autograder.base.sanitize import sanitize
 from autograder.pages.html import STYLE
 from autograder.pages.text import WIDTH
 
-__all__ = ["CourseMap", "MappedChapter", "MappedExercise", "map_html", "map_text"]
+__all__ = ["CourseMap", "MappedChapter", "MappedExercise", "link_to", "map_html", "map_text"]
 
 SIGNS = {"done": "✓", "begun": "…", "": "·"}
 WORDS = {"done": "done", "begun": "begun", "": "not begun"}
@@ -104,6 +104,11 @@ def course_end(course_map: CourseMap) -> str:
     )
 
 
+def link_to(chapter: str, cell: str) -> str:
+    """Return the link to a cell of a chapter, relative to the notebook of a chapter."""
+    return f"../{chapter}/{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
+
+
 def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
     """Return the map as text for a terminal."""
     lines = [sanitize(course_map.course) or "Your course"]
@@ -144,8 +149,8 @@ def _heading(chapter: MappedChapter) -> str:
 
 def _address(course_map: CourseMap, chapter: MappedChapter, exercise: MappedExercise) -> str:
     """Return the link to an exercise, relative to the notebook that shows the map."""
-    place = f"#cell-id={exercise.cell}" if exercise.cell else ""
-    return escape(sanitize(f"{'../' if course_map.here else ''}{chapter.chapter}/{chapter.chapter}.ipynb{place}"))
+    link = link_to(chapter.chapter, exercise.cell)
+    return escape(sanitize(link if course_map.here else link.removeprefix("../")))
 
 
 def _chapter(course_map: CourseMap, chapter: MappedChapter, *, is_open: bool) -> str:

@@ -244,12 +244,13 @@ def encoded_size(source: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """The result of running one code cell: its outputs in nbformat's form, its error, and why it was stopped."""
+    """The result of running one code cell: its outputs in nbformat's form, its error, why it was stopped, and the loop ``at`` that moment."""
 
     index: int
     outputs: tuple[dict[str, Any], ...] = ()
     error: StudentError | None = None
     stopped: str = ""
+    at: StudentError | None = None
 
 
 class TimeBudget:

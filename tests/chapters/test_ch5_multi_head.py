@@ -95,6 +95,15 @@ class TestSplitHeads:
     test_care = pure(points=0.25, after="test_small_example")
 
 
+# The positions are the first axis of an array in Fortran's order, so a swap with the heads makes this order again.
+IN_ANOTHER_ORDER = """
+import numpy as np
+
+def probe(merge_heads, O):
+    return merge_heads(np.swapaxes(np.asfortranarray(np.swapaxes(O, -2, -3)), -2, -3))
+"""
+
+
 @exercise("merge_heads", points=3, takes=Contract({"O": array("... h n d")}))
 class TestMergeHeads:
     """Run `split_heads` backwards in your mind. What did it do last? Undo that first.
@@ -125,10 +134,13 @@ class TestMergeHeads:
         agrees.merge_heads(np.arange(48.0).reshape(2, 1, 3, 4, 2))
 
     @check(points=0.25, after="test_back_to_where_it_was")
-    def test_every_size_the_same(self, agrees, rng):
-        """equal numbers of heads, positions and columns per head, with and without a batch"""
+    def test_every_size_the_same(self, agrees, student, reference, rng):
+        """equal numbers of heads, positions and columns per head, with and without a batch, in any order in memory"""
         for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
             agrees.merge_heads(rng.normal(size=shape))
+        heads = rng.normal(size=(2, 3, 4))
+        found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
+        assert_matches(found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order", O=heads)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)

@@ -132,9 +132,7 @@ class MeasuredExercise:
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[int, list[Answer]] = {}
-        self._answered_by: dict[
-            Callable[..., Any], dict[Any, Answer]
-        ] = {}  # the answers of a mistake to the planned calls
+        self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # answers of a mistake to the planned calls
         self._survivors: list[Mutant] = []
         self._rows_count = False  # whether any check compares the order of a table's rows
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills

@@ -140,9 +140,7 @@ def places_in(
     places: dict[str, LocalizationStats] = {}
     for name, spec in checks.specs.items():
         if not spec.answers:
-            rows = [
-                (one, place_of(one, name, judge, locator)) for one in faulty_solutions(checks, name, mutants=mutants)
-            ]
+            rows = [(it, place_of(it, name, judge, locator)) for it in faulty_solutions(checks, name, mutants=mutants)]
             places[name] = LocalizationStats.total(counted(one, *place) for one, place in rows if place is not None)
     return places
 

@@ -329,9 +329,7 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
     beside = [p for p in files_beside(checks.course.source(checks.chapter)) if p.suffix in {".py", ".txt", ".md"}]
     texts += [(relative(checks.course, p), "", p.read_text("utf-8", "replace")) for p in beside]
     markdown = {source.place(c) for c in source.notebook.cells if c.kind == "markdown"}
-    answers = [
-        item for spec in checks.specs.values() if spec.answers for item in (_answers_of(checks, spec) or {}).items()
-    ]
+    answers = [item for s in checks.specs.values() if s.answers for item in (_answers_of(checks, s) or {}).items()]
     for where, what, text in texts:
         if not (where in markdown or what.startswith(("hint", "the title"))):
             continue

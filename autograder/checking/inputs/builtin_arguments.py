@@ -351,9 +351,7 @@ class _SizedArgument(ItemArgument):
     def sizes(self, name: str, item: str) -> Iterator[Style]:
         """Yield the styles that differ in the number of items."""
         if self.low == 0:
-            yield Style(
-                "empty", f"an empty {name}", lambda v: not len(v), lambda rng: self.filled(0, rng), exclusive=True
-            )
+            yield Style("empty", f"an empty {name}", lambda v: not len(v), lambda r: self.filled(0, r), exclusive=True)
         if self.low <= 1 <= self.high:
             one = f"a {name} of one {item}"
             yield Style("one item", one, lambda v: len(v) == 1, lambda rng: self.filled(1, rng), exclusive=True)
