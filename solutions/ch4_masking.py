@@ -74,8 +74,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
 
-    You may assume that no score is beyond 1000 in size, and that a forbidden one is at most 5 above
-    the largest allowed one of its row, so that every usual way of hiding it works.
+    You may assume that every usual way of hiding a score works: no score is beyond 1000 in size, and a
+    forbidden one is at most 5 above the largest allowed one of its row.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -99,8 +99,8 @@ def masked_attention(
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
-    You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
-    one is at most 5 above the largest allowed one of its query, so that every usual way of hiding it works.
+    You may assume that every usual way of hiding a score works: with a mask, no scaled score is beyond
+    1000 in size, and a forbidden one is at most 5 above the largest allowed one of its query.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -175,8 +175,8 @@ quiz_ch4 = quiz(
                 3 is the count if the two queries are at positions 0 and 1. They are the last two of five positions, 3
                 and 4. How many keys does each of them see?""",
                 (7, "count_without_itself"): """
-                7 is the count if no query may see its own position. But it may: the queries are at positions 3 and 4,
-                and see everything up to and including their own place.""",
+                7 is the count if no query may see its own position. But a query may see itself: the queries are at
+                positions 3 and 4, and see everything up to and including their own position.""",
                 (10, "count_of_everything"): """
                 10 is the number of all places, 2 times 5. One place is in the future: the query at position 3 must not
                 see the key at position 4.""",
@@ -194,8 +194,9 @@ quiz_ch4 = quiz(
                 `masked_softmax` returns zeros, but a plain softmax always gives a total of 1. It depends only on
                 differences between scores. What are the differences after you add the same number to all three?""",
                 ("b", "adding_gives_equal_shares"): """
-                You get a third each if -1e9 replaces the scores, or if float64 rounds away their differences. It does
-                not: near 1e9 its numbers are about 1e-7 apart. What are the differences after the addition?""",
+                You get a third each if -1e9 replaces the scores, or if float64 rounds away their differences. But
+                float64 keeps them: near 1e9, its numbers are about 1e-7 apart. What are the differences after the
+                addition?""",
                 ("d", "adding_gives_nan"): """
                 nan comes from -inf, because its differences are undefined. -1e9 is an ordinary number, and adding it to
                 all three scores does not change their differences.""",
@@ -217,7 +218,7 @@ quiz_ch4 = quiz(
             },
         ),
         "q4": choice(
-            "a mask put on after the softmax",
+            "a mask applied after the softmax",
             right="d",
             wrong={
                 ("a", "masking_late_is_harmless"): """
@@ -232,7 +233,7 @@ quiz_ch4 = quiz(
             },
         ),
         "q5": choice(
-            "what becomes of padded queries",
+            "what happens to padded queries",
             right="b",
             wrong={
                 ("a", "padded_queries_disturb_the_real_ones"): """
@@ -251,8 +252,8 @@ quiz_ch4 = quiz(
             right="c",
             wrong={
                 ("a", "one_test_proves_it"): """
-                Only the last token was tried. A position 0 that looks at position 1 would have passed this test. What
-                does it show about tokens 1 to 4?""",
+                Only the last token was tried. A model in which position 0 looks at position 1 would also pass this
+                test. What does it show about tokens 1 to 4?""",
                 ("b", "no_change_is_suspicious"): """
                 In a causal model, nothing earlier should change, so that is not a sign of a mistake. But only the last
                 token was tried.""",

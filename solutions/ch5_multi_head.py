@@ -90,9 +90,9 @@ def multi_head_attention(
     Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
     [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, that is about [1.9526, 0.5] and [1.5, 0.5]
 
-    You may assume that no scaled score is beyond 10 000 in size. If there is a mask, you may assume that
-    none is beyond 1000, and that a forbidden one is at most 5 above the largest allowed one of its query,
-    so that every usual way of hiding it works.
+    You may assume that no scaled score is beyond 10 000 in size, and that every usual way of hiding a score
+    works: with a mask, none is beyond 1000, and a forbidden one is at most 5 above the largest allowed one
+    of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)

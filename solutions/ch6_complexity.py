@@ -192,8 +192,8 @@ quiz_ch6 = quiz(
                 Question 1: At n = 768 = d_model, the projections still cost twice as much: 8nd² is then 8d³, and 4n²d
                 is 4d³. Set the two equal and solve for n.""",
                 (384, "equal_at_half_of_d"): """
-                Question 1: You have the factor upside down. At n = 384, the projections cost four times as much as the
-                part with n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
+                Question 1: Your factor is the inverse of the right one. At n = 384, the projections cost four times as
+                much as the part with n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
                 (3072, "equal_at_four_times_d"): """
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
@@ -217,7 +217,7 @@ quiz_ch6 = quiz(
             },
         ),
         "q3": choice(
-            "exact or not",
+            "which method is exact",
             right="c",
             wrong={
                 ("a", "a_window_is_exact"): """
@@ -227,7 +227,7 @@ quiz_ch6 = quiz(
                 Question 3: Linear attention has different weights: dot products of features instead of exp(score). It
                 computes these exactly, but they are not those of softmax attention.""",
                 ("d", "nothing_is_exact"): """
-                Question 3: One of them is exact. It uses the same scores, the same exps and the same sums, in a
+                Question 3: One of the methods is exact. It uses the same scores, the same exps and the same sums, in a
                 different order. Your own `chunked_attention` gives the plain output up to rounding, with any block
                 size.""",
             },
@@ -271,7 +271,7 @@ quiz_ch6 = quiz(
             wrong={
                 ("a", "weight_is_importance"): """
                 Question 6: A key contributes its weight times its value. If that value is near zero, a weight of 0.6
-                moves next to nothing. The output then goes through W_O, is added to that of other heads, and passes
+                changes almost nothing. The output then goes through W_O, is added to that of other heads, and passes
                 through more layers. The weight alone says only where this head looked.""",
                 ("c", "small_weight_is_harmless"): """
                 Question 6: A small weight on a large value can move the output more than a large weight on a small

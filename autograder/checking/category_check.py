@@ -111,7 +111,7 @@ class _CategorySearch:
         # If several categories share a slot, such as the length of an axis, try the mildest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
-        for _ in range(2):  # each once before any of them again, because there may be more of them than calls
+        for _ in range(2):  # try each category once before any twice, because there may be more of them than calls
             for category in suspects:
                 alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:

@@ -63,7 +63,7 @@ class FeedbackWriter:
     """Writes what the students of a chapter get back. It is small, so that it can be sent to other processes.
 
     Attributes:
-        marks: the marks of the students for whom the gradebook has more than the checks gave.
+        marks: the marks of the students for whom the gradebook has more than the automatic results.
         dry: whether nothing is written.
     """
 

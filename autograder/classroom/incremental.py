@@ -149,7 +149,7 @@ class RunState:
         return None
 
     def was_replaced(self, job: Job) -> bool:
-        """Return whether the notebook differs from the one whose marks count, or false if that is not known."""
+        """Return whether the notebook differs from the notebook whose marks count, or false if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False
@@ -301,7 +301,7 @@ def _fingerprint(course: Course, base: bytes) -> str:
 
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
-    """Hold the lock that shows a run over ``chapter`` to other processes, however this one ends. Several runs can hold it."""
+    """Hold the lock that shows other processes a run over ``chapter``. Several runs can hold it, and it ends with the process."""
     path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:

@@ -145,9 +145,7 @@ class ReviewWarnings(Watcher):
         if before is None or not before.rows:
             # A run that was stopped before it entered marks has left graded notebooks too.
             there = [job for job in jobs if os.path.lexists(pages.names(job)[0])]
-            self._had_graded = frozenset(
-                str(job.student) for job in there if state is None or not state.was_stopped(job)
-            )
+            self._had_graded = frozenset(str(j.student) for j in there if state is None or not state.was_stopped(j))
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Add the issues of a submission and its folder to the verdict."""

@@ -63,7 +63,7 @@ def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bo
 
 
 def confinement(*, unsafe_local: bool) -> Confinement:
-    """Return the confinement that ``--unsafe-local`` selects, and print a warning if it is none."""
+    """Return the confinement that ``--unsafe-local`` selects, and print a warning if there is no sandbox."""
     if not unsafe_local:
         return "auto"
     click.echo(

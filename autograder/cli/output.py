@@ -48,7 +48,7 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> str:
-    """Summarize a run. ``by_hand`` are the points that have to be given manually."""
+    """Summarize a run. ``by_hand`` is the number of points that have to be given manually."""
     graded = [v for v in verdicts if v.status == "graded"]
     lines = [f"Graded {len(graded)} of {pluralize(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
     if len(graded) >= 5:  # with fewer, statistics say little

@@ -69,7 +69,7 @@ class ReleasedNotebook:
     Attributes:
         cells: each cell and its JSON by grade id.
         pictures: the sources of the cells that only draw.
-        files: the files next to the notebook that it mentions, and the hidden ones, by path.
+        files: the files next to the notebook that it mentions, and the hidden files, by path.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) ->
 def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
     """Write each exercise's verdict into its check cell in ``document``.
 
-    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message has its own.
+    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message is in the next.
     """
     by_name = {exercise.name: exercise for exercise in exercises}
     for index, cell in enumerate(document["cells"]):
@@ -235,6 +235,8 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
         outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
     if outcome.stopped:
         message = _STOPPED.get(outcome.stopped, "This cell was stopped.")
+        if outcome.at is not None and outcome.at.lineno:
+            message += f" It was in line {outcome.at.lineno}, `{sanitize(outcome.at.line).strip()}`."
         outputs.append(_error("Stopped", message, [message]))
     return outputs
 

@@ -30,8 +30,8 @@ ITS_OWN = (
     "package to c.Course.packages of {config}, install it on this machine, and grade again."
 )
 STUDENTS = (
-    "Imports {modules}, which c.Course.packages of {config} does not list, and was graded without it. If students may use "
-    "{it}, add {quoted} there and grade again."
+    "The notebook imports {modules}, but c.Course.packages of {config} does not list {it}. So the notebook was graded "
+    "without {it}. If students may use {it}, add {quoted} there and grade again."
 )
 
 
@@ -51,7 +51,7 @@ class AllowedImports:
     course: Course
     chapter: str
     names: frozenset[str]
-    may_fail: frozenset[str]  # the sources of cells whose error is meant to be seen
+    may_fail: frozenset[str]  # the sources of cells that raise an error on purpose
 
     @classmethod
     def of(cls, course: Course, chapter: str, released: ReleasedNotebook) -> AllowedImports:

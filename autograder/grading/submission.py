@@ -30,10 +30,12 @@ __all__ = [
 BESIDE = ("timestamp.txt", "submission_secret.txt")
 MAX_BESIDE = 4096  # bytes that are read
 
-COPIED = "This notebook has the cell of {name} more than once. All were run, in order, so the last one was checked."
+COPIED = (
+    "This notebook has the cell of {name} more than once. All copies were run, in order, so the last copy was checked."
+)
 REDEFINED = (
     "{name} is defined again in the cell of {other}, and that second definition is wrong for this exercise. The first one, "
-    "in {name}'s own cell, was checked. Give the second one another name."
+    "in {name}'s own cell, was checked. Give the second definition another name."
 )
 COVERED = (
     "You defined {name}, but the empty stub further down overwrites it. Put your code in the stub's cell, or below it."
@@ -143,7 +145,7 @@ class Submission:
     def _run(
         self, cells: list[CodeCell], *, first: bool, memory_mb: int | None = None, take: Collection[int] | None = None
     ) -> Session:
-        """Run ``cells``. Keep their outputs the first time, or those of the cells in ``take``."""
+        """Run ``cells``. Keep all outputs of the first run, and later only those of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         draw = first or take is not None
         session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, budget=self._budget)
@@ -195,7 +197,7 @@ class Outcome:
         document: the notebook that was run. Empty if it is ungradable.
         cells: the outputs of its cells.
         key: the key of the stored verdict, or "".
-        parts: the digest of the checks that each exercise was judged by, or None if these are the current ones.
+        parts: the digest of the checks that each exercise was judged by, or None for the current digests.
         is_final: whether grading the same bytes again would give the same result.
         timestamp: the text of nbgrader's ``timestamp.txt``, or None.
         rewritten: the manually graded cells whose text has changed since they were last graded.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -103,10 +103,10 @@ class VerdictCache:
         parts = {**self.parts, **{name: older[name] for name in kept if name in older}}
         if verdict.status != "graded" or self.read_only:
             return parts
-        # Not ``asdict``, which would copy all outputs.
-        names = ("index", "outputs", "stopped")
-        outcomes = [{"error": c.error and asdict(c.error), **{n: getattr(c, n) for n in names}} for c in cells]
-        write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
+        # Not ``asdict`` of an outcome, which would copy all outputs.
+        outcomes = [{field.name: getattr(cell, field.name) for field in fields(cell)} for cell in cells]
+        text = json.dumps(outcomes, default=lambda one: asdict(one) if isinstance(one, StudentError) else str(one))
+        write_atomically(self.folder / f"{key}.cells.json", text.encode())
         # Written last, because the cells must exist if the verdict does.
         write_atomically(
             self.folder / f"{key}.json", json.dumps({**verdict.to_json(), "parts": parts}, default=str).encode()
@@ -115,8 +115,8 @@ class VerdictCache:
 
 
 def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
-    error = StudentError(**cell["error"]) if cell["error"] else None
-    return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
+    error, at = (StudentError(**cell[name]) if cell.get(name) else None for name in ("error", "at"))
+    return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"], at)
 
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tuple[bytes, dict[str, str]]:
@@ -138,9 +138,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     texts += [(path, meaning_of(path.read_bytes(), is_solution=True)) for path in other]
     own = [path for path in solutions if path.stem == chapter]
     exercises = list(load_source(source)[1].exercises()) if source.is_file() else []
-    meanings = Meanings(
-        checks.read_bytes() if checks.is_file() else b"", [path.read_bytes() for path in own], exercises
-    )
+    meanings = Meanings(checks.read_bytes() if checks.is_file() else b"", [p.read_bytes() for p in own], exercises)
     for path, text in texts:
         digest.update(f"{path.name}\0".encode() + hashlib.sha256(text).digest())
     limits, packages, secret = asdict(course.limits), list(course.packages), course_secret(course)
@@ -151,7 +149,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
 
 
 def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
-    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts names it."""
+    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts mentions that chapter."""
     waiting = {path: path.read_bytes() for path in sorted((course.root / "solutions").rglob("*.py"))}
     texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
     others = {name.encode() for name in course.chapters if name != chapter}

@@ -107,9 +107,7 @@ class FunctionSession:
 
     def define(self, sources: Mapping[str, str]) -> None:
         """Replace functions by ``sources``, in a copy of their namespace. Raises whatever a source raises."""
-        own = next(
-            (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
-        )
+        own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
         home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
         here = {

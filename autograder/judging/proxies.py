@@ -75,7 +75,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
             "parameters of the method?"
         )
     if error.type == "TypeError" and step.do == "use" and step.name in _SPECIAL and "argument" not in error.message:
-        return f"`{text}` stopped with TypeError: {error.message}. Python looks for a method `{_SPECIAL[step.name]}` there."
+        return f"`{text}` stopped with TypeError: {error.message}. Python looks for a method `{_SPECIAL[step.name]}` in the class."
     return ""
 
 
@@ -180,7 +180,7 @@ class StudentProxy(Outcomes):
         return self._ask(Call(function, args, kwargs, source))
 
     def outcome(self, call: Call) -> Value:
-        """Make a call that is to raise, and return what it did (see ``ExpectedError.outcome``)."""
+        """Make a call that should raise an error, and return its outcome (see ``ExpectedError.outcome``)."""
         return self._ask(call)
 
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
@@ -259,7 +259,7 @@ class StudentProxy(Outcomes):
 
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
 _ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
-_FEW_PARTS = 1000  # of a result in which iterators may be
+_FEW_PARTS = 1000  # parts of a result that are searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.findings import named, wrong_type
 from autograder.judging.diagnosis import Diagnosis, answer_signature, same_answer
 from autograder.judging.exercise_session import ExerciseSession
-from autograder.judging.explanations import explain
+from autograder.judging.explanations import explain, explain_stop
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Answer, Call, Opaque, Session
@@ -92,7 +92,7 @@ class Scorer:
     def failed(self, check: CheckSpec, failure: BaseException, conversation: ExerciseSession) -> CheckResult:
         """Return the outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, AssertionError):  # CheckFailed is one
+        if not isinstance(failure, AssertionError):  # CheckFailed is an AssertionError
             failure = self._explain_unusable(failure, conversation)
         reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):
@@ -271,8 +271,8 @@ class Scorer:
             if outcome.error is not None and outcome.error.cell == spec.name:
                 error = outcome.error
                 text = explain(error.type, error.message, line=error.line, function=f"The cell of {spec.name}")
-            elif outcome.stopped and getattr(outcome, "name", "") == spec.name:
-                text = f"The cell of {spec.name} ran out of time, so nothing that it defines exists."
+            elif (at := outcome.at) is not None and at.cell == spec.name:
+                text = explain_stop("timeout", function=f"The cell of {spec.name}", line=at.line, lineno=at.lineno)
             else:
                 continue
             return [replace(r, reason=text, message=text) if r in absent else r for r in results], True

@@ -30,7 +30,8 @@ def card_section(card: Card) -> str:
     verdict = card.verdict
     items = "".join(map(_row, content.rows(card)))
     body = _prose(content.intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
-    body += _prose(" ".join(content.footer(card)))
+    foot, link = _prose(" ".join(content.footer(card))), f'<a href="{escape(sanitize(card.link))}">'
+    body += re.sub(r"Next is <code>[^<]*</code>", lambda found: f"{link}{found[0]}</a>", foot) if card.link else foot
     for number, text in enumerate(card.hints, 1):
         body += _fold(f"Hint {number} of {len(card.hints)}", _prose(text))
     if card.alternatives:

@@ -13,7 +13,7 @@ from autograder.base.sanitize import sanitize
 from autograder.pages.html import STYLE
 from autograder.pages.text import WIDTH
 
-__all__ = ["CourseMap", "MappedChapter", "MappedExercise", "map_html", "map_text"]
+__all__ = ["CourseMap", "MappedChapter", "MappedExercise", "link_to", "map_html", "map_text"]
 
 SIGNS = {"done": "✓", "begun": "…", "": "·"}
 WORDS = {"done": "done", "begun": "begun", "": "not begun"}
@@ -69,7 +69,7 @@ class CourseMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """Return the first unfinished exercise after ``after`` (a chapter and an exercise), else the first before it, else None.
+        """Return the first unfinished exercise after ``after`` (chapter and exercise), else the first one before it, else None.
 
         Without ``after``, the search starts at the current chapter.
         """
@@ -102,6 +102,11 @@ def course_end(course_map: CourseMap) -> str:
         "them all. Each of these functions is yours, and you have seen it work. Keep the notebooks, and read one again in a month. "
         "Then explain the hardest part to somebody else: that shows you that you understand it."
     )
+
+
+def link_to(chapter: str, cell: str) -> str:
+    """Return the link to a cell of a chapter, relative to the notebook of a chapter."""
+    return f"../{chapter}/{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
 
 
 def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
@@ -144,8 +149,8 @@ def _heading(chapter: MappedChapter) -> str:
 
 def _address(course_map: CourseMap, chapter: MappedChapter, exercise: MappedExercise) -> str:
     """Return the link to an exercise, relative to the notebook that shows the map."""
-    place = f"#cell-id={exercise.cell}" if exercise.cell else ""
-    return escape(sanitize(f"{'../' if course_map.here else ''}{chapter.chapter}/{chapter.chapter}.ipynb{place}"))
+    link = link_to(chapter.chapter, exercise.cell)
+    return escape(sanitize(link if course_map.here else link.removeprefix("../")))
 
 
 def _chapter(course_map: CourseMap, chapter: MappedChapter, *, is_open: bool) -> str:

@@ -45,7 +45,7 @@ _NOT_NESTED = "by Landlock and seccomp (without separate namespaces, and a noteb
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of one test: whether the sandbox holds, what was observed, and what to do if it does not."""
+    """The result of one test: whether the sandbox works, what was observed, and what to do if it does not work."""
 
     name: str
     holds: bool

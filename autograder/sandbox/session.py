@@ -117,7 +117,7 @@ class Size(NamedTuple):
         return cls(*map(max, zip(cls(), *sizes, strict=True)))
 
     def allows(self, other: Size) -> bool:
-        """Return whether arguments of size ``other`` are not much larger than these, those of the check itself."""
+        """Return whether arguments of size ``other`` are not much larger than the check's own, which have this size."""
         return (
             other.elements <= max(1 << 14, 16 * self.elements)
             and other.axis <= max(512, 4 * self.axis)
@@ -474,13 +474,9 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
-    first: dict[
-        int, int
-    ] = {}  # the place of each array, because one that is given twice is one object in the child too
+    first: dict[int, int] = {}  # the place of each array: the child gets an array that is given twice as one object
     places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
-    args = [
-        encode(v) if i == place else ["=", place] for i, (v, place) in enumerate(zip(call.args, places, strict=True))
-    ]
+    args = [encode(v) if i == at else ["=", at] for i, (v, at) in enumerate(zip(call.args, places, strict=True))]
     return [call.function, args, [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 

@@ -75,7 +75,8 @@ def read_outcome(described: Json, index: int, cap: int) -> CellOutcome:
     if error is not None:
         outputs.append(_error_output(error, described["error"]))
     stopped = "timeout" if described.get("stopped") == "timeout" else ""
-    return CellOutcome(index=index, outputs=tuple(o for o in outputs if o is not None), error=error, stopped=stopped)
+    at = read_error(described["at"]) if stopped and described.get("at") else None
+    return CellOutcome(index, tuple(o for o in outputs if o is not None), error, stopped, at)
 
 
 class OutputBudget:

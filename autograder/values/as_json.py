@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings, or None for other values."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with keys other than strings, else None."""
     if isinstance(value, Iterated):
         whole = value.all_items()
         value = value if whole.more else whole
@@ -148,7 +148,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """Return the numbers that a long array repeats, bit for bit, or None if it repeats none."""
+    """Return the numbers that a long array repeats, bit for bit, or None if there is no repetition."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()

@@ -445,7 +445,7 @@ def _name_of(value: Value) -> str:
 
 
 def _exact_type(value: Value) -> tuple[bool, str]:
-    """Return the type that ``exact_type`` compares. An iterator is no list, even if its class has that name."""
+    """Return the type that ``exact_type`` compares. An iterator is not a list, even if its class has that name."""
     return isinstance(value, Iterated), _name_of(value)
 
 
@@ -473,7 +473,7 @@ def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple
 def _other_end(
     items: Sequence[Value], right: Sequence[Value], kind: str, found: Value, expected: Value
 ) -> Difference | None:
-    """Return the difference if one sequence ends and the other is longer than what is known of it."""
+    """Return the difference if one sequence ends and the other continues after its known items."""
     known = count(len(items), "item")
     if _is_endless(items) and len(items) < len(right):
         clause = (

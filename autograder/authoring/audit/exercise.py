@@ -127,14 +127,12 @@ class MeasuredExercise:
         # For a mutant, only the names of the failing checks are needed.
         self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
-        # Known solutions get as long as a student's, so that a busy machine fails none of them. Only a mutant may not end.
+        # Known solutions get as long as a student's, so that none of them fails on a busy machine. Only a mutant may run forever.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[int, list[Answer]] = {}
-        self._answered_by: dict[
-            Callable[..., Any], dict[Any, Answer]
-        ] = {}  # the answers of a mistake to the planned calls
+        self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # answers of a mistake to the planned calls
         self._survivors: list[Mutant] = []
         self._rows_count = False  # whether any check compares the order of a table's rows
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills

@@ -140,9 +140,7 @@ def places_in(
     places: dict[str, LocalizationStats] = {}
     for name, spec in checks.specs.items():
         if not spec.answers:
-            rows = [
-                (one, place_of(one, name, judge, locator)) for one in faulty_solutions(checks, name, mutants=mutants)
-            ]
+            rows = [(it, place_of(it, name, judge, locator)) for it in faulty_solutions(checks, name, mutants=mutants)]
             places[name] = LocalizationStats.total(counted(one, *place) for one, place in rows if place is not None)
     return places
 
@@ -162,7 +160,7 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Return a 1-tuple of where the mistake was found, or of None. Return None if the code is not wrong or does not run."""
+    """Return a 1-tuple with the location of the mistake, or with None. Return None if the code is not wrong or does not run."""
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),

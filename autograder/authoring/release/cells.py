@@ -113,7 +113,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
             where = source.place(cell_of_it)
             why = 'is not marked as an answer: choose “Autograded answer” ("solution": true, "grade": false)'
         else:
-            where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
+            where, why = source.label, f"is missing. Give a code cell the grade_id {name}"
         what = f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}"
         yield Mistake(where, what, about=name)
 

@@ -80,7 +80,7 @@ _ADVANCES = _SEEDED_BY_ARGUMENT | {
 def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line of each change that a function makes to a name of the module or of its class, and a message.
 
-    Such a value is shared by all checks and students, so what a student gets would depend on who came before.
+    Such a value is shared by all checks and students, so a student's result would depend on students who were graded earlier.
     """
     outside = {name: s.value for s in _assignments(tree.body) for name in _stored(ast.walk(s))}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]

@@ -86,7 +86,7 @@ def release_validated(course: Course, result: ValidationResult, say: Callable[[s
 
 
 def finish_release(course: Course, chapters: Sequence[str]) -> None:
-    """Note that ``chapters`` are valid, and write the map of all that are released."""
+    """Record that ``chapters`` are valid, and write the map of all released chapters."""
     for chapter in chapters:
         mark_validated(course, chapter)
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]

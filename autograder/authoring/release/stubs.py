@@ -329,9 +329,7 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
     beside = [p for p in files_beside(checks.course.source(checks.chapter)) if p.suffix in {".py", ".txt", ".md"}]
     texts += [(relative(checks.course, p), "", p.read_text("utf-8", "replace")) for p in beside]
     markdown = {source.place(c) for c in source.notebook.cells if c.kind == "markdown"}
-    answers = [
-        item for spec in checks.specs.values() if spec.answers for item in (_answers_of(checks, spec) or {}).items()
-    ]
+    answers = [item for s in checks.specs.values() if s.answers for item in (_answers_of(checks, s) or {}).items()]
     for where, what, text in texts:
         if not (where in markdown or what.startswith(("hint", "the title"))):
             continue
@@ -357,9 +355,9 @@ _OPERATIONS = (
 
 
 def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield patterns of the code in which a reference's idea is, and whether it is also searched in the notebook's cells.
+    """Yield patterns of code that shows a reference's idea, and whether to search for them in the notebook's cells, too.
 
-    The code is long enough that nobody writes it by chance. Less is enough if it is the whole solution.
+    The code is long enough that nobody writes it by chance. Shorter code is enough if it is the whole solution.
     """
     node, _ = definition_of(reference) or (None, "")
     for function in (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.FunctionDef)):

@@ -101,7 +101,7 @@ def _cannot_be_carried(
 def _solved_mistakes(
     submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
-    """Yield what keeps the solved notebook from full marks, and the author's cells that fail in it."""
+    """Yield the reasons why the solved notebook has no full marks, and the author's cells that fail in it."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]

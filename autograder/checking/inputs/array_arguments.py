@@ -105,7 +105,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
         if tiny <= 1e-4:
-            yield Style("all small", f"only numbers of about a hundredth in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
+            yield Style("all small", f"only numbers near 0.01 in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
                         lambda shape, rng: self._signs(shape, rng) * 10 ** rng.uniform(-3.5, -1.4, size=shape), exclusive=True)
         if tiny <= 1e-5:
             least = np.log10(max(tiny, 1e-12)) + 0.1
@@ -265,7 +265,7 @@ def _lost_in_float32(a: np.ndarray) -> bool:
 
 
 def _pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return views of the first and of the second of each two neighboring entries of a contiguous array."""
+    """Return two views of a contiguous array: the first and the second entry of each pair of neighbors."""
     flat = a.reshape(-1)
     return flat[: flat.size - flat.size % 2 : 2], flat[1::2]
 
@@ -282,7 +282,7 @@ class WeightsArgument(ArrayArgument):
         yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), self.ordinary)
         yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
                     partial(self.ordinary, change=_tiny_and_large))
-        yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
+        yield Style("small", f"numbers near 0.01 or 0.001 in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
         yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1 - 3e-5) & (a > 0.99)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 3e-4)), exclusive=True)
@@ -585,7 +585,7 @@ class AxisArgument(Argument):
 
             def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:
                 category.configure(request, rng)
-                request.batch = request.batch or (2, 3)  # an array of one axis has none in the middle
+                request.batch = request.batch or (2, 3)  # an array with one axis has no axis in the middle
 
             yield replace(category, configure=configure)
 
@@ -616,7 +616,7 @@ class AxisArgument(Argument):
         return axis
 
     def ordinary(self, axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
-        """Return the axis that ``choose`` makes of a random one, counted from the front or from the end."""
+        """Return the axis that ``choose`` returns for a random one, counted from the front or from the end."""
         axis = choose(int(rng.integers(axes)))
         return axis - axes if rng.integers(2) else axis
 

@@ -153,7 +153,7 @@ def group(parts: Mapping[str, Argument]) -> GroupArgument:
 class TextArgument(ItemArgument):
     """A text of ``low`` to ``high`` characters: ``words`` with spaces between them, or characters of an ``alphabet``.
 
-    ``without`` names the sets of styles that it never has.
+    ``without`` names the sets of styles that the text never has.
     """
 
     alphabet: str = ""
@@ -233,7 +233,7 @@ class TextArgument(ItemArgument):
 
 
 def _form(form: str) -> Callable[..., str]:
-    """Return a function that puts words into ``form``: the first one, the others and all of them."""
+    """Return a function that inserts words into the template ``form``: ``first``, ``rest`` (the others) and ``text`` (all)."""
     return lambda *words: form.format(first=words[0], rest=" ".join(words[1:]), text=" ".join(words))
 
 
@@ -276,7 +276,7 @@ def text(
 
 
 def _check_counts(helper: str, low: int, high: int) -> None:
-    """Raise ``CourseError`` if the smallest size is not the first of the two."""
+    """Raise ``CourseError`` if ``low`` is negative or above ``high``."""
     if not 0 <= low <= high:
         raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size first, then the largest.")
 
@@ -315,8 +315,8 @@ _SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[i
     ("the last day of February", "the last day of February in an ordinary year as {}", lambda d: (d.month, d.day) == (2, 28) and not calendar.isleap(d.year), [(2, 28)]),
     ("the last day of a year", "the last day of a year as {}", lambda d: (d.month, d.day) == (12, 31), [(12, 31)]),
     ("the first day of a year", "the first day of a year as {}", lambda d: (d.month, d.day) == (1, 1), [(1, 1)]),
-    ("the last day of a month", "the last day of a month of 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
-    ("a day of one digit", "a day and a month of one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
+    ("the last day of a month", "the last day of a month with 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
+    ("a day of one digit", "a date whose day and month have one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
 )  # fmt: skip
 
 
@@ -338,7 +338,7 @@ class _SizedArgument(ItemArgument):
     high: int = 50
 
     def filled(self, count: int, rng: np.random.Generator) -> Value:
-        """Return a value with ``count`` items, or with fewer if there are not as many different ones."""
+        """Return a value with ``count`` items, or with fewer if there are not that many different items."""
         raise NotImplementedError
 
     def ordinary(self, rng: np.random.Generator) -> Value:
@@ -351,9 +351,7 @@ class _SizedArgument(ItemArgument):
     def sizes(self, name: str, item: str) -> Iterator[Style]:
         """Yield the styles that differ in the number of items."""
         if self.low == 0:
-            yield Style(
-                "empty", f"an empty {name}", lambda v: not len(v), lambda rng: self.filled(0, rng), exclusive=True
-            )
+            yield Style("empty", f"an empty {name}", lambda v: not len(v), lambda r: self.filled(0, r), exclusive=True)
         if self.low <= 1 <= self.high:
             one = f"a {name} of one {item}"
             yield Style("one item", one, lambda v: len(v) == 1, lambda rng: self.filled(1, rng), exclusive=True)
@@ -387,7 +385,7 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 
 def _item(argument: Argument) -> ItemArgument:
-    """Return the argument that describes an item. Raises ``CourseError`` if it cannot be one."""
+    """Return the argument that describes an item. Raises ``CourseError`` if it cannot describe items."""
     if isinstance(argument, ItemArgument):
         return argument
     raise CourseError(

@@ -37,7 +37,7 @@ _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
 class GradebookError(UnavailableError):
-    """The gradebook cannot be read or written. The message says which, why and what to do, without any password."""
+    """The gradebook cannot be read or written. The message says why and what to do, and contains no password."""
 
 
 def require_address(db_url: Any) -> None:
@@ -223,8 +223,8 @@ def exclusive_lock(db_url: str) -> Iterator[None]:
 def retry_conflicts(write: Callable[[], Result]) -> Result:
     """Return what ``write`` returns. If another writer interferes, call it again.
 
-    nbgrader's own commands do not use our lock, and other databases than PostgreSQL have none. So a transaction may conflict with another
-    one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
+    nbgrader's own commands do not use our lock, and databases other than PostgreSQL have no lock. So a transaction may conflict with
+    another one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
     """
     for attempt in range(_MAX_TRIES - 1):
         try:

@@ -411,7 +411,7 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
 def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
     """Give students more time, and compute their late penalties again. Return how many have a submission in the gradebook.
 
-    The extensions of the others count as soon as their submissions are entered: see ``read_extensions``.
+    The extensions of the other students count as soon as their submissions are entered: see ``read_extensions``.
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
@@ -478,7 +478,7 @@ class GradebookWriter:
         self._error: BaseException | None = None
 
     def begin(self, *, wait: bool) -> None:
-        """Start the thread, which loads nbgrader for seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Start the thread, which needs seconds to load nbgrader. With ``wait``, return once the gradebook is known to be usable."""
         if self._url is not None:
             self._start()
             if wait:

@@ -171,7 +171,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError`` with the lines that are wrong. Nothing of such a file should be entered.
+    ``CourseError`` with the lines that are wrong. Then no student of the file should be entered.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
@@ -231,7 +231,7 @@ def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
         known = {student.id: student for student in book.db.query(Student).all()}
         for person in people:
             student = known.get(person.id) or Student(id=person.id)
-            book.db.add(student)  # does nothing if it is in the gradebook
+            book.db.add(student)  # does nothing if the student is already in the gradebook
             new += person.id not in known
             before = [getattr(student, name) for name in _COLUMNS[1:]]
             for name in _COLUMNS[1:]:

@@ -98,7 +98,7 @@ def _client(address: str) -> Iterator[Any]:
             "`dask scheduler`, and give --scheduler the address that it prints, such as tcp://192.168.0.1:8786."
         ) from error
     try:
-        with client.as_current():  # ``wait`` needs it
+        with client.as_current():  # Dask's ``wait`` uses the current client
             yield client
     finally:
         with suppress(Exception):
@@ -107,7 +107,7 @@ def _client(address: str) -> Iterator[Any]:
 
 @dataclass
 class _Run:
-    """The notebooks of one chapter on their way to the cluster and back."""
+    """The notebooks of one chapter, sent to the cluster and received back."""
 
     client: Any  # Dask has no type hints
     address: str
@@ -156,7 +156,7 @@ class _Run:
             raise self._gone() from error
 
     def _next(self, size: int) -> tuple[Unit, ...]:
-        """Read and return the next notebooks to send. Those of a chunk that died with its workers are sent one by one."""
+        """Read and return the next notebooks to send. The notebooks of a chunk whose workers died are sent one by one."""
         if self._alone:
             return tuple(filter(None, [self._unit(self._alone.popleft())])) or self._next(size)
         units: list[Unit] = []

@@ -36,7 +36,7 @@ _MAX_NAMES = 5
 
 
 class CanvasError(UnavailableError):
-    """Canvas cannot be reached, or refuses. The message never contains the token."""
+    """Canvas cannot be reached, or rejects a request. The message never contains the token."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _course(url: str) -> Any:
             "Canvas's API needs canvasapi, which is not installed: pip install 'nbautograder[canvas]'."
         ) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about an address without https, which only a test server has
+        warnings.simplefilter("ignore")  # canvasapi warns about an address without https, which only a test server has
         return Canvas(match[1], token).get_course(int(match[2]))
 
 

@@ -145,10 +145,10 @@ def merged(
 ) -> Merged:
     """Return ``roster`` with the marks of ``found`` in its rows.
 
-    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that the
-    system adds. If there is no mark to export, or the system does not let the grade change, the cell does not change. ``scale`` says what
-    to do if the system has other points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas", "moodle"),
-    if two rows or two students have the same id, or if points differ and ``scale`` is empty.
+    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that
+    the system adds. If there is no mark to export, or if the system locks the grade, the cell does not change. ``scale`` says what to
+    do if the system has other points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas",
+    "moodle"), if two rows or two students have the same id, or if points differ and ``scale`` is empty.
     """
     layout = layout_of(roster, to)
     whose = matched(found.students, roster, to, layout)
@@ -261,7 +261,7 @@ def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
 
 
 def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping[str, int]) -> dict[int, Person]:
-    """Return the student of each row, matched by the most reliable id. Raises ``CourseError`` if an id is there twice."""
+    """Return the student of each row, matched by the most reliable id. Raises ``CourseError`` if an id occurs twice."""
     whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     rows = _student_rows(roster, to, layout)
@@ -352,7 +352,7 @@ def _fill(
 def scale_of(chapter: str, worth: float, there: float | None, system: str, scale: Scale) -> tuple[float, list[str]]:
     """Return the factor for marks out of ``worth`` points in a system that has ``there`` points, and a remark if these differ.
 
-    Raises ``CourseError`` if they differ and ``scale`` is empty, because the system would show a share that nobody earned.
+    Raises ``CourseError`` if they differ and ``scale`` is empty, because the system would show a wrong percentage.
     """
     if there is None or abs(there - worth) < 1e-9:
         return 1.0, []

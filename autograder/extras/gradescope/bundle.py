@@ -31,7 +31,7 @@ _WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives 
 def bundle(
     course: Course, chapter: str, output: Path, *, hidden: str = "after_published", unsafe_local: bool = False
 ) -> None:
-    """Write the zip for ``chapter``. It holds the checks, the solutions and the course's secret.
+    """Write the zip for ``chapter``. It contains the checks, the solutions and the course's secret.
 
     ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
     a sandbox also grades. Raises ``CourseError`` if a package of the course is not installed.
@@ -51,7 +51,7 @@ def bundle(
             for path in _below(course.root / part):
                 _add(archive, f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes())
         _add(archive, "secret", secret_text(course).encode(), 0o600)
-    # It holds the secret, so other accounts may not read it.
+    # It contains the secret, so other accounts may not read it.
     write_atomically(output, file.getvalue(), 0o600)
 
 

@@ -1,4 +1,4 @@
-"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and what stays as it was."""
+"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and the parts that do not change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_ha
 
 @dataclass(frozen=True)
 class NotImported:
-    """Something that is not imported or stays as it was: where it is in the source, and why."""
+    """A part that is not imported or not changed: where it is in the source, and why."""
 
     where: str
     why: str
@@ -76,7 +76,7 @@ class NewChapter:
 
     @property
     def probes(self) -> bool:
-        """Whether a check looks at the notebook's variables, which takes a function in the notebook."""
+        """Whether a check looks at the notebook's variables, which requires a function in the notebook."""
         answers = {e.name for e in self.exercises if e.answers}
         mine = [check for check in self.checks if check.exercise in answers]
         return any(way.probe for check in mine for way in ([check.chosen] if check.chosen else check.ways))
@@ -390,7 +390,7 @@ def _method(test: Test, used: set[str]) -> str:
 
 
 def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
-    """Decide what becomes of an exercise that no check covers: graded manually, only required to exist, or without points."""
+    """Decide how to treat an exercise without checks: grade it manually, only require that it exists, or give it no points."""
     mine = [(n, t) for n, t in chapter.spare if _is_about(chapter, n, t, exercise)]
     if mine:
         chapter.spare = [one for one in chapter.spare if one not in mine]

@@ -66,7 +66,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
-    """Return the text of a statement. If its function uses imports that only answers make, they go into its body.
+    """Return the text of a statement. If its function uses imports from answers only, these imports go into its body.
 
     Students do not get these imports, so a function that is put into their notebook needs them itself.
     """

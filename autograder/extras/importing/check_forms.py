@@ -82,7 +82,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
             error = _error_of(ast.Module([done], []), where, names)
             if error:
                 failed[place] = error
-                # Only a failed import does not end its cell, so that one missing package does not take the others along.
+                # Only a failed import does not end its cell, so that one missing package does not make other imports fail.
                 stopped = "" if isinstance(node, ast.Import | ast.ImportFrom) else f"not run after {error}"
                 missing += [m for m in [re.search(r"No module named '(\w+)", error)] if m]
             elif before:
@@ -170,7 +170,7 @@ def _worth(chapter: NewChapter) -> dict[str, Fraction]:
 
 
 def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
-    """Adapt the rest of the chapter after checks were left out. ``worth`` are the points of the exercises before."""
+    """Adapt the rest of the chapter after checks were left out. ``worth`` contains the earlier points of the exercises."""
     for check in chapter.checks:
         there = {c.method for c in chapter.checks_of(check.exercise)}
         check.after = tuple(method for method in check.after if method in there)

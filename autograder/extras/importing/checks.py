@@ -34,8 +34,8 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 class NamesInTests:
     """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
-    ``program`` are the statements before the test. ``tests`` are the numbers of the cells that hold tests, and ``written``
-    the lines that students write: the number of the cell, and that of the line.
+    ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells, and ``written`` the lines
+    that students write: the numbers of cell and line.
     """
 
     functions: frozenset[str]
@@ -121,7 +121,7 @@ def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequen
 def assertions_in(
     body: Iterable[ast.stmt], helpers: Mapping[str, Sequence[ast.stmt]], seen: frozenset[str] = frozenset()
 ) -> int:
-    """Return how many assertions statements make. A call of a helper makes those of the helper, and a loop counts once.
+    """Return how many assertions statements make. A call of a helper counts with the helper's assertions, and a loop counts once.
 
     ``helpers`` are the bodies of the functions that the statements may call. A ``raise`` counts as well.
     """

@@ -55,7 +55,7 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], not
 
 
 def _is_named(relative: Path, named: Sequence[str], text: str) -> bool:
-    """Return whether code or text names a file, the folder that it is in, or the module that it is."""
+    """Return whether code or text names a file, its folder, or the file as a module."""
     name = relative.as_posix()
     if name in named or re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/-])", text):
         return True

@@ -194,7 +194,7 @@ def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = Fals
 
 
 def _copy_course(course: Course, root: Path) -> None:
-    """Copy what a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
+    """Copy the files that a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     root.mkdir()
     for path in course.root.glob("*.py"):

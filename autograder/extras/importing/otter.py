@@ -231,7 +231,7 @@ _DOES_MORE = {
 
 @dataclass
 class _Question:
-    """A question while it is read."""
+    """A question that is being read."""
 
     name: str
     where: str

@@ -167,7 +167,7 @@ def _plain(name: str) -> str:
 def _whose(
     handins: Sequence[Handin], people: Mapping[str, Person], rows: Mapping[str, _Row], system: System
 ) -> tuple[dict[Handin, str], dict[Handin, str]]:
-    """Return the student of each hand-in, and for the others why there is none. The reason is empty for unknown students."""
+    """Return the student of each hand-in, or the reason why no student was found. The reason is empty for unknown students."""
     by_lms: dict[str, set[str]] = {}
     by_text: dict[str, set[str]] = {}
     by_name: dict[str, set[str]] = {}
@@ -385,7 +385,7 @@ def _bytes(path: Path) -> bytes | None:
 
 @dataclass(frozen=True)
 class _When:
-    """What is known about the time of a submission: the student's row, when it was due, and the time from the system's API."""
+    """The known facts about the time of a submission: the student's row, when it was due, and the time from the system's API."""
 
     row: _Row | None
     due: dt.datetime | None

@@ -256,7 +256,7 @@ def unpack(files: Iterable[File]) -> list[File]:
         except HostileArchiveError as error:
             raise HostileArchiveError(f"{sanitize(file.name.as_posix())} was not unpacked: {error}") from error
         except (zipfile.BadZipFile, NotImplementedError, ValueError):
-            found.append(file)  # shown as what it is: a file that is not a notebook
+            found.append(file)  # shown as a file that is not a notebook
             continue
         todo = [
             (

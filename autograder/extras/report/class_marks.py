@@ -90,7 +90,7 @@ class ChapterMarks:
 
 
 def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
-    """Return the class in each of ``chapters``, each with every student that any of them has.
+    """Return the class in each of ``chapters``, each with every student of any of these chapters.
 
     Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
     """

@@ -92,7 +92,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
             key = exercise.name, exercise.misconception
             found.setdefault(key, []).append(mark.student)
             messages.setdefault(key, Counter())[exercise.message] += 1
-    # A text may hold further notes for one student. The shortest of the most frequent texts has none.
+    # A text may hold further notes for one student. The shortest of the most frequent texts has no such notes.
     message_of = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
     order = list(one.worth)
     mistakes = [KnownMistake(*key, message_of[key], tuple(students)) for key, students in found.items()]
@@ -155,7 +155,7 @@ def _rest(mark: StudentMark, exercise: str) -> float:
 
 
 def _failing(marks: Sequence[StudentMark], exercise: str) -> dict[tuple[str, str, bool], tuple[int, int]]:
-    """Return by check how many fail it, and how many it was run on."""
+    """Return for each check how many students fail it, and for how many it was run."""
     found: dict[tuple[str, str, bool], tuple[int, int]] = {}
     for mark in marks:
         outcome = next((e for e in mark.verdict.exercises if e.name == exercise), None) if mark.verdict else None

@@ -1,4 +1,4 @@
-"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting files of others."""
+"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting other files."""
 
 from __future__ import annotations
 
@@ -130,9 +130,9 @@ def require_own_site(output: Path) -> None:
 
 
 def replace_site(made: Path, output: Path) -> None:
-    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep files of others.
+    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep all other files.
 
-    Raises ``SiteError``, before anything is moved, if a file of others is in the way.
+    Raises ``SiteError``, before anything is moved, if a file that is not from a site is in the way.
     """
     files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     before = set(_listed(output) or ()) if output.is_dir() else set()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import magics
-from .failures import CELL, CallTimeout, Clock, JailLimits, explain_jail_error, refuse_input
+from .failures import CELL, CallTimeout, Clock, JailLimits, explain_jail_error, loop_in, refuse_input
 from .failures import describe as as_json
 from .outputs import OutputCapture, Stream, bundle_of, capture_figures
 from .wire_limits import Value
@@ -82,8 +82,8 @@ class Kernel:
         outcome: dict[str, Any] = {"index": index}
         try:
             self.clock.run(seconds, lambda: self._execute(source, filename))
-        except CallTimeout:
-            outcome["stopped"] = "timeout"
+        except CallTimeout as error:
+            outcome |= {"stopped": "timeout", "at": loop_in(error.__traceback__, self.sources)}
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a cell, not the notebook
             outcome["error"] = self.describe(error, seconds)
         with contextlib.suppress(BaseException):  # skip figures that cannot be drawn

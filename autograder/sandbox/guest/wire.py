@@ -256,7 +256,7 @@ def rng_state(value: Value) -> list[int]:
 
 
 def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
-    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are no such state."""
+    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are not such a state."""
     proper = len(state) == 4 and all(type(n) is int and 0 <= n < 2**bits for n, bits in zip(state, (128, 128, 1, 32)))  # noqa: B905
     if not proper or not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
         raise WireError("the state of a generator is not valid")

@@ -77,8 +77,7 @@ class ObjectArray(np.ndarray):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items. None if nobody can be asked for them. ``known`` is what
-    it returned.
+    ``again`` returns the same iterator with far more of its items. None if they are not available. ``known`` contains its result.
     """
 
     type: str
@@ -87,7 +86,7 @@ class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot
     known: Iterated | None = None
 
     def all_items(self) -> Iterated:
-        """Return the iterator with all of its items, as far as they can be had."""
+        """Return the iterator with all of its items, as far as they are available."""
         if self.more and self.again is not None and self.known is None:
             self.known = self.again()
         return self.known or self

@@ -303,7 +303,7 @@ def _quickly_looked_up(array: Value) -> bool:
 
 
 def _few_collisions(array: Value) -> bool:
-    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has none."""
+    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has no hash."""
     seen: dict[int, list[Any]] = {}
     if array.dtype == object:
         for item in array:

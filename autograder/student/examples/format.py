@@ -73,7 +73,7 @@ class CallStep:
         probe: source code that defines ``probe(function, *args, **kwargs)``, which is called instead. Empty for a plain call.
         memory_mb: the memory limit of the call in MiB, or None.
         measured: whether the probe measures the call.
-        expects: the errors that are right, if the call is to raise one.
+        expects: the errors that are right, if the call should raise an error.
         planned: the arguments and keywords in a correct solution, if some of them are results of earlier calls.
         parts: the structure of a correct result, without its values, if the check uses parts of the result.
         unpacked: whether the check unpacks the whole result.

@@ -21,7 +21,7 @@ from autograder.checking.asserts import CheckFailed
 from autograder.judging.functions import FunctionSubject
 from autograder.pages import Card, card_html, card_text
 from autograder.pages.card import summary
-from autograder.pages.map_view import CourseMap, MappedChapter, MappedExercise, course_end, map_html, map_text
+from autograder.pages.map_view import CourseMap, MappedChapter, MappedExercise, course_end, link_to, map_html, map_text
 from autograder.pages.text import WIDTH
 from autograder.sandbox.protocol import Limits
 from autograder.student.examples import (
@@ -35,7 +35,14 @@ from autograder.student.examples import (
     stub_verdict,
 )
 from autograder.student.notebook_check.front_end import CheckProblem, limit_output, run_by_nbgrader, show
-from autograder.student.notebook_check.lookup import cell_to_run, find_chapter, find_exercise, folders_of, outdated
+from autograder.student.notebook_check.lookup import (
+    cell_to_run,
+    find_chapter,
+    find_exercise,
+    folders_of,
+    outdated,
+    source_folder,
+)
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
 __all__ = ["card_of", "check_exercise", "is_empty", "judge", "line_width", "load_map", "show_map", "with_unique_names"]
@@ -74,7 +81,7 @@ def _assigned(line: str) -> str:
 
 
 def load_map(folder: Path, here: Examples | None = None) -> CourseMap:
-    """Return the map of the course in ``folder``, which has one folder per chapter. ``here`` are the current chapter's examples.
+    """Return the map of the course in ``folder``, which has one folder per chapter. ``here`` contains the current chapter's examples.
 
     A chapter without examples is also on the map if another chapter's examples mention it.
     """
@@ -207,17 +214,22 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
     """Return the card of an exercise of the notebook in ``folder``, with hints and next exercise according to the progress."""
     home = folder_of(folder, examples.chapter)
     exercise_progress = read(home).of(examples.chapter, exercise.name)
-    next_up, last = "", ""
+    next_up, last, link, deeper = "", "", "", ""
     alternatives: tuple[tuple[str, str], ...] = ()
     if verdict.status == "passed":
         next_up = _next_up(examples, exercise, home)
-        if not next_up:
+        if next_up:
+            link = link_to(examples.chapter, examples.exercises[next_up].cell)
+        else:
             course_map = load_map(home, examples)
             after = course_map.next((examples.chapter, exercise.name))
             last = course_end(course_map) if course_map.is_done else ""
             if not last and after is not None:
                 chapter, following = after
+                link = link_to(chapter.chapter, following.cell)
                 last = f"🎉 You have solved every exercise of this chapter. Next is `{following.name}` in {chapter.chapter}."
+        if source_folder(folder) and examples.audience == "self-learners" and exercise.kind != "answers":
+            deeper = f"check({exercise.name}, deeper=True)"
         if examples.solutions != "never":
             alternatives = exercise.alternatives()
     asserted = {step.name for check in exercise.checks for step in check.steps if isinstance(step, AssertStep)}
@@ -231,6 +243,8 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
         alternatives=alternatives,
         last=last,
         is_final=examples.audience == "self-learners",
+        link=link if (folder / link.partition("#")[0]).is_file() else "",  # a notebook may have another name
+        deeper=deeper,
     )
 
 
@@ -249,7 +263,7 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
 
 
 def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
-    """Return the first unfinished exercise after this one, else the first before it, else ``""``."""
+    """Return the first unfinished exercise after this one, else the first unfinished one before it, else ``""``."""
     order, progress = list(examples.exercises), read(home)
     place = order.index(exercise.name)
     waiting = [n for n in order if n != exercise.name and progress.of(examples.chapter, n).status != "done"]

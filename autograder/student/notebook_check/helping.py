@@ -46,9 +46,8 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     first = _first_help(folder, target, progress, exercise, names) if number is None and total and not passes else ""
     if passes:
         shows = f" `{usage(target, 'hint').removesuffix(')')}, 1)` shows the first hint." if total else ""
-        card = HintCard(
-            target.name, 0, total, f"Your `{target.name}` passes all checks here, so it needs no hint.{shows}"
-        )
+        text = f"Your `{target.name}` passes all checks here, so it needs no hint.{shows}"
+        card = HintCard(target.name, 0, total, text)
     elif first:
         which = "next" if progress.hints else "first"
         more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
@@ -114,19 +113,12 @@ def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
         [outcome] = map(ExerciseVerdict.from_json, verdict["exercises"])
     except ValueError:  # no result, or one without exercises
         reasons = [*done.stderr.strip().splitlines(), "The check ended without a result."]
-        raise CheckProblem(
-            reasons[0] if not done.stdout.strip() else str(json.loads(done.stdout)[0]["reason"])
-        ) from None
+        said = str(json.loads(done.stdout)[0]["reason"]) if done.stdout.strip() else reasons[0]
+        raise CheckProblem(said) from None
     failed = next((check for check in outcome.checks if check.status not in {"passed", "not_tried"}), None)
     if failed is None:
-        _show(
-            HintCard(
-                target.name,
-                0,
-                0,
-                f"`{target.name}` also passes all {len(outcome.checks)} checks with new random inputs.",
-            )
-        )
+        text = f"`{target.name}` also passes all {len(outcome.checks)} checks with new random inputs."
+        _show(HintCard(target.name, 0, 0, text))
         return
     message = outcome.message if outcome.misconception else failed.message
     card = Card(with_unique_names(replace(outcome, checks=(failed,), message=message), names), is_final=True)

@@ -108,24 +108,22 @@ def _remember(result: Value) -> None:
 
 
 def _topic(source: str) -> str:
-    """Return what names a cell whose id is unknown, as in a browser: its first docstring, definition or variable."""
+    """Return a text that identifies a cell without a known id, as in a browser: its first docstring, definition or variable."""
     patterns = r'"""\s*(\S.*)', r"^(?:def|class)\s+(\w+)", r"^(\w+)\s*="
     matches = (re.search(pattern, source, re.MULTILINE) for pattern in patterns)
     return next((match[1] for match in matches if match), source)
 
 
-def _explain_name(
-    shell: Value, kind: type, error: NameError, trace: TracebackType, tb_offset: int | None = None
-) -> None:
+def _explain_name(shell: Value, kind: type, error: NameError, tb: TracebackType, tb_offset: int | None = None) -> None:
     """Show one sentence instead of the traceback if a cell itself uses a name that another cell defines."""
-    last = trace
+    last = tb
     while last.tb_next is not None:
         last = last.tb_next
     if last.tb_frame.f_globals is shell.user_ns and last.tb_frame.f_code.co_name == "<module>":
         running = "".join(linecache.getlines(last.tb_frame.f_code.co_filename)).strip()
         if error.name and (sentence := cell_to_run(error.name, shell.user_ns, running=running)):
             error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
-    shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
+    shell.showtraceback((kind, error, tb), tb_offset=tb_offset, running_compiled_code=True)
 
 
 def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> str:
@@ -178,14 +176,9 @@ def _what_happened(name: str, run: _CellRun) -> str:
 
 def _cell_of(function: Value) -> str:
     """Return the whole source that was run to define a function or class, or ``""``."""
-    methods = (
-        [part for part in vars(function).values() if isinstance(part, FunctionType)]
-        if isinstance(function, type)
-        else []
-    )
-    code = (
-        getattr(inspect.unwrap(methods[0] if methods else function), "__code__", None) if callable(function) else None
-    )
+    if isinstance(function, type):
+        function = next((part for part in vars(function).values() if isinstance(part, FunctionType)), function)
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return "".join(linecache.getlines(code.co_filename)).strip() if code is not None else ""
 
 

@@ -5,14 +5,16 @@ With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment the cards are kept the
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from tests.framework.browser.hand import WAIT, open_notebook, run, set_theme
-from tests.support.examples_by_hand import write_chapter
+from tests.support.examples_by_hand import CHAPTER, chapter_data, write_chapter
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -36,6 +38,15 @@ def lab_folder(lab_folder: Path) -> Path:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     for theme in THEMES:  # a notebook each, so that each has a kernel of its own
         nbformat.write(notebook, lab_folder / f"{theme}.ipynb")
+    chapter = lab_folder / CHAPTER  # a student's folder, with a folder for each chapter
+    chapter.mkdir()
+    data = chapter_data()
+    data["exercises"]["mean_of"]["cell"] = "mean"
+    (chapter / "examples.json").write_text(json.dumps(data), encoding="utf-8")
+    prose = nbformat.v4.new_markdown_cell("\n\n".join(["A long text."] * 80))
+    mean = nbformat.v4.new_markdown_cell("## The mean", id="mean")
+    notebook.cells = [*map(nbformat.v4.new_code_cell, (SETUP, RIGHT, "check(softmax)")), prose, mean]
+    nbformat.write(notebook, chapter / f"{CHAPTER}.ipynb")
     return lab_folder
 
 
@@ -60,7 +71,7 @@ def cells(request, page, lab):
 def test_the_cards_read_well_in_jupyterlab(cells, page):
     """A failed check, a passed check and a hint are cards. An error's text is shown as text, and nothing is repeated."""
     failing = cells.nth(FAILING)
-    card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
+    card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more possible when it is graded")
     assert card.count() == 1
     words = " ".join(card.inner_text().split())
     assert "fails: rows of very different size each keep their own weights" in words
@@ -78,3 +89,18 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     assert "costs $1 and $2" in escaped.inner_text()
     assert escaped.locator(".jp-OutputArea img").count() == 0
     assert page.title() != "owned"
+
+
+def test_the_next_exercise_is_a_link(page, lab):
+    """A click on "Next is mean_of" on the card shows that exercise, far below in the same notebook."""
+    set_theme(page, lab, "JupyterLab Light")
+    page.goto(lab.tree(f"{CHAPTER}/{CHAPTER}.ipynb"))
+    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
+    code = page.locator(".jp-Notebook .jp-CodeCell")
+    for index in range(3):
+        run(code.nth(index))
+    heading = page.get_by_role("heading", name="The mean")
+    expect(heading).not_to_be_in_viewport()
+    code.nth(2).get_by_role("link", name="Next is mean_of").click()
+    expect(heading).to_be_in_viewport()
+    expect(page.locator(".jp-Dialog")).to_have_count(0)

@@ -201,6 +201,16 @@ def test_an_endless_loop_costs_its_own_exercise_only(course):
     assert verdicts[1].score == MAX_SCORE
 
 
+def test_a_cell_that_never_ends_says_which_line_loops(course):
+    """A loop in a cell, outside of every function, is named in the message of the exercise that the cell should define."""
+    course.cell_seconds = 0.5
+    code = f"count = 0\nwhile count >= 0:\n    count += 1\n\n{RIGHT['mean_kelvin']}"
+    verdict = verdict_on(course, right_but(course, mean_kelvin=code))
+    reason = next(one.checks[0].reason for one in verdict.exercises if one.name == "mean_kelvin")
+    assert reason.startswith("The cell of mean_kelvin was stopped. Is there a loop that never ends")
+    assert reason.endswith("It was in line 2, `while count >= 0:`.")
+
+
 class OneSession(TimeBudget):
     """The time of a submission that its first session has used up."""
 

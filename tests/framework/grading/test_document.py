@@ -138,6 +138,9 @@ class TestOutcomes:
         assert "line 3: x + 1" in failed["traceback"]
         [stopped] = self.shown(released, stopped="timeout")
         assert stopped["evalue"] == "This cell ran out of time and was stopped."
+        at = StudentError("", "", line="while True:", lineno=3)
+        [looping] = self.shown(released, stopped="timeout", at=at)
+        assert looping["evalue"] == "This cell ran out of time and was stopped. It was in line 3, `while True:`."
 
 
 @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])

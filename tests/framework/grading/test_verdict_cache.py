@@ -14,7 +14,10 @@ VERDICT = Verdict(
     "a.ipynb", "ada", CHAPTER, "graded", None, 0.1 + 0.2, 6.0, "bubblewrap",
     (ExerciseVerdict("to_kelvin", 0.1 + 0.2, 2.0, "partial", "wrong_sign", "m", "f", CHECKS),),
 )  # fmt: skip
-CELLS = (CellOutcome(1, ({"output_type": "stream"},), StudentError("E", "m", lineno=2), "timeout"), CellOutcome(2))
+CELLS = (
+    CellOutcome(1, ({"output_type": "stream"},), StudentError("E", "m", lineno=2)),
+    CellOutcome(2, (), None, "timeout", StudentError("", "", "while True:", 3)),
+)
 
 
 @pytest.fixture

@@ -348,6 +348,10 @@ def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
     pictures = [CodeCell(i, "p", loop, optional=True) for i in range(1, 4)]
     with closing(jail.open([CodeCell(0, "a", loop), *pictures])) as session:
         assert [cell.stopped for cell in session.cells] == ["timeout"] * 4
+        assert [(cell.at.cell, cell.at.line, cell.at.lineno) for cell in session.cells[:2]] == [
+            ("a", loop, 1),
+            ("p", loop, 1),
+        ]
         assert session.alive
 
 

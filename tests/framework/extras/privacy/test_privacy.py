@@ -135,7 +135,7 @@ def test_everything_is_exported(course, tmp_path):
     assert MARKER.encode() in texts[f"submitted/{ZOE}/{CHAPTER}/{CHAPTER}.ipynb"]
     assert {"moved_marks.jsonl", "extensions.csv", f"feedback/{ZOE}/{CHAPTER}/{CHAPTER}.html"} <= texts.keys()
     assert not any(b'"ada"' in text for text in texts.values())
-    assert "exists already" in invoke(course, "export-student", ZOE, "--output", path, status=2)[1]
+    assert "already exists" in invoke(course, "export-student", ZOE, "--output", path, status=2)[1]
     found = json.loads(invoke(course, "export-student", ZOE, "--dry-run", "--json")[0])
     assert (found["student"], found["gradebook"]["grades"], found["written"]) == (ZOE, 3, False)
 
