@@ -16,42 +16,42 @@ JOBS ?= 3
 
 .PHONY: help setup test demo lint format lab docs wheel clean
 
-help:  ## say what can be made
+help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
 
-setup: $(STAMP)  ## a virtual environment in .venv with everything the project and its tests use
+setup: $(STAMP)  ## create a virtual environment in .venv with everything that the project and its tests use
 
 $(STAMP): pyproject.toml .ci/venv
 	@PYTHON="$(PYTHON)" sh .ci/venv $(VENV)
 	@touch $@
 
-demo: setup  ## a class of simulated students, released to, collected and graded, in a fresh folder
+demo: setup  ## release to a class of simulated students, collect and grade, in a new folder
 	@$(BIN)/autograder demo $(ARGS)
 
-test: lint  ## lint, formatting, spelling, types and the whole test suite
+test: lint  ## check lint, formatting, spelling and types, and run the whole test suite
 	@$(BIN)/python .ci/browser_files.py >/dev/null
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-lint: setup  ## lint, formatting, spelling and types only
+lint: setup  ## check only lint, formatting, spelling and types
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/codespell *.md autograder benchmarks docs examples packaging solutions source tests
 	@$(BIN)/mypy
 
-format: setup  ## put the code into its usual form
+format: setup  ## format the code
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
 
-lab: setup  ## the course laid out in a folder of your own, and its map opened in JupyterLab
+lab: setup  ## set up the course in your own folder, and open its map in JupyterLab
 	@$(BIN)/autograder start $(ARGS)
 
-wheel: setup  ## what is published, in dist: the course released, then sdist and wheel for students and for instructors
+wheel: setup  ## release the course, and build the sdist and the wheel for students and for instructors in dist
 	@$(BIN)/python packaging/build.py $(ARGS)
 
-docs: setup  ## this documentation as a site, in docs/_build/html
+docs: setup  ## build this documentation as a site in docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html in a browser."
 
-clean:  ## remove the environment, caches and what the demo made
+clean:  ## remove the environment, the caches and the demo's files
 	rm -rf $(VENV) demo demo-[0-9]* docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

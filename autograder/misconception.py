@@ -66,7 +66,7 @@ class SolutionDecorator:
         """Mark ``function``. Raises ``CourseError`` if it has no docstring."""
         if not (function.__doc__ or "").strip():
             raise CourseError(
-                f"{_place(function)}: {function.__name__} has no docstring: write there "
+                f"{_place(function)}: {function.__name__} has no docstring. It should contain "
                 f"{'what is different in this right solution' if self.right else 'what the student should read'}."
             )
         function.__mark__ = self  # type: ignore[attr-defined]

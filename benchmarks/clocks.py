@@ -23,7 +23,7 @@ def environment() -> dict[str, str]:
 
 
 def command(*words: str) -> list[str]:
-    """The command line that runs the module ``words[0]`` with this interpreter."""
+    """Return the command line that runs the module ``words[0]`` with this interpreter."""
     return [sys.executable, "-m", *words]
 
 
@@ -38,5 +38,5 @@ def seconds(words: list[str], folder: Path, *, may_fail: bool = False) -> float:
 
 
 def row(what: str, found: str, target: str) -> None:
-    """One line of the result."""
+    """Print one line of the result."""
     print(f"{what:<74} {found:>12}   target {target}", flush=True)

@@ -46,8 +46,12 @@ def main() -> None:
         eve = verdicts[half]
         print(json.dumps({e.name: e.status for e in eve.exercises}))
         limit = course.limits.submission_seconds
-        print(f"without it {times[0]:.1f} s, with it {times[1]:.1f} s; a submission may take {limit:g} s")
-        row("one endless loop in the class, of its time limit", f"{(times[1] - times[0]) / limit:.2f}×", "≤ 1×")
+        print(f"without the loop {times[0]:.1f} s, with the loop {times[1]:.1f} s. A submission may take {limit:g} s.")
+        row(
+            "cost of one endless loop in the class, as a share of its time limit",
+            f"{(times[1] - times[0]) / limit:.2f}×",
+            "≤ 1×",
+        )
 
 
 if __name__ == "__main__":

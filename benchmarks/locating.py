@@ -47,12 +47,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
-    parser.add_argument("--mutants", type=int, default=MUTANTS, help="of each exercise; 0: none")
-    parser.add_argument("--mutants-only", action="store_true", help="leave the misconceptions out")
+    parser.add_argument("--mutants", type=int, default=MUTANTS, help="mutants of each exercise, 0 for none")
+    parser.add_argument("--mutants-only", action="store_true", help="measure only mutants, not misconceptions")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--misses", action="store_true", help="print what was not located, or not truly")
-    parser.add_argument("--output", type=Path, help="where to write what was found, a line of JSON each")
+    parser.add_argument(
+        "--misses", action="store_true", help="print the mistakes that were not located, or located in a wrong line"
+    )
+    parser.add_argument("--output", type=Path, help="a file for the results, with one line of JSON for each mistake")
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
@@ -77,21 +79,25 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
     if misses:
         for r in rows:
             if r not in true:
-                print(f"    {'not truly' if r in located else 'not located'}: {r['label']} ({r['lines']}, {r['what']})")
+                print(
+                    f"    {'wrong line' if r in located else 'not located'}: {r['label']} ({r['lines']}, {r['what']})"
+                )
     if rows:
         seconds = sorted(r["seconds"] for r in rows)
         median, most = seconds[len(seconds) // 2], seconds[len(seconds) * 95 // 100]
-        print(f"{len(rows)} {kind}s: {median:.2f} s of processor time in the median, {most:.2f} s for 95 % of them")
+        print(
+            f"{len(rows)} {kind}s: {median:.2f} s of processor time in the median, at most {most:.2f} s for 95 % of them"
+        )
         row(
             f"{kind}s located", f"{len(located) / len(rows):.1%}", f"≥ {LOCATED_TARGET:.0%}" if kind == "mutant" else ""
         )
     if located and kind == "mutant":
-        row("of these truly", f"{len(true) / len(located):.1%}", f"≥ {TRUE_TARGET:.0%}")
+        row("of these, in a correct line", f"{len(true) / len(located):.1%}", f"≥ {TRUE_TARGET:.0%}")
 
 
 def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
     """Locate the mistakes in a chapter's mutants and misconceptions, and count the results."""
-    warnings.simplefilter("ignore")  # of nonsense, which is what a mutant may be
+    warnings.simplefilter("ignore")  # a mutant may compute nonsense
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
     return list(_measured(chapter, most, seconds, named=named))
 

@@ -1,7 +1,7 @@
 """Measure what locating unnamed mistakes costs a class.
 
 ``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its
-default, in turn, and prints the ratio of processor time, both sides of the sandbox together. ``--different`` uses a
+default, in turn, and prints the ratio of processor time, inside and outside of the sandbox. ``--different`` uses a
 class in which every student has one unnamed mistake, with as few equal ones as possible, so that only the budget of the
 class limits the search.
 """
@@ -44,7 +44,11 @@ def main() -> None:
     parser.add_argument("--chapters", nargs="+", default=[CHAPTER])
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--different", action="store_true", help="a class of unnamed mistakes, most of them different")
+    parser.add_argument(
+        "--different",
+        action="store_true",
+        help="grade a class in which every student has an unnamed mistake, most of them different",
+    )
     options = parser.parse_args()
     for chapter in options.chapters:
         with tempfile.TemporaryDirectory() as folder:
@@ -62,9 +66,9 @@ def main() -> None:
                     costs[looked].append(seconds)
         each = {looked: 1000 * statistics.median(found) / options.students for looked, found in costs.items()}
         print(
-            f"{chapter}: {each[False]:.0f} ms a notebook without, {each[True]:.0f} ms with; {located} of {wrong} unnamed mistakes located"
+            f"{chapter}: {each[False]:.0f} ms for each notebook without the search, {each[True]:.0f} ms with the search. {located} of {wrong} unnamed mistakes were located."
         )
-        row(f"looking for mistakes, {chapter}", f"{each[True] / each[False]:.2f}×", f"≤ {TARGET}×")
+        row(f"cost of locating mistakes, {chapter}", f"{each[True] / each[False]:.2f}×", f"≤ {TARGET}×")
 
 
 def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:
@@ -105,7 +109,7 @@ def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
 
 
 def _graded(course: Course, chapter: str) -> tuple[float, int, int]:
-    """Seconds of processor time, and how many unnamed mistakes were located, of how many."""
+    """Return the seconds of processor time, the number of located unnamed mistakes, and the number of all."""
     before = sum(_seconds())
     outcomes = list(grade(course, handed_in(course, chapter), deliver=verdict_only))
     unnamed = [e for o in outcomes for e in o.verdict.exercises if e.may_be_located]

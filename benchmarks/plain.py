@@ -40,9 +40,9 @@ def main() -> None:
         with (confined / "nbgrader_config.py").open("a", encoding="utf-8") as file:
             file.write("\n" + line)
         seconds = {course.name: _nbgrader(course, "autograde", "ps1") for course in (confined, stock)}
-        assert _scores(stock) == _scores(confined), "the scores differ, so a comparison of times would mean nothing"
+        assert _scores(stock) == _scores(confined), "the scores differ, so the times cannot be compared"
     for name, taken in seconds.items():
-        print(f"{name:10} {taken:7.1f} s   {taken / students:6.2f} s a student of two notebooks")
+        print(f"{name:10} {taken:7.1f} s   {taken / students:6.2f} s for each student, with two notebooks")
     print(f"{'ratio':10} {seconds['stock'] / seconds['confined']:7.1f}")
 
 

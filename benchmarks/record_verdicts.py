@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
-    parser.add_argument("--without-jail", action="store_true", help="leave the simulated classes out")
+    parser.add_argument("--without-jail", action="store_true", help="do not grade the simulated classes")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
@@ -60,7 +60,9 @@ def main() -> None:
         lines += classes(options.chapters)
     found = dict(lines)
     if len(found) != len(lines):
-        raise SystemExit(f"Two lines of one name: {[n for n, k in Counter(n for n, _ in lines).items() if k > 1][:5]}")
+        raise SystemExit(
+            f"Two lines have the same name: {[n for n, k in Counter(n for n, _ in lines).items() if k > 1][:5]}"
+        )
     options.output.write_text(
         "".join(json.dumps([name, data], ensure_ascii=False) + "\n" for name, data in lines), encoding="utf-8"
     )
@@ -70,7 +72,7 @@ def main() -> None:
 
 
 def functions(chapter: str) -> list[Line]:
-    """The verdicts on a chapter's known solutions and mutants, by every check and by the recorded examples."""
+    """Return the verdicts on a chapter's known solutions and mutants, by every check and by the recorded examples."""
     course = load_course(HERE)
     return list(_functions(course, chapter, Judge(load_checks(course, chapter))))
 
@@ -107,7 +109,7 @@ def _functions(course: Course, chapter: str, judge: Judge[ChapterChecks]) -> Ite
 
 
 def classes(chapters: list[str]) -> list[Line]:
-    """The verdicts on a simulated class of each chapter, hostile and broken notebooks included, graded in the jail."""
+    """Return the verdicts on a simulated class of each chapter, including hostile and broken notebooks, graded in the sandbox."""
     with tempfile.TemporaryDirectory() as folder:
         course = course_in(Path(folder) / "course", "c.Course.call_seconds = 2.0", "c.Course.cell_seconds = 2.0")
         jobs = []
@@ -125,7 +127,7 @@ def classes(chapters: list[str]) -> list[Line]:
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """A recording, by name."""
+    """Return a recording, by name."""
     return dict(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 

@@ -1,7 +1,7 @@
-"""A class to measure with: a copy of the course in a fresh folder, and what its students hand in.
+"""Create a class for measurements: a copy of the course in a new folder, and what its students submit.
 
-The mix is the demonstration's (solved, half done, slips, other ways, blank, crashing …) without those who attack, every
-notebook differs from every other, and each carries the outputs that it has after "Restart and run all", as real ones do.
+The mix is the demonstration's (solved, half done, slips, other ways, blank, crashing …) without attackers. Every
+notebook differs from every other, and has the outputs of "Restart and run all", as real ones do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CHAPTER = "ch1_weighted_averaging"
 
 
 def course_in(folder: Path, *lines: str) -> Course:
-    """A copy of the course in ``folder``, with these lines more in its configuration."""
+    """Return a copy of the course in ``folder``, with these lines added to its configuration."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_course(load_course(HERE), folder)
@@ -109,7 +109,7 @@ def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]] | None) -
 
 
 def _signed(document: dict[str, Any] | bytes, student: str) -> bytes:
-    """The notebook with its student's name in its last cell of code, so that no two are alike."""
+    """Return the notebook with its student's name in its last code cell, so that no two are equal."""
     if isinstance(document, bytes):
         return document
     document = json.loads(json.dumps(document))

@@ -1,4 +1,4 @@
-"""Measure the processor time of one notebook of each chapter: ours by stage, and the sandbox's.
+"""Measure the processor time of one notebook of each chapter: in the grader by stage, and in the sandbox.
 
 ``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds per
 notebook. Processor time is independent of the number of cores, and other work on the machine changes it little.
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 AIM = {CHAPTER: 45}  # milliseconds, both sides together
 FIRST = 5  # notebooks that warm things up and are not counted
 STAGES = {
-    "reading the notebook, putting locked cells back": (Submission, "__init__"),
-    "opening jails and sending the notebook's cells": (Worker, "open"),
-    "sending calls and reading the answers": (ChildSession, "batch"),
-    "questions about values that stay in the jail": (ChildSession, "probe"),
+    "read the notebook, restore locked cells": (Submission, "__init__"),
+    "open sandboxes and send the notebook's cells": (Worker, "open"),
+    "send calls and read the results": (ChildSession, "batch"),
+    "operations on values that stay in the sandbox": (ChildSession, "probe"),
     "graded notebook and feedback page": (FeedbackWriter, "__call__"),
-    "keeping the verdict": (VerdictCache, "save"),
+    "store the verdict": (VerdictCache, "save"),
 }
 REST = "checks, comparison, diagnosis, verdict"
 
@@ -56,8 +56,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
     parser.add_argument("--students", type=int, default=60)
-    parser.add_argument("--redraw", action="store_true", help="with every picture drawn again")
-    parser.add_argument("--bare", action="store_true", help="notebooks without outputs")
+    parser.add_argument("--redraw", action="store_true", help="draw every picture again")
+    parser.add_argument("--bare", action="store_true", help="use notebooks without outputs")
     options = parser.parse_args()
     lines = ["c.Course.redraw_pictures = True"] if options.redraw else []
     for chapter in options.chapters:
@@ -68,7 +68,7 @@ def main() -> None:
         aim = f" (aim: {AIM[chapter]})" if chapter in AIM else ""
         together = sum(ours.values()) + jail
         print(
-            f"{chapter}: {together:.0f} ms a notebook{aim}, of which ours {sum(ours.values()):.0f}, the jail's {jail:.0f}"
+            f"{chapter}: {together:.0f} ms for each notebook{aim}: {sum(ours.values()):.0f} in the grader and {jail:.0f} in the sandbox"
         )
         for stage, cost in ours.items():
             print(f"    {stage:55}{cost:6.1f} ms")
@@ -76,9 +76,9 @@ def main() -> None:
 
 
 def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
-    """Milliseconds of processor time a notebook: what each stage of ours takes, and what the jail takes.
+    """Return the milliseconds of processor time for each notebook: of each stage in the grader, and of the sandbox.
 
-    Ours is the mean without the tenth at either end, the jail's the mean of all: its clock ticks too slowly for one.
+    The grader's time is the mean without the tenth at either end. The sandbox's is the mean of all, because its clock is too coarse for one.
     """
     rows: list[dict[str, float]] = []
     spent: dict[str, float] = defaultdict(float)

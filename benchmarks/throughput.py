@@ -1,9 +1,9 @@
-"""Measure grading a class: compared with stock ``nbgrader autograde``, from 100 to 1,000 notebooks, and the same class again.
+"""Measure grading a class, compared with standard ``nbgrader autograde``, for 100 to 1,000 notebooks, and grading the same class again.
 
 ``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, including startup, in one
-run on one machine and prints ratios. The stock command runs on a sample of the same notebooks, because it takes a
-second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. Ours runs the
-hidden ones as well.
+run on one machine and prints ratios. The standard command runs on a sample of the same notebooks, because it takes a
+second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. ``autograder
+grade`` runs the hidden checks as well.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--students", type=int, nargs="+", default=[100])
-    parser.add_argument("--stock", type=int, default=25, help="how many notebooks the stock command grades; 0: none")
-    parser.add_argument("--redraw", action="store_true", help="also grade with every picture drawn again")
+    parser.add_argument("--stock", type=int, default=25, help="how many notebooks standard nbgrader grades, 0 for none")
+    parser.add_argument("--redraw", action="store_true", help="also measure grading with every picture drawn again")
     parser.add_argument(
-        "--bare", action="store_true", help="notebooks without outputs, so that none brings its pictures"
+        "--bare", action="store_true", help="use notebooks without outputs, so that pictures must be drawn"
     )
-    parser.add_argument("--chapter", default=CHAPTER, help="another chapter than the first")
-    parser.add_argument("--rounds", type=int, default=1, help="how often each is measured; the median counts")
-    parser.add_argument("--folder", type=Path, help="where to work; kept afterwards")
+    parser.add_argument("--chapter", default=CHAPTER, help="the chapter to grade")
+    parser.add_argument("--rounds", type=int, default=1, help="how often to measure. The median is reported")
+    parser.add_argument("--folder", type=Path, help="a folder for the course. It is not deleted afterwards")
     options = parser.parse_args()
     chapter = options.chapter
     with tempfile.TemporaryDirectory() as fresh:
@@ -59,7 +59,7 @@ def main() -> None:
                 ours_each[size].append(whole / size)
                 print(f"round {round_ + 1}: {size} notebooks: {whole:.1f} s, again: {again:.2f} s", flush=True)
                 row(
-                    f"regrading an unchanged class of {size:,}, of grading it",
+                    f"grading an unchanged class of {size:,} again, as a share of the first time",
                     f"{100 * again / whole:.2f} %",
                     "≤ 2 %",
                 )
@@ -68,7 +68,7 @@ def main() -> None:
                     print(f"         with every picture drawn again: {redrawn:.1f} s", flush=True)
             if options.stock:
                 stock.append(_stock(folder, min(options.students), options.stock, chapter))
-                print(f"round {round_ + 1}: stock: {stock[-1]:.2f} s a notebook", flush=True)
+                print(f"round {round_ + 1}: standard nbgrader: {stock[-1]:.2f} s for each notebook", flush=True)
     each = {size: statistics.median(costs) for size, costs in ours_each.items()}
     for size, cost in each.items():
         if stock:
@@ -105,14 +105,14 @@ def _grade(folder: Path, chapter: str, line: str = "") -> float:
 
 
 def _stock(folder: Path, size: int, sample: int, chapter: str) -> float:
-    """Seconds a notebook that nbgrader takes for a sample of the same class, spread evenly over it."""
+    """Return the seconds that nbgrader takes for each notebook of a sample of the same class, spread evenly over it."""
     stock, ours = folder / "stock", folder / f"class-{size}"
     shutil.rmtree(stock, ignore_errors=True)
     (stock / "source").mkdir(parents=True)
     shutil.copytree(HERE / "source" / chapter, stock / "source" / chapter)
     (stock / "nbgrader_config.py").write_text(STOCK)
     seconds(command("nbgrader", "generate_assignment", chapter), stock)
-    from autograder.course.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
+    from autograder.course.course import load_course  # noqa: PLC0415 - in addition to the requested folder
 
     examples = record_examples(load_course(ours), chapter)
     students = sorted(path.name for path in (ours / "submitted").iterdir())

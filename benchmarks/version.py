@@ -1,4 +1,4 @@
-"""``autograder --version`` against ``python -c ""``: editors and scripts ask for it often."""
+"""Compare the time of ``autograder --version`` with ``python -c ""``, because editors and scripts ask for the version often."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Memory of a grading worker, on both sides of the jail, while it grades one submission after another.
+"""Measure the memory of a grading worker, inside and outside of the sandbox, while it grades one submission after another.
 
-``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the trusted process, and of the
-jail's warm process, at the start, half way and at the end.
+``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the grading process, and of the
+sandbox's warm process, after a quarter, after half of the submissions, and at the end.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ def main() -> None:
         paths = fill(course, min(options.submissions, 60))
         jobs = [Job(paths[n % len(paths)], f"s{n}", CHAPTER) for n in range(options.submissions)]
         readings = [_both_sides() for _outcome in grade(course, jobs, deliver=FeedbackWriter.of(course, CHAPTER))]
-    for side, name in enumerate(("the trusted side", "the jail's warm process")):
+    for side, name in enumerate(("the grader", "the sandbox's warm process")):
         early, middle, last = (readings[at][side] for at in (len(readings) // 4, len(readings) // 2, -1))
-        print(f"{name}: {early:.0f} MB after a quarter, {middle:.0f} half way, {last:.0f} at the end")
+        print(
+            f"{name}: {early:.0f} MB after a quarter of the submissions, {middle:.0f} MB after half of them, {last:.0f} MB at the end"
+        )
         row(f"memory of a worker, {name}, after {len(readings):,} submissions", f"{last:.0f} MB", "≤ 150 MB")
-        row("  and grows over the second half", f"{last / middle:.3f}×", "flat")
+        row("  its growth over the second half", f"{last / middle:.3f}×", "flat")
 
 
 def _both_sides() -> tuple[float, float]:
-    """Resident memory, in MB, of this process, and of the largest process of its jail: what each has for itself."""
+    """Return the resident memory, in MB, of this process and of the largest process in its sandbox, without shared memory."""
     here = psutil.Process()
     jail = []
     for child in here.children(recursive=True):

@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--output-dir", type=Path, default=ROOT / "dist", metavar="DIR")
     output = parser.parse_args().output_dir.resolve()
     course = ROOT / "build" / "course"
-    print("The course, as students get it …", flush=True)
+    print("Building the course as students receive it …", flush=True)
     from autograder.authoring.release.run import hand_out  # noqa: PLC0415
     from autograder.course.course import load_course  # noqa: PLC0415 - --help needs none of it
 

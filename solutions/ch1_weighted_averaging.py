@@ -97,8 +97,8 @@ quiz_ch1 = quiz(
                 The value at position 1, 30, happens to be near 28.14, but its weight is 0.0693, so it supplies only
                 2.08. A position's contribution is its weight times its value.""",
                 ("d", "all_positions_supply_alike"): """
-                They would supply the same if weight times value were the same for all. Compute the three products: they
-                are far from equal, and they add up to 28.14.""",
+                The positions would supply the same if weight times value were the same for all of them. Compute the
+                three products: they are far from equal, and they add up to 28.14.""",
             },
         ),
         "q2": choice(
@@ -124,8 +124,8 @@ quiz_ch1 = quiz(
                 Dividing by a huge temperature makes the scores go to 0, not the weights. What does softmax make of
                 scores that are all 0? The weights still add up to 1.""",
                 ("c", "hot_is_the_hard_lookup"): """
-                This happens at the other end. If the temperature goes down to 0, differences between scores grow until
-                the best key takes everything. A huge temperature makes the differences vanish.""",
+                This happens at very low temperatures. If the temperature goes down to 0, differences between scores
+                grow until the best key takes everything. A huge temperature makes the differences vanish.""",
                 ("d", "hot_prefers_the_worst_key"): """
                 A temperature above 0 never reverses the order: a better score stays better, only by less and less.
                 Which weights do you get if all the scores are almost equal?""",
@@ -181,8 +181,9 @@ quiz_ch1 = quiz(
                 (0.8, "base_two_in_the_quiz"): """
                 0.8 comes from powers of 2: 4 / (4 + 1). Softmax uses powers of e.""",
                 (1.0, "no_exp_in_the_quiz"): """
-                1.0 would leave nothing for the second key. You get it without exp, if you divide the scores by their
-                sum, or from the hard lookup. Softmax gives every score a positive weight: exp(0) is 1, not 0.""",
+                1.0 would leave nothing for the second key. You get that number from the hard lookup, or if you divide
+                the scores by their sum, without exp. Softmax gives every score a positive weight: exp(0) is 1, not
+                0.""",
                 (7.389, "never_normalises_in_the_quiz"): """
                 7.389 is exp(2), the exp of the right score, but not yet divided by the sum of both exps. A weight is a
                 share, between 0 and 1.""",

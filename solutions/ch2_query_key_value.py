@@ -93,15 +93,15 @@ quiz_ch2 = quiz(
             },
         ),
         "q2": choice(
-            "the shapes that come out",
+            "the shapes of the results",
             right="d",
             wrong={
                 ("a", "q2_as_wide_as_the_queries"): """
                 Question 2: the output has as many rows as the queries, but another width. It is a mix of values, and
                 these are 5 wide. It has "the shape of the queries" only if d_v happens to equal d_k.""",
                 ("b", "q2_a_row_for_each_key"): """
-                Question 2: that has a row for each key. Each query gets an answer: 4 queries make 4 rows in the output,
-                and 4 rows of weights with a column for each of the 6 keys.""",
+                Question 2: in that answer, there is a row for each key. But each query gets an output: 4 queries make 4
+                rows in the output, and 4 rows of weights with a column for each of the 6 keys.""",
                 ("c", "q2_weights_on_their_side"): """
                 Question 2: the output is right, but the weights are transposed. A row of weights belongs to one query
                 and adds up to 1 over the keys. Only then does weights @ V fit: (4, 6) with (6, 5).""",
@@ -112,11 +112,11 @@ quiz_ch2 = quiz(
             right="a",
             wrong={
                 ("b", "q3_shapes_would_not_fit"): """
-                Question 3: without any projection, Q = K = V = X fits very well. X @ X.T is (n, n), and times X it has
-                the shape of X again. It runs, but it cannot learn what to look for.""",
+                Question 3: without any projection, Q = K = V = X fits very well. X @ X.T is (n, n), and its product
+                with X has the shape of X again. It runs, but it cannot learn what to look for.""",
                 ("c", "q3_so_that_each_attends_to_itself"): """
-                Question 3: it is the other way round. Without projections, a position's score with itself is its
-                squared norm, which is always the largest among rows of equal norm. Projections let a position look
+                Question 3: the opposite is true. Without projections, a position's score with itself is its squared
+                norm, which is always the largest among rows of equal norm. Projections let a position look
                 elsewhere.""",
                 ("d", "q3_a_third_each"): """
                 Question 3: each of the three matrices has d_model rows and uses every feature of the position. Chapter
@@ -124,7 +124,7 @@ quiz_ch2 = quiz(
             },
         ),
         "q4": choice(
-            "what a large dot product tells",
+            "what a large dot product means",
             right="c",
             wrong={
                 ("a", "q4_direction_only"): """
@@ -134,8 +134,9 @@ quiz_ch2 = quiz(
                 Question 4: a dot product is not a distance. For q = [2, 0], the key [3, 9] scores 6 and [1, 0] scores
                 2, but [1, 0] is much nearer.""",
                 ("d", "q4_in_proportion"): """
-                Question 4: weights are not proportional to the scores but to exp of them. A lead of 4 makes a factor of
-                exp(4), about 55. With scores 106 and 102, it would be the same 55.""",
+                Question 4: weights are not proportional to the scores but to exp of them. If one score is larger by 4,
+                its weight is larger by a factor of exp(4), about 55. With scores 106 and 102, it would be the same
+                55.""",
             },
         ),
         "q5": choice(
@@ -164,7 +165,7 @@ quiz_ch2 = quiz(
                 so every score is twice as large, and so are their differences. What does that do to the weights?""",
                 (0.83798, "q6_twice_the_weight"): """
                 Question 6: that is twice the old weight. The scores are twice as large, but weights are shares of a
-                whole. All three cannot double and still add up to 1.""",
+                whole. If all three doubled, they would no longer add up to 1.""",
                 (0.47368, "q6_share_of_the_scores"): """
                 Question 6: that is 3.6 divided by 7.6, a share of the scores. Weights are shares of exp of the
                 scores.""",

@@ -30,7 +30,7 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
     rng:       where every random number comes from, a numpy.random.Generator
-    returns:   one number (dividing by n_samples or by n_samples - 1 are both fine)
+    returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
@@ -78,7 +78,7 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
-    """Tell how each weight answers when each score is moved a little: diag(p) - p p^T.
+    """Tell how each weight changes when each score is moved a little: diag(p) - p p^T.
 
     Entry (i, j) is the derivative of weight i with respect to score j.
 
@@ -134,7 +134,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.
 
-    You may assume that no number in K, V or g is beyond 100 in size.
+    You may assume that no number in K, V or g is beyond 100 in size, and no scaled score beyond 10 000.
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -226,7 +226,7 @@ predictions = quiz(
                 far away, and the slope is different there.""",
                 ("b", "the_loss_goes_to_infinity"): """
                 Prediction p3: the weights add up to 1, so an output is an average of the values, and its distance from
-                the target has a limit. Other losses do go to infinity.""",
+                the target has a limit. Other losses can go to infinity.""",
                 ("c", "the_rate_does_not_matter"): """
                 Prediction p3: the gradient says only which way is down. How far to go is your decision, and it
                 can be too far.""",
@@ -286,8 +286,8 @@ quiz_ch3 = quiz(
             right="c",
             wrong={
                 ("a", "far_behind_means_much_to_gain"): """
-                It has much to gain, but softmax hardly reacts: the weight is about 2e-9, and so is its derivative p *
-                (1 - p). The slope vanishes because the key is far behind.""",
+                The key has much to gain, but softmax hardly reacts: the weight is about 2e-9, and so is its derivative
+                p * (1 - p). The slope vanishes because the key is far behind.""",
                 ("b", "softmax_is_a_straight_line"): """
                 That would be true if softmax were a straight line. But the slope p * (1 - p) depends on p: it is 0.25
                 at p = 0.5 and almost 0 at both ends.""",
@@ -304,7 +304,7 @@ quiz_ch3 = quiz(
                 The identity would mean that each weight follows its own score, one to one. Put p = [0, 1, 0] into your
                 softmax_jacobian: what is 1 - 1 * 1?""",
                 ("c", "one_hot_has_one_1"): """
-                diag(p) alone has a single 1 there, but p p^T has a 1 in the same place, and it is subtracted.""",
+                diag(p) alone has a single 1, but p p^T has a 1 in the same place, and p p^T is subtracted.""",
                 ("d", "one_hot_is_undefined"): """
                 diag(p) - p p^T contains no division and no logarithm, so nothing can be undefined. Put p = [0, 1, 0]
                 into your softmax_jacobian and look.""",

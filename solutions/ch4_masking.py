@@ -21,12 +21,12 @@ __all__ = [
 def causal_mask(n_q: int, n_k: int | None = None) -> np.ndarray:
     """Say which keys each query may see when nobody may look ahead: True = may attend.
 
-    Keys stand at the positions 0 to n_k - 1. The queries are the last n_q of these positions:
-    query i stands at position i + n_k - n_q and may see the key there and every key before it.
+    The keys are at positions 0 to n_k - 1. The queries are at the last n_q of these positions:
+    query i is at position i + n_k - n_q and may see the key there and every key before it.
     So the last query always sees all the keys.
 
     n_q:     the number of queries, at least 1
-    n_k:     the number of keys, at least n_q; when it is left out there are as many as queries
+    n_k:     the number of keys, at least n_q; if it is left out, there are as many keys as queries
     returns: shape (n_q, n_k), boolean (dtype bool, not 0 and 1)
 
     Examples: causal_mask(3) is
@@ -49,8 +49,8 @@ def padding_mask(lengths: np.ndarray, n_k: int) -> np.ndarray:
 
     lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence
     n_k:     the number of keys of every sequence, padding included
-    returns: shape (B, 1, n_k), boolean. The axis of length 1 is where the queries will be:
-             what is padding is padding for every query
+    returns: shape (B, 1, n_k), boolean. The axis of length 1 is for the queries: a key that
+             is padding is padding for every query
 
     Example: padding_mask(np.array([3, 1]), 4) is
     [[[True, True,  True,  False]],
@@ -74,8 +74,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
 
-    You may assume that no score is beyond 1000 in size, and that a forbidden one is at most 5 above
-    the largest allowed one of its row, so that every usual way of hiding it works.
+    You may assume that every usual way of hiding a score works: no score is beyond 1000 in size, and a
+    forbidden one is at most 5 above the largest allowed one of its row.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -99,8 +99,8 @@ def masked_attention(
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
-    You may assume, if there is a mask, that no scaled score is beyond 1000 in size, and that a forbidden
-    one is at most 5 above the largest allowed one of its query, so that every usual way of hiding it works.
+    You may assume that every usual way of hiding a score works: with a mask, no scaled score is beyond
+    1000 in size, and a forbidden one is at most 5 above the largest allowed one of its query.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -114,7 +114,7 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
     padding: shape (B, 1, n_k), boolean, True = may attend; the same for every query
     returns: shape (B, n_q, n_k), boolean
 
-    In either mask, True and False may stand anywhere.
+    True and False may be at any place of either mask.
 
     Example: with causal_mask(3) and a single sequence of which only two keys are real,
     [[[True, True, False]]], the answer is
@@ -126,21 +126,21 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
 
 
 def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool:
-    """Find out by trying whether `attend` keeps to what came before.
+    """Find out by trying whether `attend` is causal, that is, never looks ahead.
 
-    Call what `attend` makes of X the output: row i of the output belongs to position i, as row i
-    of X does. `attend` is causal when no row of the output depends on a later row of X: whatever
-    is done to rows i + 1, i + 2, ... of X, output row i stays as it was. It may depend on row i
-    of X itself.
+    The output is attend(X), and row i of the output belongs to position i, as row i of X does.
+    `attend` is causal if no row of the output depends on a later row of X: whatever you change
+    in rows i + 1, i + 2, ... of X, output row i stays the same. It may depend on row i of X
+    itself.
 
     attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
              n rows
-    X:       shape (n, d), random numbers; try it on these
-    returns: True when no later position changes an earlier output row, else False.
+    X:       shape (n, d), random numbers to try `attend` on
+    returns: True if no later position changes an earlier output row, else False.
              Rounding is no change
 
     Examples: for the running sum, np.cumsum(X, axis=0), the answer is True. For
-    X - X.mean(axis=0) it is False, as the mean of all rows has the later ones in it
+    X - X.mean(axis=0) it is False, because the mean of all rows depends on the later ones
 
     You may assume that the same X always gives the same output, that a leak is far above 0.00001, and that
     X has at most 80 rows of numbers between -2 and 2, none of them a row of zeros.
@@ -175,8 +175,8 @@ quiz_ch4 = quiz(
                 3 is the count if the two queries are at positions 0 and 1. They are the last two of five positions, 3
                 and 4. How many keys does each of them see?""",
                 (7, "count_without_itself"): """
-                7 is the count if no query may see its own position. But it may: the queries are at positions 3 and 4,
-                and see everything up to and including their own place.""",
+                7 is the count if no query may see its own position. But a query may see itself: the queries are at
+                positions 3 and 4, and see everything up to and including their own position.""",
                 (10, "count_of_everything"): """
                 10 is the number of all places, 2 times 5. One place is in the future: the query at position 3 must not
                 see the key at position 4.""",
@@ -194,8 +194,9 @@ quiz_ch4 = quiz(
                 `masked_softmax` returns zeros, but a plain softmax always gives a total of 1. It depends only on
                 differences between scores. What are the differences after you add the same number to all three?""",
                 ("b", "adding_gives_equal_shares"): """
-                You get a third each if -1e9 replaces the scores, or if float64 rounds away their differences. It does
-                not: near 1e9 its numbers are about 1e-7 apart. What are the differences after the addition?""",
+                You get a third each if -1e9 replaces the scores, or if float64 rounds away their differences. But
+                float64 keeps them: near 1e9, its numbers are about 1e-7 apart. What are the differences after the
+                addition?""",
                 ("d", "adding_gives_nan"): """
                 nan comes from -inf, because its differences are undefined. -1e9 is an ordinary number, and adding it to
                 all three scores does not change their differences.""",
@@ -217,7 +218,7 @@ quiz_ch4 = quiz(
             },
         ),
         "q4": choice(
-            "a mask put on after the softmax",
+            "a mask applied after the softmax",
             right="d",
             wrong={
                 ("a", "masking_late_is_harmless"): """
@@ -232,7 +233,7 @@ quiz_ch4 = quiz(
             },
         ),
         "q5": choice(
-            "what becomes of padded queries",
+            "what happens to padded queries",
             right="b",
             wrong={
                 ("a", "padded_queries_disturb_the_real_ones"): """
@@ -251,8 +252,8 @@ quiz_ch4 = quiz(
             right="c",
             wrong={
                 ("a", "one_test_proves_it"): """
-                Only the last token was tried. A position 0 that looks at position 1 would have passed this test. What
-                does it show about tokens 1 to 4?""",
+                Only the last token was tried. A model in which position 0 looks at position 1 would also pass this
+                test. What does it show about tokens 1 to 4?""",
                 ("b", "no_change_is_suspicious"): """
                 In a causal model, nothing earlier should change, so that is not a sign of a mistake. But only the last
                 token was tried.""",

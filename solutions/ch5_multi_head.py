@@ -22,13 +22,13 @@ __all__ = [
 
 
 def split_heads(X: np.ndarray, h: int) -> np.ndarray:
-    """Deal the columns of X out to h heads, side by side: each head gets d columns of every row.
+    """Divide the columns of X among h heads: each head gets d columns of every row.
 
     The first d columns belong to head 0, the next d to head 1, and so on.
 
     X:       shape (..., n, h * d), one position in each row
     h:       the number of heads, at least 1
-    returns: shape (..., h, n, d): the heads stand before the positions
+    returns: shape (..., h, n, d): the axis of the heads is before the axis of the positions
 
     The dots stand for any number of batch axes: none, one or more.
 
@@ -41,7 +41,7 @@ def split_heads(X: np.ndarray, h: int) -> np.ndarray:
 
 
 def merge_heads(O: np.ndarray) -> np.ndarray:
-    """Put the heads back side by side, head 0 first: what split_heads took apart.
+    """Put the heads side by side again, head 0 first: undo split_heads.
 
     O:       shape (..., h, n, d), the rows of each head
     returns: shape (..., n, h * d), for each position the rows of all the heads, end to end
@@ -88,11 +88,11 @@ def multi_head_attention(
     W_K is [[3, 0], [0, 0]] and W_O is [[1, 0], [2, 1]]. Each head has one column, so sqrt(d_k)
     is 1. Head 0 scores [3, 0] and [0, 0], its weights are about [0.9526, 0.0474] and [0.5, 0.5].
     Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
-    [0.9526, 0.5] and [0.5, 0.5]; times W_O that is about [1.9526, 0.5] and [1.5, 0.5]
+    [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, that is about [1.9526, 0.5] and [1.5, 0.5]
 
-    You may assume that no scaled score is beyond 10 000 in size. If there is a mask, you may assume that
-    none is beyond 1000, and that a forbidden one is at most 5 above the largest allowed one of its query,
-    so that every usual way of hiding it works.
+    You may assume that no scaled score is beyond 10 000 in size, and that every usual way of hiding a score
+    works: with a mask, none is beyond 1000, and a forbidden one is at most 5 above the largest allowed one
+    of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
@@ -152,18 +152,18 @@ def plot_attention(
     """Draw the weights of one head as a heatmap: queries down, keys across.
 
     Row i of the picture belongs to query i, and the first query is on top. Column j belongs to
-    key j, and the first key is on the left. Each row has its query's token beside it, each
+    key j, and the first key is on the left. Each row has its query's token next to it, and each
     column its key's token above or below it. A token that occurs twice has two rows or columns.
 
     weights:      shape (n_q, n_k); each row adds up to 1
     query_tokens: n_q strings, some of them perhaps equal
     key_tokens:   n_k strings, some of them perhaps equal
-    ax:           the matplotlib Axes to draw into; when it is left out, make new ones
+    ax:           the matplotlib Axes to draw into; if it is left out, make new Axes
     returns:      the Axes that hold the heatmap
 
     Example: with the weights [[0.9, 0.1, 0], [0.2, 0.2, 0.6]], the queries ["sat", "on"] and
-    the keys ["the", "cat", "the"] the top row shows 0.9, 0.1, 0 and has "sat" beside it; the
-    columns are called "the", "cat" and "the", from left to right
+    the keys ["the", "cat", "the"], the top row shows 0.9, 0.1, 0 and has "sat" next to it. The
+    columns are labeled "the", "cat" and "the", from left to right
 
     You may assume that there are at most 20 queries and 20 keys.
     """
@@ -176,17 +176,17 @@ def plot_attention(
 
 
 def equivariance_gap(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray, perm: np.ndarray) -> float:
-    """Measure how far `attend` is from not caring in which order the rows of X come.
+    """Measure how much the order of the rows of X matters to `attend`.
 
-    If it does not care, then shuffling the rows before it is as good as shuffling the rows of
-    the output after it, in the same way. Return the largest difference between the two results,
-    its size without its sign.
+    If the order does not matter, you can shuffle the rows of X before the call, or shuffle the
+    rows of the output in the same way after the call, and get the same result. Return the largest
+    difference between these two results, its size without its sign.
 
     attend:  a function that takes an array of shape (n, d) and returns an array of n rows
     X:       shape (n, d), one position in each row
     perm:    shape (n,), the whole numbers 0 to n - 1 in some order; shuffling an array of n rows
              makes its row perm[0] the first one, its row perm[1] the second one, and so on
-    returns: one number, 0 or more; 0 (up to rounding) when `attend` does not care
+    returns: one number, 0 or more; 0 (up to rounding) if the order does not matter
 
     Example: X has the rows [1], [2] and [4], perm is [2, 0, 1], and `attend` is the running sum
     np.cumsum(X, axis=0). Shuffled before, the rows 4, 1, 2 become 4, 5, 7. Shuffled after,

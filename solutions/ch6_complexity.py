@@ -40,7 +40,7 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
 def layer_flops(n: int, d_model: int) -> int:
     """Count the floating-point operations (FLOPs) of a multi-head self-attention layer.
 
-    Counted are the matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
+    Count these matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
     the mixing of the values, in all heads together; the merged heads times W_O. The four
     matrices have shape (d_model, d_model), and h heads of width d_model / h share the columns.
     One multiply-add is 2 FLOPs. Softmax, scaling and biases are left out.
@@ -59,9 +59,9 @@ def layer_flops(n: int, d_model: int) -> int:
 def sliding_window_mask(n: int, window: int) -> np.ndarray:
     """Say which keys each query may see when it looks back a few steps only: True = may attend.
 
-    Queries and keys stand at the same positions 0 to n - 1. A query sees `window` keys: the one
-    at its own position and the window - 1 right before it, as far as these exist. It sees
-    nothing that comes later.
+    The queries and the keys are at the same positions 0 to n - 1. A query sees `window` keys: the
+    key at its own position and the window - 1 keys right before it, as far as these exist. It
+    sees nothing that comes later.
 
     n:       the number of positions, at least 1
     window:  the number of keys that a query sees at most, at least 1; it may exceed n
@@ -84,10 +84,10 @@ def linear_attention(
 ) -> np.ndarray:
     """Let every query average all the values, with weights that are made without a softmax.
 
-    Call what feature_map makes of a query or a key its features. Query i gives key j a weight
+    The features of a query or a key are what feature_map returns for it. Query i gives key j a weight
     proportional to the dot product of their features, and its weights add up to 1. There is no
     sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: the function
-    must do with little memory however many queries and keys there are.
+    must use little memory, however many queries and keys there are.
 
     Q:           shape (..., n_q, d_k)
     K:           shape (..., n_k, d_k)
@@ -192,8 +192,8 @@ quiz_ch6 = quiz(
                 Question 1: At n = 768 = d_model, the projections still cost twice as much: 8nd² is then 8d³, and 4n²d
                 is 4d³. Set the two equal and solve for n.""",
                 (384, "equal_at_half_of_d"): """
-                Question 1: You have the factor upside down. At n = 384, the projections cost four times as much as the
-                part with n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
+                Question 1: Your factor is the inverse of the right one. At n = 384, the projections cost four times as
+                much as the part with n². Set 8nd² equal to 4n²d and divide both sides by 4nd.""",
                 (3072, "equal_at_four_times_d"): """
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
@@ -217,7 +217,7 @@ quiz_ch6 = quiz(
             },
         ),
         "q3": choice(
-            "exact or not",
+            "which method is exact",
             right="c",
             wrong={
                 ("a", "a_window_is_exact"): """
@@ -227,7 +227,7 @@ quiz_ch6 = quiz(
                 Question 3: Linear attention has different weights: dot products of features instead of exp(score). It
                 computes these exactly, but they are not those of softmax attention.""",
                 ("d", "nothing_is_exact"): """
-                Question 3: One of them is exact. It uses the same scores, the same exps and the same sums, in a
+                Question 3: One of the methods is exact. It uses the same scores, the same exps and the same sums, in a
                 different order. Your own `chunked_attention` gives the plain output up to rounding, with any block
                 size.""",
             },
@@ -271,7 +271,7 @@ quiz_ch6 = quiz(
             wrong={
                 ("a", "weight_is_importance"): """
                 Question 6: A key contributes its weight times its value. If that value is near zero, a weight of 0.6
-                moves next to nothing. The output then goes through W_O, is added to that of other heads, and passes
+                changes almost nothing. The output then goes through W_O, is added to that of other heads, and passes
                 through more layers. The weight alone says only where this head looked.""",
                 ("c", "small_weight_is_harmless"): """
                 Question 6: A small weight on a large value can move the output more than a large weight on a small

@@ -18,10 +18,10 @@ def decoder_attention(
     """Let the target read itself, then the memory: the two attentions of a decoder block.
 
     First, causal self-attention: every position of the target attends to the target's positions
-    up to its own. Second, cross-attention: what came out of the first asks, and the memory is
-    asked. Every query may see all the real rows of its memory and no padding. Both are
-    multi-head attention with h heads. Nothing is added to what they return (no residual
-    connections).
+    up to its own. Second, cross-attention: its queries come from the result of the first, and its
+    keys and values from the memory. Every query may see all the real rows of its memory and no
+    padding. Both are multi-head attention with h heads. Nothing is added to what they return (no
+    residual connections).
 
     target:         shape (B, n_q, d_model), what has been written so far
     memory:         shape (B, n_k, d_model), what is being read; n_k need not be n_q
@@ -44,9 +44,9 @@ def decoder_attention(
     [0.8808, 0.1192] and [0.7311, 0.2689]. The output has about the rows [8.808, 1.192] and
     [7.311, 2.689]
 
-    You may assume that no number is beyond 1000 in size in target, memory and the scaled scores, and 100
-    in the matrices, and that every usual way of hiding a score works: a hidden score is at most 5 above
-    the largest one that its row may see.
+    You may assume that every usual way of hiding a score works: no scaled score is beyond 1000 in size,
+    and a hidden one is at most 5 above the largest one that its row may see. No number is beyond 1000 in
+    size in target and memory, and 100 in the matrices.
     """
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
@@ -60,14 +60,14 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     Row i of the head's input X, of shape (n, d_model), says two things. Its first d_model - n
     columns hold the one-hot of its token: a 1 in the token's column, zeros elsewhere. Its last n
     columns hold the one-hot of its position: a 1 in column d_model - n + i. The same token may
-    stand at several positions.
+    be at several positions.
 
     The head is run as multi_head_attention(X, X, W_Q, W_K, W_V, W_O, h=1), without a mask
     and with the mask causal_mask(n). Each time row i of its output, for i = 1 to n - 1, must
     hold the one-hot of token i - 1 in the first columns and zeros in the position columns, to
     within 0.001. Row 0 has nothing before it, and may be anything.
 
-    n:       the number of positions, from 2 to 120
+    n:       the number of positions, at least 2
     d_model: the width of X, at least n + 1, so there are d_model - n different tokens
     returns: a dictionary of four arrays, "W_Q" and "W_K" of shape (d_model, d_k), "W_V" of
              shape (d_model, d_v) and "W_O" of shape (d_v, d_model). You choose d_k and d_v,
@@ -77,7 +77,7 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     token 0, X has the rows [0, 0, 1, 1, 0] and [1, 0, 0, 0, 1]. Row 1 of the output must be
     [0, 0, 1, 0, 0]: token 2, and no position
 
-    You may assume that d_model is at most 130.
+    You may assume that n is at most 120, and d_model at most 130.
     """
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]

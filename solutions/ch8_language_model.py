@@ -1,6 +1,6 @@
 """Reference solutions of chapter 8: a language model that runs on your code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
     X:       shape (..., d)
     gain:    shape (d,), one number for each column
     bias:    shape (d,), one number for each column
-    eps:     a small number from 1e-8 to 1 that keeps a row of equal numbers from dividing by 0
+    eps:     a small positive number that keeps a row of equal numbers from dividing by 0
     returns: shape (..., d), a new array
 
     The dots stand for any number of batch axes: none, one or more.
@@ -39,7 +39,8 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
     Example: the row [1, 3] has mean 2 and variance 1. With gain [1, 10], bias [0, 5] and eps = 0.44
     it is divided by sqrt(1.44) = 1.2: about [-0.8333, 0.8333], and then [-0.8333, 13.3333]
 
-    You may assume that no number is beyond 10 000 in size in X, and 10 in gain and bias.
+    You may assume that no number is beyond 10 000 in size in X, and 10 in gain and bias, and that eps is
+    from 0.00000001 to 1.
     """
     mean = X.mean(axis=-1, keepdims=True)
     variance = X.var(axis=-1, keepdims=True)
@@ -47,16 +48,15 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
 
 
 def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.ndarray:
-    """Turn every row by its position: each pair of neighbouring entries by an angle of its own.
+    """Turn every row by its position: each pair of neighboring entries by an angle of its own.
 
     Entries 0 and 1 of a row are a pair, entries 2 and 3 the next, and so on. Pair i of the row at
     position p is turned by the angle p * base ** (-2 * i / d), in radians, from its first entry
     towards its second: a pair (1, 0), turned by a quarter of a circle, becomes (0, 1).
 
     X:         shape (..., n, 2*m), one position in each row; the last axis is the d of the formula
-    positions: shape (n,), the position of each row: whole numbers from -100 000 to 100 000, in any
-               order, perhaps not from 0 on
-    base:      a number from 2 to 1 000 000
+    positions: shape (n,), the position of each row: whole numbers, in any order; they need not start at 0
+    base:      the base of the formula
     returns:   shape (..., n, 2*m), a new array
 
     The dots stand for any number of batch axes: none, one or more. All of them share the positions.
@@ -64,6 +64,8 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
     Example: one row, [1, 0, 0, 2], at position 3, with base = 100. d is 4. Pair 0 is turned by
     3 * 100 ** 0 = 3: (1, 0) becomes (cos 3, sin 3), about (-0.98999, 0.14112). Pair 1 is turned by
     3 * 100 ** (-2 / 4) = 0.3: (0, 2) becomes (-2 sin 0.3, 2 cos 0.3), about (-0.59104, 1.91067)
+
+    You may assume that the positions are from -100 000 to 100 000, and base from 2 to 1 000 000.
     """
     d = X.shape[-1]
     angles = positions[:, None] * base ** (-np.arange(0, d, 2) / d)
@@ -73,15 +75,15 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
 
 
 def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], h: int) -> np.ndarray:
-    """Let every position look at itself and those before it, then think for itself: each time something is added to X.
+    """Let every position look at itself and those before it, then send each row through the mlp by itself.
 
-    First X becomes X + attention(layer_norm(X)), with norm_1. Then that, call it Y, becomes
+    First, Y is X + attention(layer_norm(X)), with norm_1. Then the output is
     Y + mlp(layer_norm(Y)), with norm_2. Both norms have layer_norm's usual eps, 0.00001.
 
     The attention has h heads, is causal and scaled by the width of one head. In every head the
     queries and the keys, not the values, are turned by their positions 0, 1, ..., n - 1
     (rotate_positions, with its usual base). The mlp takes each row x to
-    relu(x W_1 + b_1) W_2 + b_2, where relu makes 0 of whatever is negative.
+    relu(x W_1 + b_1) W_2 + b_2, where relu replaces each negative number with 0.
 
     X:       shape (..., n, d_model), one position in each row
     weights: a dictionary of four dictionaries. weights["norm_1"] and weights["norm_2"] hold
@@ -101,9 +103,9 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     [[1, 0], [0, 1]] and b_1 [0, 0], relu leaves [0, 1], and with W_2 [[5, 6], [7, 8]] and b_2 [0, 1]
     the mlp gives [7, 9]. The output is about [7, 13]
 
-    You may assume that no number is beyond 1000 in size in X and the scaled scores, 10 in gain and bias,
-    and 100 in the matrices, and that every usual way of hiding a score works: a hidden score is at most
-    5 above the largest one that its row may see.
+    You may assume that every usual way of hiding a score works: no scaled score is beyond 1000 in size,
+    and a hidden one is at most 5 above the largest one that its row may see. No number is beyond 1000 in
+    size in X, 10 in gain and bias, and 100 in the matrices.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
     n = X.shape[-2]
@@ -114,12 +116,12 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     return Y + hidden @ mlp["W_2"] + mlp["b_2"]
 
 
-def next_token_logits(tokens: Sequence[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
-    """Give a score to every token of the vocabulary, for what may come next: once after each token.
+def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
+    """Score every token of the vocabulary as the possible next token, after each of the given tokens.
 
     Every token takes its row of the embedding. These rows go through all the blocks of the model,
-    one after the other, and through the last norm. A token's logit is the dot product of what
-    comes out with the row that this token has in the embedding.
+    one after the other, and through the last norm. A token's logit is the dot product of the
+    resulting row with the row that this token has in the embedding.
 
     tokens:  shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
     model:   a dictionary: "embedding" of shape (n_vocab, d_model), "blocks", a list of dictionaries
@@ -139,20 +141,20 @@ def next_token_logits(tokens: Sequence[int] | np.ndarray, model: Mapping[str, An
 
 
 def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
-    """Draw the next token: each with its share of softmax(logits / temperature).
+    """Draw the next token, with the probabilities softmax(logits / temperature).
 
     A temperature of 0 stands for the limit: the token with the largest logit, always.
 
     logits:      shape (n_vocab,), one score for each token
-    temperature: 0, or a number from 0.001 to 1000
+    temperature: 0 or above
     rng:         a numpy.random.Generator; all that is random comes from it
-    returns:     a whole number from 0 to n_vocab - 1. Where several logits are the largest, any of
-                 their tokens is right at temperature 0
+    returns:     a whole number from 0 to n_vocab - 1. If several logits are equally the largest, any
+                 of their tokens is right at temperature 0
 
     Example: the logits [0, 2] at temperature 2 are [0, 1] before the softmax, whose weights are about
-    [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all of them are
+    [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
 
-    You may assume that no logit is beyond 10 000 in size.
+    You may assume that no logit is beyond 10 000 in size, and that the temperature is 0, or from 0.001 to 1000.
     """
     if temperature == 0:
         return int(np.argmax(logits))
@@ -160,33 +162,34 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
 
 
 def generate(
-    tokens: Sequence[int] | np.ndarray,
+    tokens: list[int] | np.ndarray,
     n_new: int,
     model: Mapping[str, Any],
     temperature: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Continue a text: draw a token, put it behind the others, and go on from there, n_new times.
+    """Continue a text: draw a token, append it to the text, and go on from there, n_new times.
 
     Each token is drawn as sample_next does it, from the last row that next_token_logits has for the
-    text so far. But nothing is worked out twice: the keys and values of earlier tokens are kept (a
-    cache for each block), and only tokens that are new go through the blocks. The text is the one
-    that comes without a cache. With 14 or more new tokens, it takes a third of the multiply-adds
-    that are needed without a cache, or less.
+    text so far. But nothing is computed twice: the keys and values of earlier tokens are kept (a
+    cache for each block), and only tokens that are new go through the blocks. The text is the same
+    as without a cache. With 14 or more new tokens, it takes a third of the multiply-adds that are
+    needed without a cache, or less.
 
     tokens:      shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
-    n_new:       how many tokens to put behind them, at least 1
+    n_new:       how many tokens to append, at least 1
     model:       a dictionary as next_token_logits takes it. Its arrays count the multiply-adds when the
                  check looks at these, so work with the arrays themselves, not with lists made of them
-    temperature: 0, or a number from 0.001 to 1000
+    temperature: 0 or above
     rng:         a numpy.random.Generator; all that is random comes from it
-    returns:     shape (n + n_new,), the given tokens and those that were drawn
+    returns:     shape (n + n_new,), the given tokens and then the drawn tokens
 
     Example: a model without any block has the embedding [[1, 0], [0, 2]], and a norm with gain [-1, -1]
-    and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So from [0],
-    at temperature 0 and with n_new = 4, comes [0, 1, 0, 1, 0]
+    and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So the text
+    [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
 
-    You may assume that there are at most 70 given tokens and 16 new ones.
+    You may assume that there are at most 70 given tokens and 16 new ones, and that the temperature is 0, or
+    from 0.001 to 1000.
     """
     text, new, caches = list(tokens), list(tokens), [(None, None) for _ in model["blocks"]]
     for _ in range(n_new):
@@ -241,8 +244,8 @@ quiz_ch8 = quiz(
             right=100,
             wrong={
                 (106, "q2_other_side"): """
-                Question 2: that key would be three positions after its query. In the first pair, it is three positions
-                before.""",
+                Question 2: that key would be three positions after its query. In the first pair, the key is three
+                positions before its query.""",
                 (94, "q2_sum"): """
                 Question 2: 94 is 103 - 9. The distance of the query and the key stays the same: 12 - 9.""",
                 (9, "q2_stays"): """
@@ -253,7 +256,7 @@ quiz_ch8 = quiz(
             },
         ),
         "q3": choice(
-            "why the distance alone",
+            "why only the distance counts",
             right="c",
             wrong={
                 ("a", "q3_cheaper"): """
@@ -274,7 +277,7 @@ quiz_ch8 = quiz(
                 Question 4: the other heads and the mlps were there too, and may be just as necessary. If you switch
                 those off one by one, the loss may rise as well.""",
                 ("b", "q4_for_this_alone"): """
-                Question 4: you looked at one kind of text. On other texts, the same head may do something else.""",
+                Question 4: only one kind of text was tried. On other texts, the same head may do something else.""",
                 ("c", "q4_nothing"): """
                 Question 4: something was shown: the loss rose, and everything else stayed the same. What can you
                 conclude from that?""",
@@ -312,7 +315,8 @@ quiz_ch8 = quiz(
                 Question 6: 3 is the ratio of the logits. The shares depend on their exps, so on the difference of the
                 logits and not on their ratio.""",
                 (0.37, "q6_upside_down"): """
-                Question 6: you have it upside down. 0.37 is 1 / e, how often token 0 is drawn for every token 1.""",
+                Question 6: this is the inverse of the right ratio. 0.37 is 1 / e, how often token 0 is drawn for every
+                token 1.""",
             },
         ),
     },

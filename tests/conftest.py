@@ -7,6 +7,7 @@ whole suite with ``--write-seconds`` writes both.
 import json
 import re
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def pytest_configure(config):
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """Close the figures that a student's function left open in this process, for the tests that count them."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 def unit_of(nodeid):

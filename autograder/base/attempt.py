@@ -134,7 +134,7 @@ def reading_once() -> Iterator[None]:
 
 
 class _CellCache(dict[tuple[Any, str], Any]):
-    """What was found in cells, by function and source. The oldest is dropped if the sources are too long together."""
+    """A cache of what was found in cells, by function and source. The oldest entries are dropped if the sources are too long together."""
 
     room, size = _USUAL, 0
 

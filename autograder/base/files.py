@@ -13,7 +13,7 @@ __all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to that disk
 KEPT = "Graded notebooks are saved. Run the same command to continue."
-NO_ROOM = f"no space is left there. Free some space. {KEPT}"
+NO_ROOM = f"the disk is full. Free some space. {KEPT}"
 _TEMPORARY = re.compile(r"\..*\.\d+-\d+")
 
 
@@ -33,7 +33,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     except BaseException as error:
         new.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # a full disk does not say for which file
+            error.filename = str(path)  # the error of a full disk does not name the file
         raise
 
 
@@ -50,7 +50,7 @@ def disk_error_advice(error: OSError) -> str:
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return f"Cannot write to {where}: choose a folder in which you can write."
     if error.errno in {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
-        return f"Cannot use {where}: {error.strerror}. Name another folder or fix its permissions, then run the same command again."
+        return f"Cannot use {where}: {error.strerror}. Choose another folder or fix its permissions, then run the same command again."
     return ""
 
 

@@ -42,7 +42,7 @@ _AUTOGRADE = (
 
 
 def _whole(names: Sequence[str]) -> list[str]:
-    """Return the names with nbgrader's package in front of those that name none."""
+    """Return the names, with nbgrader's package in front of those without a package."""
     return [name if "." in name else f"nbgrader.preprocessors.{name}" for name in names]
 
 

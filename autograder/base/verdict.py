@@ -49,7 +49,7 @@ class CheckResult:
         reason: the short part of the message, which says what is wrong.
         example: the part of the message that shows a failing case.
         visible: whether students can run the check themselves.
-        waits_for: the name of the failed check that this one builds on, if it was not tried for that reason.
+        waits_for: the name of the failed check that this one depends on, if this one was skipped for that reason.
     """
 
     name: str
@@ -209,7 +209,7 @@ def crash(doing: str, error: BaseException) -> str:
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
     return (
         f"{doing} failed: {type(error).__name__}: {sanitize(str(error), 1000)}{where}. "
-        "This is not the student's fault. Grade it again, or manually."
+        "This is not the student's fault. Grade the notebook again, or grade it manually."
     )
 
 

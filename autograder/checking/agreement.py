@@ -39,7 +39,7 @@ class ReferenceComparison:
 
     @classmethod
     def of(cls, student: Any, reference: Any, spec: ExerciseSpec | None) -> ReferenceComparison:
-        """Return the comparison for an exercise, with what its contract says of results."""
+        """Return the comparison for an exercise, with what its contract says about results."""
         return cls(student, reference, {"lists": False} if spec and spec.takes and not spec.takes.lists else {})
 
     def __call__(self, **options: Value) -> ReferenceComparison:
@@ -174,7 +174,7 @@ def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
 
 
 def _for_side(given: Value, side: str) -> Value:
-    """Return the arguments for one side: of each pair of objects, the one of that side.
+    """Return the arguments for one side, with the object of that side in place of each pair of objects.
 
     All other arguments are passed on as they are, not copied, so that changes are noticed.
     """

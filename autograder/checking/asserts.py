@@ -25,7 +25,7 @@ __all__ = [
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
-    """The failure of a check: ``reason`` is the message, ``example`` the case that shows it."""
+    """The failure of a check: ``reason`` is the message, ``example`` a call that shows it."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
         super().__init__(f"{reason}\n{example}" if example else reason)
@@ -38,7 +38,7 @@ class CheckFailed(AssertionError):  # noqa: N818 - students read the name
         return str(self).splitlines() or [type(self).__name__]
 
 
-CheckFailed.__module__ = "autograder"  # so that a traceback ends with "autograder.CheckFailed: softmax …"
+CheckFailed.__module__ = "autograder"  # A traceback should end with "autograder.CheckFailed: softmax …"
 
 
 class CheckStopped(CheckFailed):
@@ -56,7 +56,7 @@ _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """Pass every assertion made inside to ``observer``."""
+    """Pass every assertion made inside the block to ``observer``."""
     token = _observer.set(observer)
     try:
         yield
@@ -132,8 +132,8 @@ def assert_same_plot(
 ) -> None:
     """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
 
-    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes.
-    Both pictures must contain the texts themselves, or both only whether there are any.
+    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures must
+    contain the texts themselves, or both must only say whether there are texts.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 

@@ -33,7 +33,7 @@ Spelling = tuple[str, dict[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A value that the student returned, the call's arguments, and functions that format the call and answer it right."""
+    """A value that the student returned, the call's arguments, and functions that format the call and give its right answer."""
 
     value: Value
     arguments: tuple[Value, ...]
@@ -79,9 +79,9 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
 
 @contextmanager
 def track_answers(*, show_cases: bool = True) -> Iterator[None]:
-    """Record the student's answers inside, so that assertions can find the call that returned a value.
+    """Record the student's answers inside the block, so that assertions can find the call that returned a value.
 
-    With ``show_cases=False``, failures come without the case that shows them, because nobody reads it.
+    With ``show_cases=False``, failures have no example, because nobody reads it.
     """
     token, shown = _answers.set(_CheckAnswers()), _shows_cases.set(show_cases)
     try:
@@ -92,7 +92,7 @@ def track_answers(*, show_cases: bool = True) -> Iterator[None]:
 
 
 def shows_cases() -> bool:
-    """Return whether somebody reads the case that shows a failure."""
+    """Return whether somebody reads the example of a failure."""
     return _shows_cases.get()
 
 
@@ -105,7 +105,7 @@ def kept_for_this_check() -> dict[Hashable, Value]:
 def record_answer(
     value: T, spell: Callable[[], Spelling], call: Call | None = None, right: Callable[[], Value] = lambda: None
 ) -> T:
-    """Record and return the student's answer to ``call`` (None for a variable). ``right`` returns a right solution's."""
+    """Record and return the student's answer to ``call`` (None for a variable). ``right`` returns the right answer."""
     answers = _answers.get()
     if answers is not None:
         answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell, right))

@@ -30,7 +30,7 @@ def all_categories(
     *,
     points: float,
     after: Waits = (),
-    title: str = "every kind of input that it may be given",
+    title: str = "every kind of input that it may get",
     ask: Ask | None = None,
     **options: Any,
 ) -> Callable[..., None]:
@@ -111,7 +111,7 @@ class _CategorySearch:
         # If several categories share a slot, such as the length of an axis, try the mildest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
-        for _ in range(2):  # each once before any of them again, because there may be more of them than calls
+        for _ in range(2):  # try each category once before any twice, because there may be more of them than calls
             for category in suspects:
                 alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:
@@ -145,7 +145,7 @@ class _CategorySearch:
         if high - low > 1 or low < 1:
             return failure
         phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
-        return _headed(f"With {phrase} ({low} is right)", shown)
+        return _headed(f"With {phrase} ({low} passes)", shown)
 
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
         """Return ``failure``, with the category in its message if calls like it fail with the category and pass without.

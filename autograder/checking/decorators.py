@@ -97,7 +97,7 @@ def exercise(
         for word, value in (("hints", hints), ("depends_on", depends_on), ("answers", answers)):
             if isinstance(value, str):
                 raise CourseError(
-                    f"{where} has {word}={value!r}, a single string, whose letters would count one by one. Write {word}=({value!r},)."
+                    f"{where} has {word}={value!r}. A single string would be read as a list of its letters. Write {word}=({value!r},)."
                 )
         if hints and written:
             raise CourseError(f"{where} has hints=… and a docstring, which also contains hints. Keep one of the two.")
@@ -109,7 +109,7 @@ def exercise(
             )
         if takes is None and any(c.kinds for c in checks):
             raise CourseError(
-                f"{where} has a check of every kind of input, but does not say what the exercise {name!r} takes. Write "
+                f"{where} has a check of every kind of input, but no contract says which inputs the exercise {name!r} takes. Write "
                 "@exercise(…, takes=Contract({…})), with a line for each argument."
             )
         texts = tuple(hints) or hints_in(written)
@@ -133,7 +133,7 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 
 
 def pure(
-    *, points: float, after: Waits = (), title: str = "leaves its inputs alone, and answers the same every time"
+    *, points: float, after: Waits = (), title: str = "leaves its inputs unchanged, and always returns the same result"
 ) -> Callable[..., None]:
     """Return a check that a function has no side effects and no memory. It is the same for every exercise.
 
@@ -203,7 +203,7 @@ def _checks_of(cls: type) -> tuple[CheckSpec, ...]:
             if other not in found:
                 earlier = ", ".join(found) or "none, as this is the first"
                 raise CourseError(
-                    f"{place_of(cls, name)} waits for {other!r}, which is not an earlier check of its class. "
+                    f"{place_of(cls, name)} has after={other!r}, which is not an earlier check of its class. "
                     f"The earlier checks are: {earlier}."
                 )
         found[name] = CheckSpec(name, title, **facts)

@@ -132,7 +132,7 @@ class Average:
 
 
 def assert_drawn(actual: Value, test: Draws, *, call: str = "", **inputs: Value) -> None:
-    """Check that the draws in ``actual``, of shape (m,), come as often as ``test`` expects. Use ``m = test.number``."""
+    """Check that the draws in ``actual``, of shape (m,), occur as often as ``test`` expects. Use ``m = test.number``."""
     number = len(actual) if isinstance(actual, np.ndarray) and actual.ndim else test.number
     low, high = test.bounds(number)
     mean = (number * np.asarray(test.shares)).tolist()
@@ -149,7 +149,7 @@ def assert_average(actual: Value, test: Average, *, call: str = "", **inputs: Va
 
 def _summary(number: int, noun: str, effects: Sequence[str], test: Draws | Average) -> str:
     return (
-        f"{number} {noun} detect {', '.join(effects)} with probability {test.power:g}, and reject a right answer with "
+        f"{number} {noun} detect {', '.join(effects)} with probability {test.power:g}, and reject a correct answer with "
         f"probability {test.false_alarms:g}"
     )
 

@@ -31,7 +31,7 @@ _USUAL = TableOptions()
 class Finding:
     """What is wrong with a value: a sentence, its kind, and the values to show (if showing them helps).
 
-    ``kind`` is a kind of `Difference`, or one of a property that a check looks at, such as ``"property"``.
+    ``kind`` is a kind of `Difference`, or names a property that a check tests, such as ``"property"``.
     """
 
     reason: str
@@ -39,7 +39,7 @@ class Finding:
     found: Any = None
     expected: Any = None
     has_expected: bool = False
-    path: str = ""  # from the whole value to ``found``, as Python writes it
+    path: str = ""  # the path from the whole value to ``found``, as Python code
     first: tuple[int, ...] = ()  # the index of the first entry of ``found`` that is wrong
 
 

@@ -30,7 +30,7 @@ class _Probed(Protocol):
         """Run ``probe(function, …)`` of ``source`` in the function's process."""
 
     def outcome(self, call: Call) -> Value:
-        """Make a call that is to raise, and return what it did."""
+        """Make a call that should raise an error, and return its outcome."""
 
 
 class OutcomeRequest:
@@ -102,7 +102,7 @@ def printed_by(reference: _Probed, function: str, args: tuple[Value, ...], kwarg
 
 
 def is_outcome(source: str) -> bool:
-    """Return whether a probe is one of this module, which inspects the call and not its result."""
+    """Return whether a probe is from this module and inspects the call, not its result."""
     return source.startswith(_MARK)
 
 

@@ -47,7 +47,7 @@ def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
     unknown = [part for part in named if part not in PARTS]
     if unknown or not named:
         what = f"has no part {unknown[0]!r}" if unknown else "needs a part to be compared"
-        raise ValueError(f"A picture {what}: name some of {', '.join(PARTS)}.")
+        raise ValueError(f"A picture {what}: choose from {', '.join(PARTS)}.")
     return named
 
 
@@ -55,7 +55,7 @@ def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: flo
     """Return what is wrong with a picture, considering only ``parts``."""
     found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
-        return Finding("What it draws cannot be checked: it should use matplotlib's axes.", "type")
+        return Finding("Its drawing cannot be checked: it should draw on matplotlib's axes.", "type")
     if len(found) != len(right):
         return Finding(f"It draws {pluralize(len(found), 'plot')} (axes) instead of {len(right)}.", "length")
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
@@ -88,7 +88,7 @@ class _PlotComparison:
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
         except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not the probe's format
-            return "What it draws cannot be checked."
+            return "Its drawing cannot be checked."
 
     def _data(self) -> str:
         kinds = [kind for kind in _NOUNS if self.right.get(kind)]
@@ -222,7 +222,7 @@ class _PlotComparison:
         found, right = (sorted(float(piece["share"]) for piece in side["wedges"]) for side in (self.found, self.right))
         for one, other in zip(found, right, strict=True):
             if not self._close(one, other):
-                return f"A piece of the pie is {one:.1%} of it instead of {other:.1%}."
+                return f"A slice of the pie is {one:.1%} of the whole instead of {other:.1%}."
         return ""
 
     def _as_many(self, kind: str) -> str:

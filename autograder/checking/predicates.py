@@ -82,7 +82,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
         return Finding(f"It prints {left}{at} instead of {should}{hint}.", "values")
     place = min(len(own), len(lines))
     counts = f"It prints {count(len(own), 'line')} instead of {len(lines)}"
-    longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+    longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "should not be there")
     return Finding(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length")
 
 
@@ -111,7 +111,7 @@ def evaluate(
     """Return what is wrong with ``actual`` under the assertion called ``name``, or None."""
     params = dict(params or {})
     if params.pop("filled", False) and (found := as_array(actual)) is not None and not found.size:
-        return Finding(f"It is an empty array of shape {found.shape}, and a right result is not empty.", "shape", found)
+        return Finding(f"It is an empty array of shape {found.shape}, but it should not be empty.", "shape", found)
     if name == "matches":
         return matches(actual, expected, **params)
     if name == "same_plot":
@@ -145,10 +145,10 @@ def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
     """Return what is wrong if a student's tests rejected a right function or accepted one with a bug."""
     a = "an" if function[:1].lower() in "aeiou" else "a"
     if bug and actual is not False:
-        return Finding(f"Your tests let through {a} {function} that {bug}.", "values")
+        return Finding(f"Your tests accept {a} {function} that {bug}.", "values")
     if not bug and actual is not True:
         return Finding(
-            f"Your tests refuse {a} {function} that is right: do they require more than the task says?", "values"
+            f"Your tests reject {a} {function} that is correct. Do they require more than the task says?", "values"
         )
     return None
 
@@ -232,14 +232,14 @@ def _drawn(actual: Value, *, low: Value, high: Value, mean: Value, summary: str)
         return Finding("Every draw should be a whole number.", "type")
     outside = draws[(draws < 0) | (draws >= len(low))]
     if outside.size:
-        return Finding(f"It drew {outside[0]:g}; only the numbers 0 to {len(low) - 1} can be drawn.", "values")
+        return Finding(f"It drew {outside[0]:g}, but only the numbers 0 to {len(low) - 1} can be drawn.", "values")
     counts = np.bincount(draws.astype(int).ravel(), minlength=len(low))
     off = np.maximum(np.subtract(low, counts), np.subtract(counts, high))
     worst = int(off.argmax())
     if off[worst] <= 0:
         return None
     often = f"{counts[worst]} of {draws.size} draws gave {worst}"
-    return Finding(f"{often}; about {mean[worst]:.0f} are expected.", "values")
+    return Finding(f"{often}, but about {mean[worst]:.0f} are expected.", "values")
 
 
 def _averages(actual: Value, *, low: float, high: float, mean: float, summary: str) -> Finding | None:  # noqa: ARG001
@@ -250,7 +250,7 @@ def _averages(actual: Value, *, low: float, high: float, mean: float, summary: s
     if low <= average <= high:
         return None
     return Finding(
-        f"The average of {found.size} results is {average:.4g}; it should be between {low:.4g} and {high:.4g}, near {mean:g}.",
+        f"The average of {found.size} results is {average:.4g}, but it should be between {low:.4g} and {high:.4g}, near {mean:g}.",
         "values",
     )
 

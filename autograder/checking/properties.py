@@ -260,7 +260,7 @@ def deterministic_draws() -> Iterator[None]:
 
 
 class _EnoughError(BaseException):
-    """Ends a search. Hypothesis does not take it for a failure, because it is no ``Exception``."""
+    """Raised to end a search. Hypothesis does not treat it as a failure, because it is not an ``Exception``."""
 
 
 def _length(failure: BaseException) -> tuple[int, int]:

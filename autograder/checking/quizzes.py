@@ -168,7 +168,7 @@ def _refuse(where: str, question: Question) -> None:
             raise CourseError(f"{where} has the answer {answer!r}, which is not a number.")
     for answer in answers:
         if answer == question.right if question.options else abs(answer - question.right) <= question.within:
-            raise CourseError(f"{where} has {answer!r} among its wrong answers, but it is the right answer.")
+            raise CourseError(f"{where} has {answer!r} among its wrong answers, but that is the right answer.")
 
 
 def _answered(variable: str, question: Question) -> Callable[..., None]:

@@ -23,8 +23,9 @@ COUNT = Path(__file__).with_name("count_probe.txt").read_text(encoding="utf-8")
 
 
 _SHORT = 0.001  # seconds of a call that is quick enough, however its time grows
-# Also runs in the student's process, which does not learn how much longer the larger call may take. Only processor time counts, so other work on the machine hardly does. The shortest of
-# several runs is compared, because a cold cache, or a virtual machine whose processor is lent to others, makes a run longer.
+# Also runs in the student's process, which does not learn how much longer the larger call may take. Only processor time counts, so
+# other work on the machine hardly matters. The shortest of several runs is compared, because a cold cache, or a virtual machine whose
+# processor is lent to others, makes a run longer.
 GROWTH = Path(__file__).with_name("growth_probe.txt").read_text(encoding="utf-8")
 
 
@@ -43,7 +44,7 @@ def limits_of(
     if larger is not None:
         if not isinstance(larger, list | tuple) or not larger:
             raise CourseError(
-                f"within(…) has larger={larger!r:.60}: it lists the arguments of a larger call, as in larger=[words * 4]."
+                f"within(…) has larger={larger!r:.60}. It must list the arguments of a larger call, as in larger=[words * 4]."
             )
         if isinstance(growth, bool) or not isinstance(growth, int | float) or not growth > 1:
             raise CourseError(f"within(…) has growth={growth!r}. It must be a number above 1.")
@@ -63,8 +64,8 @@ def limits_of(
 def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
     """Return limits for the probe. Steps and calls are rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
 
-    Seconds are rounded up to a power of two. The probe only has to stop a function that goes on and on. How much is allowed is
-    decided here, and the student's process does not learn it.
+    Seconds are rounded up to a power of two. The probe only stops a function that never ends. The real limit is applied here, unknown
+    to the student's process.
     """
     calls = {name: _rounded(most) for name, most in limits["calls"].items()}
     seconds = {"seconds": 2.0 ** math.ceil(math.log2(limits["seconds"]))} if "seconds" in limits else {}

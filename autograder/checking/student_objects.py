@@ -192,7 +192,7 @@ def format_script(call: Call) -> tuple[str, dict[str, Value]]:
     *before, last = writer.lines()
     if len(before) > MAX_LINES:
         left_out = len(before) - MAX_LINES
-        before = [*before[: MAX_LINES // 2], f"# … {left_out} lines more …", *before[-(MAX_LINES // 2) :]]
+        before = [*before[: MAX_LINES // 2], f"# … {left_out} more lines …", *before[-(MAX_LINES // 2) :]]
     lines = {"": Source("\n".join(before), "")} if before else {}
     return last, {**writer.inputs, **lines}
 

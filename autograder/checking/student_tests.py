@@ -29,7 +29,7 @@ def grades_tests(
     points: float,
     visible: bool = False,
     after: Waits = (),
-    title: str = "your tests pass what is right, and catch what is wrong",
+    title: str = "your tests accept correct functions and reject wrong ones",
 ) -> Callable[..., None]:
     """Return a check for an exercise in which students write a function that tests another function.
 

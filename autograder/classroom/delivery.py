@@ -45,16 +45,16 @@ __all__ = [
     "submitted_notebook",
 ]
 
-# A page ends with a hash of its content, so that a page changed by somebody else is found.
+# A page ends with a hash of its content, so that a page that others changed is recognized.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
 _LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 
 # "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]
 
-NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
-GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
-AGAIN = "Another notebook was submitted since it was graded. To grade it, run `autograder grade {chapter}`."
+NOT_GRADED = "The submission is not graded yet: run `autograder grade {chapter}` first."
+GONE = "The graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
+AGAIN = "Another notebook was submitted after grading. To grade it, run `autograder grade {chapter}`."
 KEPT = "The page was not written by autograder, or was changed since, so it was kept. --force replaces it."
 
 
@@ -63,7 +63,7 @@ class FeedbackWriter:
     """Writes what the students of a chapter get back. It is small, so that it can be sent to other processes.
 
     Attributes:
-        marks: the marks of the students for whom the gradebook has more than the checks gave.
+        marks: the marks of the students for whom the gradebook has more than the automatic results.
         dry: whether nothing is written.
     """
 
@@ -201,7 +201,7 @@ def _texts(document: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """The result for one student's page. The status is ``"not graded"`` if there is nothing to make it from."""
+    """The result for one student's page. The status is ``"not graded"`` if there is no graded notebook for the page."""
 
     student: str
     path: Path

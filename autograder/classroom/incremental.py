@@ -30,9 +30,9 @@ from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# The clock of a file system may be this coarse. A younger file may change without a change of its time.
+# The clock of a file system may be this coarse. A more recent file may change without a change of its time.
 _YOUNG_NS = 1_000_000_000
-MAX_OTHERS = 20  # other notebooks in a submission that are read. A student may hand in thousands
+MAX_OTHERS = 20  # the limit of other notebooks that are read in a submission. A student may submit thousands
 MAX_OTHER = 16 << 20  # bytes of one of them
 
 Signature = list[list[int] | None]
@@ -149,7 +149,7 @@ class RunState:
         return None
 
     def was_replaced(self, job: Job) -> bool:
-        """Return whether the notebook differs from the one whose marks count, or false if that is not known."""
+        """Return whether the notebook differs from the notebook whose marks count, or false if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False
@@ -165,7 +165,7 @@ class RunState:
             self._append([_line(line)])
 
     def note_mark(self, student: str, mark: float | None) -> None:
-        """Record that another command changed the mark of ``student`` in the gradebook, and said so in the log."""
+        """Record that another command changed the mark of ``student`` in the gradebook, and logged the change."""
         book = read_chapter(self.url, self.chapter, [student]) if self.url else None
         if book is not None and (line := self._lines.get(student)) is not None:
             self._lines[student] = line = {**line, "mark": mark, "row": book.rows.get(student)}
@@ -301,7 +301,7 @@ def _fingerprint(course: Course, base: bytes) -> str:
 
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
-    """Hold the lock that shows a run over ``chapter`` to other processes, however this one ends. Several runs can hold it."""
+    """Hold the lock that shows other processes a run over ``chapter``. Several runs can hold it, and it ends with the process."""
     path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:

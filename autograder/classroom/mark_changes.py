@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 LOG_NAME = "moved_marks.jsonl"
-NO_RECORD = "graded again, and .autograder/ has no record of the last time, so the reason is not known"
+NO_RECORD = "graded again, but .autograder/ has no record of the previous grading, so the reason is unknown"
 HANDED_IN_AGAIN = "submitted again"
 COURSE_CHANGED = "the checks, the solutions or the settings of the course changed"
 LATE = "the late penalty changed"

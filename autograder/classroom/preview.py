@@ -149,7 +149,7 @@ def _entered(
 
 
 def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
-    """Count the diagnosed mistakes that differ from before, in notebooks that are still the same."""
+    """Count the diagnosed mistakes that differ from before, in unchanged notebooks."""
     counts: Counter[tuple[str, str | None, str | None]] = Counter()
     for one in outcomes:
         before = state.last(str(one.job.student))

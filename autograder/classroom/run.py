@@ -42,7 +42,7 @@ REMOVED = (
     "{student} was removed from the gradebook, so nothing was graded and no mark was entered. Remove the submission too "
     "(`autograder forget {student}`), or enter the student again (`nbgrader db student add {student}`) and grade again."
 )
-_MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
+_MAX_NAMES = 10  # other files that are named in the message about a missing notebook
 
 
 class Terminated(KeyboardInterrupt):
@@ -64,7 +64,7 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     missing = [student for student in students or () if student not in found]
     if missing:
         who = ", ".join(missing)
-        advice = " Patterns are not supported: name each student." if any(set("*?[") & set(m) for m in missing) else ""
+        advice = " Patterns are not supported: give each name." if any(set("*?[") & set(m) for m in missing) else ""
         place = folder / missing[0] / chapter
         raise CourseError(f"{who} submitted nothing for {chapter}: there is no {place}.{advice}")
     if not found:
@@ -118,7 +118,7 @@ def grade_class(
             MarkChangeLog(course, chapter, state, before, new),
             ReviewWarnings(chapter, released, pages, url, new, None if new else state.book, state),
         ]
-        # What was graded before an interruption is entered.
+        # Outcomes from before an interruption are entered.
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
             if new:
                 entry.prepare(wait=not workers and executor is None)
@@ -127,7 +127,7 @@ def grade_class(
             with closing(outcomes_of(course, chapter, new, options, **how)) as outcomes:
                 for outcome in outcomes:
                     for watcher in (*watchers, entry):
-                        outcome = watcher.seen(outcome)  # noqa: PLW2901 - each passes on what the next one sees
+                        outcome = watcher.seen(outcome)  # noqa: PLW2901 - each passes its result to the next one
                     verdicts[outcome.job] = outcome.verdict
                     report(outcome.verdict)
                     ending.check()
@@ -160,7 +160,7 @@ class _Ending:
     """Records whether a signal has asked the run to end.
 
     The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
-    Python ignores what it raises.
+    Python ignores the exception.
     """
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ def _ending_well() -> Iterator[_Ending]:
 def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
     """Return the ``jobs`` of students whose marks were entered before, and whom somebody removed from the gradebook since.
 
-    If all are gone, it is another gradebook, and they are entered again.
+    If all are gone, this is another gradebook, and they are entered again.
     """
     before = [job for job in jobs if state.was_entered(str(job.student))]
     known = known_students(url, chapter) if before else None

@@ -43,7 +43,7 @@ OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
     "If that is the wrong notebook, replace it with the right one and grade again."
 )
-RENAMED = "The notebook was submitted as {name}. It is the only one of {chapter} in its folder, so it was graded."
+RENAMED = "The notebook was submitted as {name}. It is the only notebook of {chapter} in its folder, so it was graded."
 UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
@@ -62,11 +62,11 @@ KEPT_PAGE = (
     "The page in {folder}/ was not written by autograder, or was changed since. It was kept and may show old marks. "
     "To replace it: `autograder feedback {chapter} --student ID --force`."
 )
-NO_MARK = "Until you grade it manually, `nbgrader export` writes {score} for it into grades.csv."
-MARKED = "It has been graded manually: {score}. If that is the whole mark, there is nothing left to do."
+NO_MARK = "Until you grade the notebook manually, `nbgrader export` writes {score} for it into grades.csv."
+MARKED = "The notebook has been graded manually: {score}. If this mark is complete, there is nothing left to do."
 
 BETTER = (
-    "Another notebook was submitted{when}. It would get {new}, and the earlier notebook has {old}, so the earlier notebook still "
+    "Another notebook was submitted{when}. It would get {new}, but the earlier notebook has {old}, so the earlier notebook still "
     'counts (c.Course.resubmissions = "best").'
 )
 BROKEN = (
@@ -138,7 +138,7 @@ class ReviewWarnings(Watcher):
         self._points: dict[tuple[str, float], str] = {}
         if url is None or not jobs:
             return
-        # This cannot be seen any more once marks are entered.
+        # This is no longer visible once marks are entered.
         known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
@@ -225,8 +225,8 @@ class ReviewWarnings(Watcher):
 class Resubmissions(Watcher):
     """Keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
 
-    What the earlier notebook's student got back is put aside before it is overwritten. It is restored if the earlier mark is
-    better.
+    The files that were returned for the earlier notebook are set aside before they are overwritten. They are restored if the
+    earlier mark is better.
     """
 
     def __init__(
@@ -254,17 +254,17 @@ class Resubmissions(Watcher):
         part.rename(folder)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Say whether the outcome may be superseded by the earlier notebook's."""
+        """Mark the outcome if the earlier notebook's outcome may supersede it."""
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
-        """Replace the outcomes of which the earlier notebook was better."""
+        """Replace the outcomes whose earlier notebook was better."""
         outcomes = [self._keep_better(one, batch.kept.get(str(one.job.student))) for one in batch.outcomes]
         self._superseded |= {one.job: one.verdict for one in outcomes if one.was_superseded}
         return replace(batch, outcomes=outcomes)
 
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
-        """Put in the earlier verdicts that count."""
+        """Replace verdicts by the earlier ones that count."""
         return {**verdicts, **self._superseded}
 
     def _keep_better(self, outcome: Outcome, marks: tuple[float, float] | None) -> Outcome:

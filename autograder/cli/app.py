@@ -23,7 +23,7 @@ __all__ = ["app"]
 )
 @click.pass_context
 def app(ctx: click.Context) -> None:
-    """Autograded Jupyter exercises: sandboxed, fast, and with measured accuracy."""
+    """Grade Jupyter exercises in a sandbox, and explain students' mistakes."""
     ctx.obj = _hand_out  # for `start`, since a student's installation cannot do this
 
 

@@ -24,32 +24,34 @@ __all__ = ["audit", "examples", "new", "release"]
 
 # Help texts that are too long for the line of their option.
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
-_LOCATE = "Also measure how often the line of a mistake is found, and found correctly. Takes minutes per chapter."
+_LOCATE = (
+    "Also measure how often the line of a mistake is found, and how often it is right. This takes minutes per chapter."
+)
 _SUGGEST = (
-    "Also print misconceptions to paste that lack only their message: mutants that no check detects, and common "
+    "Also print wrong solutions to paste as misconceptions, without messages: mutants that no check detects, and common "
     "mistakes that lose marks and have no name."
 )
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=commands.PATH)
-@click.option("--title", help="The course's title. Default: made from the folder's name.")
+@click.option("--title", help="The course's title. Default: derived from the folder's name.")
 @click.option(
-    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange. Default: the folder's name."
+    "--id", "course_id", metavar="ID", help="The course's id in gradebook and exchange. Default: the folder's name."
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
-    """Create a course in a new folder, with one exercise that you can release, grade and audit at once."""
+    """Create a course in a new folder, with one exercise that you can release, grade and audit immediately."""
     from autograder.authoring.scaffold.course import new_course
 
     with commands.friendly_errors():
         course = new_course(folder, title=title, course_id=course_id)
         [chapter] = course.chapters
-        click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. Next:")
+        click.echo(f"Created the course {course.title!r} in {folder}, with one exercise in {chapter}. Next:")
         if course.root != Path.cwd():
             click.echo(f"  cd {shlex.quote(str(folder))}")
         click.echo(f"  autograder release {chapter}")
         click.echo("  autograder new-exercise NAME --chapter CHAPTER")
-        click.echo("Its README.md explains the folders.")
+        click.echo("The course's README.md explains the folders.")
 
 
 @click.command()

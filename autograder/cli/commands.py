@@ -36,34 +36,34 @@ notebooks_argument = click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1
 exercise_option = click.option("--exercise", metavar="NAME", help="Only this exercise.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON array, and nothing else, to stdout.")
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
-_COURSE = "The course folder. Default: the current folder or the nearest one above it."
+_COURSE = "The course folder. Default: the nearest course folder, from the current folder upwards."
 course_option = click.option("--course", "course_folder", metavar="FOLDER", type=PATH, help=_COURSE)
-_UNSAFE = "Run the notebooks' code as yourself, without a sandbox. For code that you trust."
+_UNSAFE = "Run the notebooks' code without a sandbox, with your permissions. Only for code that you trust."
 unsafe_option = click.option("--unsafe-local", is_flag=True, help=_UNSAFE)
 workers_option = click.option(
     "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time. Default: one per core."
 )
 everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
 students_option = click.option(
-    "--student", "students", metavar="ID", multiple=True, help="Only this student. Repeat it for more students."
+    "--student", "students", metavar="ID", multiple=True, help="Only this student. Repeat the option for more students."
 )
 
 
 def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
     """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
     if everything and chapters:
-        raise CourseError("Name chapters or use --all, not both.")
+        raise CourseError("Give chapter names or use --all, not both.")
     if everything:
         return course.finished_chapters()
     if not chapters:
         finished = ", ".join(course.finished_chapters())
-        raise CourseError(f"Which chapter? Name one or use --all. Finished chapters: {finished}.")
+        raise CourseError(f"Which chapter? Give its name or use --all. Finished chapters: {finished}.")
     named = list(dict.fromkeys(chapters))
     return [c if c in course.chapters and not complete else course.require_chapter(c) for c in named]
 
 
 def confinement(*, unsafe_local: bool) -> Confinement:
-    """Return the confinement that ``--unsafe-local`` selects, and print a warning if it is none."""
+    """Return the confinement that ``--unsafe-local`` selects, and print a warning if there is no sandbox."""
     if not unsafe_local:
         return "auto"
     click.echo(

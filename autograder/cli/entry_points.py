@@ -47,5 +47,5 @@ def load_grader(name: str, advice: str, group: str = GRADERS) -> Callable[..., A
 
 
 def _registered(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name. Two distributions may hold the same metadata."""
+    """Return the entry points of a group by name. Two distributions may have the same metadata."""
     return {point.name: point for point in entry_points(group=group)}

@@ -38,7 +38,7 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
-@click.option("--only", metavar="EXERCISE", multiple=True, help="Regrade only this exercise. Can be repeated.")
+@click.option("--only", metavar="EXERCISE", multiple=True, help="Grade only this exercise again. Can be repeated.")
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -69,7 +69,7 @@ def grade(
             every = ", ".join(released.exercises())
             raise CourseError(f"Chapter {chapter!r} has no exercise {', '.join(unknown)}. Its exercises are: {every}.")
         if only and scheduler is not None:
-            raise CourseError("--only uses stored results, which a cluster does not have. Use it without --scheduler.")
+            raise CourseError("--only uses stored results, which a cluster does not have. Omit --scheduler.")
         jobs = handed_in(course, chapter, students)
 
         how = {"only": frozenset(only) or None} | _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
@@ -107,7 +107,7 @@ def check(
     workers: int | None,
     scheduler: str | None,
 ) -> None:
-    """Grade individual notebooks. Runs all checks inside a course folder, and only the visible ones elsewhere."""
+    """Grade individual notebooks. In a course folder, run all checks. Elsewhere, run only the visible checks."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import asking_for_unsafe_local
@@ -117,7 +117,7 @@ def check(
         here = course_folder or find_course()
         if here is None and scheduler is not None:
             raise CourseError(
-                "--scheduler sends a course to a cluster, but this is not a course folder. Name one with --course FOLDER."
+                "--scheduler sends a course to a cluster, but this folder is not a course. Run the command in a course folder, or add --course FOLDER."
             )
         how = _how(unsafe_local=unsafe_local, workers=workers, scheduler=scheduler)
         course, jobs = load_course(here) if here is not None else None, [Job(path) for path in notebooks]
@@ -135,8 +135,8 @@ def check(
 @commands.everything_option
 @commands.students_option
 @click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
-@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback, for the system in --for.")
-@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system that takes the zip file.")
+@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback for the --for system.")
+@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system for the zip file.")
 @commands.json_option
 @commands.course_option
 def feedback(
@@ -225,7 +225,7 @@ def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> d
     """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
     if workers is not None and scheduler is not None:
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
-        raise CourseError(f"{uses}. Use one of them.")
+        raise CourseError(f"{uses}. Use only one of them.")
     confinement = commands.confinement(unsafe_local=unsafe_local)
     executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}

@@ -48,16 +48,15 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> str:
-    """Summarize a run. ``by_hand`` are the points that have to be given manually."""
+    """Summarize a run. ``by_hand`` is the number of points that have to be given manually."""
     graded = [v for v in verdicts if v.status == "graded"]
     lines = [f"Graded {len(graded)} of {pluralize(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
     if len(graded) >= 5:  # with fewer, statistics say little
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"The median is {pluralize(statistics.median(scores), 'point')} of {number(highest_possible)}"
-            f"{' graded automatically' if by_hand else ''}, "
-            f"the lowest {number(min(scores))}, the highest {number(max(scores))}."
+            f"The median is {points(statistics.median(scores), highest_possible)}{' graded automatically' if by_hand else ''}. "
+            f"The lowest mark is {number(min(scores))}, and the highest is {number(max(scores))}."
         )
         mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)
         if mistakes:
@@ -65,8 +64,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
             often = "once" if count == 1 else f"{count} times"
             lines.append(f"The most frequent mistake is {misconception} in {exercise}: {often}.")
     if graded and by_hand:
-        verb = "is" if by_hand == 1 else "are"
-        lines.append(f"{pluralize(by_hand, 'more point')} {verb} graded manually, in formgrader.")
+        lines.append(f"{pluralize(by_hand, 'more point')} must be graded manually, in formgrader.")
     return "\n".join(lines)
 
 
@@ -127,11 +125,11 @@ def preview_text(found: Preview) -> str:
         f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
-        what = "Marks that it has not entered yet are not counted here."
+        what = "Marks that the other run has not entered yet are not counted here."
         lines.append(f"Another run is grading {found.chapter} now. {what}")
     moves = found.moves
     falls = sum(move.is_drop for move in moves)
-    total = f"{pluralize(len(moves), 'mark')} would change, {falls} of them down:" if moves else "No mark would change."
+    total = f"{pluralize(len(moves), 'mark')} would change ({falls} would fall):" if moves else "No mark would change."
     lines += ["", total]
     lines += [wrapped(move.text, "    ", f"  - {sanitize(move.student)}: ") for move in moves[:_MOST]]
     if len(moves) > _MOST:
@@ -151,7 +149,7 @@ def preview_text(found: Preview) -> str:
             change = f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})"
             lines.append(wrapped(change, "    ", "  "))
     if found.first:
-        lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
+        lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a mark for the first time."]
     if found.ungradable:
         names = [sanitize(name) for name in found.ungradable]
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
@@ -162,12 +160,12 @@ def preview_text(found: Preview) -> str:
 
 def _validation_text(found: Preview) -> str:
     if found.unproven is None:
-        return f"{found.chapter} has no release here, so its checks are not validated. `autograder release {found.chapter}` validates them."
+        return f"{found.chapter} has not been released here, so its checks are not validated. `autograder release {found.chapter}` validates them."
     if not found.unproven:
         return "Every check is validated: none has changed since the last release."
     titles = "; ".join(f"{exercise}, “{sanitize(title)}”" for exercise, title in found.unproven)
     return wrapped(
-        f"Not validated since the last release: {titles}. `autograder audit {found.chapter}` tries them, and "
+        f"These checks have not been validated since the last release: {titles}. `autograder audit {found.chapter}` tests them, and "
         f"`autograder release {found.chapter}` validates them.",
         "",
     )

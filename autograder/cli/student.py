@@ -48,7 +48,7 @@ def _not_installed(command: str) -> NoReturn:
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
 )
 def app() -> None:
-    """Exercises in Jupyter notebooks that show at once what passes, what fails, and why."""
+    """Check exercises in Jupyter notebooks, and see immediately what passes, what fails, and why."""
 
 
 @click.command()

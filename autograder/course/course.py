@@ -30,7 +30,7 @@ Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # a smaller number was meant as GiB, and no machine has more
+MEMORY_MB = (64, 1 << 20)  # a smaller number was probably meant as GiB, and no machine has more
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
 SEARCHES = 3  # for mistakes in one notebook, each as long as ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
@@ -62,27 +62,27 @@ class Course(Configurable):
     disclosure = Enum(
         ["title", "message", "example"],
         "message",
-        help="How much feedback shows of a failed hidden check: its title, its title and message, or both and the "
-        "smallest example that fails.",
+        help="What feedback shows of a failed hidden check: its title, its title and message, or both of these "
+        "and the smallest example that fails.",
     ).tag(config=True)
     secret_file = Unicode(
         ".course_secret",
         help="The file with the secret from which hidden inputs are drawn. Never commit it. The environment "
-        "variable AUTOGRADER_COURSE_SECRET takes precedence over it.",
+        "variable AUTOGRADER_COURSE_SECRET takes precedence over this file.",
     ).tag(config=True)
     audience = Enum(
         ["class", "self-learners"],
         "class",
-        help="Whom a release is for. A class sees the right answer to a quiz after grading. Self-learners see it at once and can "
+        help="The audience of a release: a class or self-learners. A class sees the right answer to a quiz after grading. Self-learners see it at once and can "
         "read solutions. `make lab`, `autograder start` and `autograder site` always release for self-learners.",
     ).tag(config=True)
     solutions = Enum(
         ["never", "after passing", "after due"],
         "never",
-        help="When students of a class may read alternative solutions of an exercise: never, after their own solution passes, or "
-        "after it passes in a release made after the due date in the gradebook. Until then, a release contains no solution.",
+        help="When students of a class may read alternative solutions of an exercise: never, once their own solution passes, or "
+        "once it passes in a release that was made after the due date in the gradebook. Until then, a release contains no solution.",
     ).tag(config=True)
-    check_seconds = Float(10.0, help="How long one call may take if students run `check` in a notebook.").tag(
+    check_seconds = Float(10.0, help="How many seconds one call may take when students run `check` in a notebook.").tag(
         config=True
     )
     call_seconds = Float(
@@ -93,36 +93,36 @@ class Course(Configurable):
     ).tag(config=True)
     submission_seconds = Float(
         60.0,
-        help="How long one run of a notebook may take during grading, including the calls that follow. All runs together may "
-        "take four times as long.",
+        help="How many seconds one run of a notebook may take during grading, including the calls of the checks. All runs of "
+        "a notebook together may take four times as long.",
     ).tag(config=True)
     redraw_pictures = Bool(
         default_value=False,
-        help="Whether grading draws the course's own pictures again (cells tagged `picture`). By default it keeps the image in "
-        "the student's notebook if the cell is unchanged. This is much faster, and no mark depends on it.",
+        help="Whether grading draws the course's own pictures again (cells tagged `picture`). By default, grading keeps the "
+        "image in the student's notebook if the cell is unchanged. This is much faster, and no mark depends on the image.",
     ).tag(config=True)
     targets = Dict(
         dict(TARGETS),
         help="The shares, from 0 to 1, that a chapter's audit must reach before a release. `hidden`: mutants that any check kills. "
         "`visible`: mutants that a visible check kills. `misconceptions_visible`: misconceptions that fail a visible check. "
-        "`kinds`: mutants, wrong for only one input category, that any check kills. `faults`: programs with a fault for some inputs "
-        "that any check kills. `by_heart`: the largest share of the points that one hard-coded answer may earn. Omitted shares keep "
+        "`kinds`: mutants that are wrong for only one input category and that any check kills. `faults`: programs that are wrong "
+        "for some inputs and that any check kills. `by_heart`: the largest share of the points that one hard-coded answer may earn. Omitted shares keep "
         "their defaults.",
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),
-        help="How many of each an exercise must have before its chapter can be released: `misconceptions`, `alternatives`, `hints`. Omitted ones are not "
-        "required, and alternatives are required only for functions. `autograder audit --suggest` suggests misconceptions.",
+        help="How many `misconceptions`, `alternatives` and `hints` an exercise must have before its chapter can be released. An omitted key requires "
+        "none. Alternatives are required only for functions. `autograder audit --suggest` suggests misconceptions.",
     ).tag(config=True)
     locate_seconds = Float(
         2.0,
-        help="How long to search for the line of an unnamed mistake, in seconds of processor time, for each exercise of a "
-        "notebook, after it is marked. 0 turns the search off.",
+        help="How many seconds of processor time the search for the line of an unnamed mistake may take in each "
+        "exercise. The search starts after the notebook is marked. 0 turns it off.",
     ).tag(config=True)
     located = Enum(
         ["nothing", "line", "kind"],
         "kind",
-        help="How much feedback shows about the place of a mistake: nothing, its line, or its line and what to check there.",
+        help="What feedback shows about the place of a mistake: nothing, its line, or its line and what to check there.",
     ).tag(config=True)
     resubmissions = Enum(
         ["latest", "best"],
@@ -130,26 +130,26 @@ class Course(Configurable):
         help="Which notebook counts if a student submits several: the last one, or the one with the best mark after late penalties.",
     ).tag(config=True)
     late_penalty = Dict(
-        help="What a late submission loses: `per_day` is the share of its points (from 0 to 1) for each started day, and `at_most` the "
-        "largest share (default 1). Empty for no penalty, or for a plugin of your own in c.AssignLatePenalties.plugin_class.",
+        help="What a late submission loses. `per_day` is the share of its points (from 0 to 1) that it loses for each started day. "
+        "`at_most` is the largest share that it can lose (default 1). Leave this empty for no penalty, or if you set your own plugin in c.AssignLatePenalties.plugin_class.",
     ).tag(config=True)
     missing_marks = Enum(
         ["blank", "zero"],
         "blank",
         help="What an export writes for a missing submission: a blank cell, which changes nothing in the LMS, or 0 points.",
     ).tag(config=True)
-    memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
+    memory_mb = Integer(2048, help="How much memory a student's code may use, in MiB.").tag(config=True)
     grader_seconds = Float(
         300.0,
-        help="How long the grader itself may take for one notebook, in addition to the time that it allows the student's code. "
-        "If it takes longer, it is stopped, and the notebook needs manual grading.",
+        help="How many seconds the grader itself may take for one notebook, in addition to the time that it allows the "
+        "student's code. If the grader takes longer, it is stopped, and the notebook needs manual grading.",
     ).tag(config=True)
     grader_processor_seconds = Float(
         120.0,
-        help="How much processor time the grader itself may take for one notebook. The student's code is not included.",
+        help="How many seconds of processor time the grader itself may use for one notebook. The student's code is not included.",
     ).tag(config=True)
     grader_memory_mb = Integer(
-        4096, help="How much memory a grading process may take in all, in MiB. The student's code is not included."
+        4096, help="How much memory a grading process may use in total, in MiB. The student's code is not included."
     ).tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
@@ -167,7 +167,7 @@ class Course(Configurable):
     @validate("locate_seconds")  # type: ignore[untyped-decorator]
     def _check_locate_seconds(self, proposal: Bunch) -> Value:
         if not 0 <= proposal["value"] <= MAX_SECONDS:
-            self._refuse(proposal, f"a number of seconds, 0 for none and at most {MAX_SECONDS:.0f} (a day)")
+            self._refuse(proposal, f"a number of seconds from 0 (off) to {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("memory_mb")  # type: ignore[untyped-decorator]
@@ -188,7 +188,7 @@ class Course(Configurable):
         for name, share in proposal["value"].items():
             self._require_key(proposal, name, TARGETS)
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
         return {**TARGETS, **proposal["value"]}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
@@ -197,7 +197,7 @@ class Course(Configurable):
             self._require_key(proposal, name, AT_LEAST)
             if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
                 wanted = "a dictionary of whole numbers from 0 to 100"
-                self._refuse(proposal, f"{wanted}, and that of {name!r} is {count!r}")
+                self._refuse(proposal, f"{wanted}, but {name!r} has the value {count!r}")
         return {**AT_LEAST, **proposal["value"]}
 
     @validate("late_penalty")  # type: ignore[untyped-decorator]
@@ -205,14 +205,14 @@ class Course(Configurable):
         for name, share in proposal["value"].items():
             self._require_key(proposal, name, {"per_day": 0.0, "at_most": 1.0})
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
         if proposal["value"] and "per_day" not in proposal["value"]:
             self._refuse(proposal, "a dictionary with the key per_day")
         return proposal["value"]
 
     def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
         if name not in known:
-            self._refuse(proposal, f"a dictionary with keys from {', '.join(known)}, and {name!r} is not one of them")
+            self._refuse(proposal, f"a dictionary with only the keys {', '.join(known)}, not {name!r}")
 
     def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]
@@ -325,8 +325,8 @@ def load_course(start: Path | None = None) -> Course:
     if root is None:
         where = (start or Path.cwd()).resolve()
         raise CourseError(
-            f"There is no {CONFIG_NAME} in {where} or in any folder above it. Run this inside a course folder, "
-            "or name one with --course FOLDER."
+            f"There is no {CONFIG_NAME} in {where} or in any folder above it. Run this command inside a course "
+            "folder, or add --course FOLDER."
         )
     config = load_config(root / CONFIG_NAME)
     _refuse_unknown(root, config)

@@ -46,7 +46,7 @@ MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, an
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
 MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
-NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run it to see it."
+NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run the cell to see the picture."
 MAX_WORDS = 2000  # characters of that text that become the description of a picture
 _IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the beginning of the text below a picture
 
@@ -148,7 +148,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the bytes of the file ``path``. Raises ``NotebookError`` if it cannot be read or is too large."""
     try:
         if path.is_dir():
-            raise NotebookError(f"{path} is a folder, not a notebook. Name the .ipynb file in it.")
+            raise NotebookError(f"{path} is a folder, not a notebook. Give the path of the .ipynb file in it.")
         if not path.is_file():  # reading a fifo or a device would never end
             if path.parent.is_file():
                 raise NotebookError(f"{path.parent.name} is a file, not a folder with a notebook in it.")
@@ -374,7 +374,7 @@ def _load(data: bytes, name: str) -> dict[str, Json]:
             "Open it, choose “Clear Outputs of All Cells”, save it and submit it again."
         )
     if nested_deeper(data, MAX_NESTING):
-        raise NotebookError(f"{name} is not a notebook: its JSON has lists nested more than {MAX_NESTING} deep.")
+        raise NotebookError(f"{name} is not a notebook: its JSON has lists nested more than {MAX_NESTING} levels deep.")
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -406,13 +406,13 @@ def _require_size(cells: list[Json], name: str) -> None:
         if attempt.has_long_run_of_marks(source):
             raise NotebookError(
                 f"Cell {number} of {name} has more than {attempt.MAX_MARKS} accents or other combining characters on one letter. No "
-                "language needs so many. Delete them, save the notebook and submit it again."
+                "language needs that many. Delete them, save the notebook and submit it again."
             )
     if sum(map(encoded_size, code.values())) > MAX_CODE:
         raise NotebookError(
             f"{name} contains {sum(map(len, code.values())):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
             "million, with brackets, commas and non-ASCII letters counted higher). Does it contain data, "
-            "or a cell that was copied many times? Delete that, save the notebook and submit it again."
+            "or a cell that was copied many times? Delete such parts, save the notebook and submit it again."
         )
 
 

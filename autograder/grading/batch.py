@@ -1,4 +1,4 @@
-"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the others in this process or in others."""
+"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the rest here or in other processes."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def grade(
         course: the course whose checks are used.
         jobs: the notebooks, of any chapters.
         options: how they are graded.
-        workers: how many notebooks are graded at a time, each in a process of its own. With 0, this process grades them. It cannot
-            enforce the limits of the grader itself.
+        workers: how many notebooks are graded at a time, each in a process of its own. With 0, this process grades them, and the
+            limits on a grading process are not enforced.
         executor: grades the notebooks instead, perhaps on other machines.
         keep: whether verdicts are stored and looked up. With ``"read"``, they are only looked up.
         deliver: applied to each outcome in the process that graded it. It must be picklable if there are several workers.
@@ -128,7 +128,7 @@ def _check(task: Task, jobs: Sequence[Job], workers: int) -> Generator[Outcome, 
 
 
 def _executor(workers: int) -> Executor:
-    if not workers or sys.platform == "win32":  # where no descriptor can be passed to a process
+    if not workers or sys.platform == "win32":  # Windows cannot pass a descriptor to a process
         return grade_serially
     from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - not needed in this process
 

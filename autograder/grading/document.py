@@ -69,7 +69,7 @@ class ReleasedNotebook:
     Attributes:
         cells: each cell and its JSON by grade id.
         pictures: the sources of the cells that only draw.
-        files: the files next to the notebook that it mentions, and the hidden ones, by path.
+        files: the files next to the notebook that it mentions, and the hidden files, by path.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) ->
 def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
     """Write each exercise's verdict into its check cell in ``document``.
 
-    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message has its own.
+    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message is in the next.
     """
     by_name = {exercise.name: exercise for exercise in exercises}
     for index, cell in enumerate(document["cells"]):

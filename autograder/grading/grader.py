@@ -57,7 +57,7 @@ def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Work
 
 
 def check_serially(task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
-    """Check ``jobs`` of no course in this process, by the examples that were released with them."""
+    """Check notebooks without a course in this process, by the examples that were released with them."""
     from autograder.student.terminal.checking import check_by_examples  # noqa: PLC0415 - as above
 
     for job in jobs:
@@ -136,7 +136,7 @@ class NotebookGrader:
             return self._task.ungradable(job, str(error), is_final=not isinstance(error.__cause__, OSError))
         except CourseError:
             raise
-        except Exception as error:  # our crash makes this notebook ungradable. It is not a zero, and the run continues
+        except Exception as error:  # our own crash: this notebook is ungradable, not a zero, and the run continues
             if isinstance(error, OSError) and error.errno in DISK:
                 raise
             self._require_jail(error)
@@ -171,7 +171,7 @@ class NotebookGrader:
         self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
             raise SandboxStartError(
-                f"The sandbox failed to start for {_MAX_WITHOUT_JAIL} notebooks in a row, after several tries each: {error}. "
+                f"The sandbox failed to start for {_MAX_WITHOUT_JAIL} notebooks in a row, after several tries for each: {error}. "
                 "No student's code is run without a sandbox. Graded notebooks are saved. "
                 "Find the problem with `autograder doctor`, then run the same command to continue."
             ) from error
@@ -179,7 +179,7 @@ class NotebookGrader:
     def _require_chapter(self, submission: Submission) -> None:
         """Raise ``NotebookError`` if this is the notebook of another chapter, by its metadata and by its cells.
 
-        Otherwise given functions could earn points here, and nobody would notice.
+        Otherwise the functions given in that notebook could earn points in this chapter, and nobody would notice.
         """
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():

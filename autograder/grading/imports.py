@@ -51,7 +51,7 @@ class AllowedImports:
     course: Course
     chapter: str
     names: frozenset[str]
-    may_fail: frozenset[str]  # the sources of cells whose error is meant to be seen
+    may_fail: frozenset[str]  # the sources of cells that raise an error on purpose
 
     @classmethod
     def of(cls, course: Course, chapter: str, released: ReleasedNotebook) -> AllowedImports:

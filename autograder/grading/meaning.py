@@ -69,7 +69,7 @@ def _tree(data: bytes, *, is_solution: bool) -> ast.Module | None:
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """A statement at the top level of a file: the names that it defines, and those that it uses at once or when called."""
+    """A statement at the top level of a file, with the names that it defines, and those that it uses immediately or later."""
 
     file: int
     place: tuple[int, int]
@@ -122,14 +122,14 @@ class Meanings:
             found[one] = None
             waiting += [other for name in one.at_once | one.later for other in self._defined(name, one)]
             if self._owners[one] and one.file == 0:
-                # An exercise that ``depends_on`` names decides about the points for mistakes that follow from it.
+                # The result of an exercise in ``depends_on`` affects the points of the exercise that depends on it.
                 named = self._named_by(one) & self._exercises
                 waiting += [other for other, names in self._owners.items() if names & named]
         taken.update(found)
         return _digest([_dump(sorted(found, key=lambda one: (one.file, one.place)))])
 
     def _defined(self, name: str, user: _Statement) -> list[_Statement]:
-        """Return the statements that may define ``name`` for ``user``. If ``user`` uses it at once, only the last one before ``user``."""
+        """Return the possible definitions of ``name`` for ``user``: if it is used immediately, only the last one before ``user``."""
         every = [one for one in self._defining.get(name, ()) if one is not user]
         own = [one for one in every if one.file == user.file]
         if name in user.later or not own:
@@ -214,7 +214,7 @@ def _digest(parts: Iterable[bytes]) -> str:
 def may_keep_state(sources: Iterable[str], exercises: Iterable[str]) -> bool:
     """Return whether calling one of a notebook's ``exercises`` may change what another one does. If in doubt, return true.
 
-    It cannot if they are plain functions: they use their arguments, constants, each other, and modules that keep no state.
+    Plain functions cannot: they use only their arguments, constants, each other, and modules that keep no state.
     """
     functions: dict[str, list[ast.FunctionDef]] = {}
     changing: set[str] = set()  # names of anything that may have a state
@@ -242,7 +242,7 @@ def may_keep_state(sources: Iterable[str], exercises: Iterable[str]) -> bool:
 
 
 def _may_change(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds, except to modules that keep no state and to what they contain."""
+    """Return the names that a statement binds, except to modules that keep no state and to members of such modules."""
     found = set()
     for part in ast.walk(statement):
         if isinstance(part, _FUNCTIONS):

@@ -156,7 +156,7 @@ class Pool(AbstractContextManager["Pool"]):
         how = process.close()
         if process.exceeded:
             number, why = process.exceeded
-            if number == process.done + 1:  # its outcome did not come after all
+            if number == process.done + 1:  # its outcome was not received
                 yield self._task.ungradable(process.jobs.popleft(), why)
         else:
             self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
@@ -164,8 +164,8 @@ class Pool(AbstractContextManager["Pool"]):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
                 continue
-            why = f"The process that graded this notebook {how}, twice."
-            yield self._task.ungradable(job, f"{why} This is not the student's fault. Grade it again, or manually.")
+            why = f"The process that graded this notebook {how}, twice. This is not the student's fault."
+            yield self._task.ungradable(job, f"{why} Grade the notebook again, or grade it manually.")
         if self._waiting:
             self._feed(self._start())
 
@@ -225,7 +225,7 @@ class _Process:
         self._process.terminate()
 
     def close(self) -> str:
-        """Make sure that the process ends, and return how it did, as the end of a sentence."""
+        """Make sure that the process ends, and return how it ended, as the end of a sentence."""
         self.wait()
         if self._process.poll() is None:
             self._process.kill()
@@ -248,7 +248,7 @@ class _Grading(NamedTuple):
     memory_mb: int = 0
 
     def exceeded(self, pid: int) -> tuple[str, str] | None:
-        """Return how much the process took, in words, and the setting that forbids it. None if no limit is exceeded."""
+        """Return in words what the process used and which setting limits it, or None if no limit is exceeded."""
         if not self.seconds:
             return None
         processor, memory = _usage(pid)
@@ -277,13 +277,13 @@ class _Current:
         return _Grading(*_PAGE.unpack_from(self._page))
 
     def begin(self, course: Course) -> None:
-        """Note that another notebook is begun."""
+        """Record that the next notebook has begun."""
         number, began, used = self.read().number + 1, time.monotonic(), time.process_time()
         limits = (course.notebook_seconds, used, course.notebook_processor_seconds, course.grader_memory_mb)
         _PAGE.pack_into(self._page, 0, number, began, *limits)
 
     def end(self) -> None:
-        """Note that the current notebook is done."""
+        """Record that the current notebook is done."""
         _PAGE.pack_into(self._page, 0, *_Grading(self.read().number))
 
 
@@ -315,7 +315,7 @@ def serve(descriptor: int, page: int) -> None:
             with suppress(OSError):  # the core is not available any more
                 os.sched_setaffinity(0, {core})
         if secret:
-            # Not passed in the environment at the start, because other users can read that.
+            # Not passed in the environment at the start, because other users can read the environment.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
         course, tasks = (load_course(root) if root else Course(Path(), Config())), [task]

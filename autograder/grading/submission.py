@@ -143,7 +143,7 @@ class Submission:
     def _run(
         self, cells: list[CodeCell], *, first: bool, memory_mb: int | None = None, take: Collection[int] | None = None
     ) -> Session:
-        """Run ``cells``. Keep their outputs the first time, or those of the cells in ``take``."""
+        """Run ``cells``. Keep all outputs of the first run, and later only those of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         draw = first or take is not None
         session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, budget=self._budget)
@@ -195,7 +195,7 @@ class Outcome:
         document: the notebook that was run. Empty if it is ungradable.
         cells: the outputs of its cells.
         key: the key of the stored verdict, or "".
-        parts: the digest of the checks that each exercise was judged by, or None if these are the current ones.
+        parts: the digest of the checks that each exercise was judged by, or None for the current digests.
         is_final: whether grading the same bytes again would give the same result.
         timestamp: the text of nbgrader's ``timestamp.txt``, or None.
         rewritten: the manually graded cells whose text has changed since they were last graded.

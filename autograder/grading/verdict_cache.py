@@ -149,7 +149,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
 
 
 def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
-    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts names it."""
+    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts mentions that chapter."""
     waiting = {path: path.read_bytes() for path in sorted((course.root / "solutions").rglob("*.py"))}
     texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
     others = {name.encode() for name in course.chapters if name != chapter}

@@ -127,13 +127,13 @@ class Diagnosis:
         return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
     def _right(self, place: int) -> Answer | None:
-        """Return the right answer to a call, or if it is unknown, that of a mistake that does not show there."""
+        """Return the right answer to a call, or if it is unknown, the answer of a mistake that does not show in this call."""
         if self.right[place] is not None:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
     def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """Return the mistake that is right without a memory limit and fails like the student with one."""
+        """Return the mistake that is right without a memory limit, and with one fails as the student does."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
@@ -171,8 +171,7 @@ def _entries(answer: Answer | None) -> Entries:
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Return whether two answers are the same.
 
-    They are if their values are equal within tolerance, or their errors are the same, and if they changed the same
-    inputs.
+    They must have changed the same inputs, and have values that are equal within tolerance or the same error.
     """
     if left.serial is not None and left.serial == right.serial:
         return True
@@ -190,7 +189,7 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
 
 
 def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
-    """Return whether two answers are the same, either of them taken as the expected one. The order of columns counts, too."""
+    """Return whether two answers are the same, whichever is taken as the expected answer. The order of columns counts, too."""
     if type(one) is np.ndarray is type(other) and one.dtype == other.dtype:
         return equal(one, other, rules)
     rules = replace(rules, tables=_STRICT)

@@ -191,7 +191,7 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """A call as lines that a student can paste: its inputs by name, then the call. Empty if nobody reads them."""
+        """Return a call as lines that a student can paste: its inputs by name, then the call. Empty if nobody reads messages."""
         if not shows_cases():
             return ""
         text, inputs = self.spelled(call)
@@ -235,7 +235,7 @@ class ExerciseSession:
         )
 
     def _parameters(self, call: Call, labels: Sequence[str]) -> list[str]:
-        """Return the names of the parameters that an answer gives by position or keyword, as far as they are known."""
+        """Return the names of the parameters that ``labels`` gives by position or keyword, as far as they are known."""
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         return [parameters.get(int(label), label) if label.isdecimal() else label for label in labels]
@@ -251,8 +251,8 @@ class ExerciseSession:
 
     def _remembered(self, call: Call) -> None:
         raise CheckFailed(
-            f"{call.function} gave a wrong answer when it got the same arrays a second time, with other numbers in them. Does it "
-            "remember results by which array it got?",
+            f"{call.function} returned a wrong result when it got the same arrays a second time, with other numbers in them. Does it "
+            "recognize an array by its `id` instead of its numbers?",
             self.described(call),
             kind="unsteady",
         )

@@ -162,22 +162,22 @@ _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
     "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
-    "IndexError: list index out of range": "The list has fewer items than that, and the first has index 0. Print its length just before this line.",
-    "IndexError: string index out of range": "The string has fewer characters than that, and the first has index 0. Print its length just before this line.",
+    "IndexError: list index out of range": "The list has no item at this index. The first item has index 0. Print its length just before this line.",
+    "IndexError: string index out of range": "The string has no character at this index. The first character has index 0. Print its length just before this line.",
     "IndexError: from empty": "You took an item from an empty collection. What should happen when it is empty?",
     "KeyError: '": "The dictionary has no such key. Print its keys just before this line. `.get(key, default)` returns a default for a missing key.",
     "IndexError": "You index an axis or an entry that the array does not have. Print its shape just before this line.",
     "RecursionError": "The function never stops calling itself. Is there a case that stops it, and does each call get closer to it?",
     "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
-    "MemoryError": "It needs more memory than there is. Is an array larger than the task needs (print its shape first), or does something grow without end?",
+    "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something grow without end?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
     "ValueError: ambiguous": "An array is used where `if`, `and`, `or` or `not` needs one True or False. Use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
     "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they do not form one array. Print the shape of each.",
     "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be one whole number. Is an argument in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
     "TypeError: invert … not supported for the input types": _BOOLEAN,
-    "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before them?",
-    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) got an array. NumPy's function of the same name takes both.",
+    "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before the parentheses?",
+    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) got an array. NumPy's function of the same name accepts both numbers and arrays.",
     "TypeError: Cannot interpret … as a data type": "A shape is one argument with its sizes in parentheses, as in `np.zeros((2, 3))`. The next argument is the dtype.",
     "TypeError: unhashable type: 'numpy": "An array cannot be a key of a dictionary, a member of a set, or an argument of a function with `lru_cache`.",
     "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
@@ -266,7 +266,7 @@ def explain_stop(
         return f"{function} started more threads than a submission may have and was stopped. Does it run more than a few tasks at a time?"
     if stopped == "protocol":
         return f"{function} returned something that could not be read. It is too large or not a valid result."
-    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check code that runs outside Python."
+    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check calls of compiled code."
 
 
 def signature_of_error(kind: str, message: str) -> str:
@@ -302,7 +302,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _other(message: str, function: str) -> str:
-    """Return the name of the function that got wrong arguments, or "" if it is the graded one."""
+    """Return the name of the function that got wrong arguments, or "" if it is the graded function."""
     callee = message.partition("(")[0].rpartition(".")[2]
     return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
 
@@ -321,22 +321,22 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
         )
     if "einstein sum" in message or "subscripts given" in message:
         return (
-            "Write the shape of each array next to its letters: one letter for every axis, or `...` for the axes in front, "
-            "and after the arrow only letters from before it."
+            "Write the shape of each array next to its letters. Every axis needs a letter (`...` stands for all axes in front), "
+            "and after the arrow use only letters that are also before it."
         )
     if match := _BARE.search(message):
         side = "left" if match["which"] == "0" else "right"
         return (
-            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did you sum its last axis away, "
+            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
             "or is a `return` missing in the function that made it?"
         )
     if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes. The axes in front of them do not fit in ({match['left']}) and ({match['right']}): "
-            "lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
+            f"`@` multiplies the last two axes. The axes in front of them do not fit: ({match['left']}) and ({match['right']}). "
+            "Lined up from the right, the sizes of each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
-        return "Write the shape of each array next to its letters: a letter must mean one size everywhere."
+        return "Write the shape of each array next to its letters. The same letter must stand for the same size everywhere."
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line, shapes)
     return ""
@@ -347,8 +347,8 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
     parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
     axes = {part.count(",") + (",)" not in part) for part in parts}
     text = (
-        f"The shapes {' and '.join(dict.fromkeys(parts)) or listed} do not fit: axes are lined up from the right, and each pair "
-        "must be equal or 1."
+        f"The shapes {' and '.join(dict.fromkeys(parts)) or listed} do not fit. Lined up from the right, the sizes of each pair "
+        "must be equal, or one must be 1."
     )
     if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
         return f"{text} A sum or a maximum drops its axis without `keepdims=True`, and `x[:, None]` adds one."
@@ -369,16 +369,14 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
             return f"`{match['name']}` is an exercise of this notebook, but it does not exist when this line runs. Its cell has not run yet, is missing, or stopped with an error."
         near = nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
-        return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capitals count), or is its cell missing or further down?{hint}"
+        return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capital letters matter), or is its cell missing or further down?{hint}"
     if _NONE.search(message):
         return "Something here is None. Usually it comes from a function without a `return`, a method that works in place, or an omitted argument."
     if match := _UNPACK_MANY.search(message):
-        what = "The right side has more parts than the left side has names"
+        what = f"The right side has more than {match['n']} parts, but there are only {match['n']} names on the left."
         if "shape" not in line:
-            return f"{what}, {match['n']}. Print it just before this line."
-        return (
-            f"{what}, {match['n']}. An array with batch axes has more sizes: take the sizes that you need from the end."
-        )
+            return f"{what} Print the right side just before this line."
+        return f"{what} An array with batch axes has more sizes: take the sizes that you need from the end."
     if match := _UNPACK_FEW.search(message):
         return f"There are {match['n']} names on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
     if kind == "TypeError" and message.endswith(
@@ -394,20 +392,20 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
         ndim, missing = int(match["ndim"]), int(match["axis"])
         if not ndim:
-            return "This is a single number, with no axes left. Did you sum its last axis away before?"
+            return "This is a single number, with no axes left. Did an earlier sum remove its last axis?"
         text = (
             f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0, so there is no axis {missing}."
         )
-        return f"{text} The last one is -1, however many there are." if missing >= 0 else text
+        return f"{text} The last axis is -1, however many axes there are." if missing >= 0 else text
     if kind == "IndexError" and (match := _INDEX.search(message)):
         axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"
         entries = "1 entry" if size == 1 else f"{size} entries"
         return f"Axis {axis} has {entries}, counted from 0, so index {index} is {past}."
     if match := _RESHAPE.search(message):
-        return f"{match['size']} entries cannot be arranged as {match['shape']}. The sizes must multiply to {match['size']}, or divide it if one of them is -1."
+        return f"{match['size']} entries cannot be arranged as {match['shape']}. The product of the sizes must be {match['size']}. If one size is -1, the product of the others must divide {match['size']}."
     if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
-        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`. Is the name misspelled, or is the value of another type than you expect?"
+        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`. Is the name misspelled, or does the value have a different type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):
         return (
             f"`{match['name']}` is not available during grading. The rest of your code may well be right. Use only the packages that "

@@ -321,4 +321,4 @@ def _traced(limit_mb: int) -> Iterator[None]:
     finally:
         tracemalloc.stop()
     if taken > limit_mb << 20:
-        raise MemoryError(f"{taken >> 20} MiB were taken, and {limit_mb} MiB allowed")
+        raise MemoryError(f"{taken >> 20} MiB were used, but only {limit_mb} MiB are allowed")

@@ -61,8 +61,8 @@ def cases_of(cls: type, name: str) -> list[Case]:
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
-                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: a check runs for everybody. "
-                "Of pytest's marks only parametrize counts here."
+                f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: every check runs for "
+                "every student. The only mark of pytest that works here is parametrize."
             )
         axes.append(_parameters(mark, where))
     wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
@@ -96,7 +96,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
         marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
         if marked and value.marks:
             raise CourseError(
-                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, but every case counts here."
+                f"{where} has a case marked with pytest.mark.{value.marks[0].name}. Grading runs every case, so remove the mark."
             )
         row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
         if len(row) != len(names):
@@ -181,7 +181,7 @@ def make_importable(root: Path) -> None:
 
 @contextmanager
 def _own_neighbours(folder: Path) -> Iterator[None]:
-    """Load the modules of ``folder`` again inside, instead of modules of the same name from another course."""
+    """Inside the block, load the modules of ``folder`` again instead of another course's modules of the same name."""
     names = {path.stem for path in folder.glob("*.py")}
     others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     try:
@@ -231,7 +231,7 @@ class ChapterChecks:
     only_visible: bool = False
     shrinks: bool = True
     shows_cases: bool = True
-    _seed: bytes | None = None  # the seed of every input if it is neither public nor the secret
+    _seed: bytes | None = None  # if given, the seed of every input, instead of the public seed and the secret
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _cases: dict[tuple[str, str], list[Case]] = field(default_factory=dict)
     _diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
@@ -387,7 +387,7 @@ class ChapterChecks:
         return [call for call in calls if not call.kwargs.get("variable")]
 
     def rehearse(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[tuple[Call, Answer]]:
-        """Return the same calls and the readings of variables, each with the right solution's answer."""
+        """Return the calls of ``dry_run`` and the reads of variables, each with the right solution's answer."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(
@@ -418,10 +418,12 @@ class ChapterChecks:
         asked = Script(call for call in plan if call.memory_mb is None)
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
-        purity = [
-            PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=self._between(a, b))
-            for a, b, order in orders
-        ]
+        purity: list[PurityProbe] = []
+        for a, b, order in orders[
+            ::-1
+        ]:  # one call that changes arguments is enough, and the last inputs are the smallest
+            between = None if any(probe.between for probe in purity) else self._between(a, b)
+            purity[:0] = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=between)]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         new_results = not any(answer.same for _call, answer in rehearsed)
@@ -430,7 +432,7 @@ class ChapterChecks:
     def _returns(self, call: Call) -> bool:
         """Return whether a right solution returns a value that can leave a sandbox, and leaves its arguments alone.
 
-        A picture cannot leave it, and one that stays open would be drawn on by the next call.
+        A picture cannot leave the sandbox, and the next call would draw on a picture that stays open.
         """
         pyplot = sys.modules.get("matplotlib.pyplot")
         before = set(pyplot.get_fignums()) if pyplot is not None else set()
@@ -444,7 +446,7 @@ class ChapterChecks:
         return answer.error is None and not answer.changed and not answer.stopped and not stays
 
     def _between(self, one: Call, other: Call) -> Call | None:
-        """Return the call that changes the arguments between two calls. None if a right function does not pass it."""
+        """Return the call that changes the arguments between two calls. None if a right function fails this check."""
         if one.probe or one.expects is not None or not self._answers_differ(one, other):
             return None
         call = changed_between(one, other)

@@ -192,7 +192,7 @@ class _SingleObject:
         try:
             value = self.owner.right(script(self._class_name(), steps))
         except AttributeError as error:
-            raise AttributeError(f"a right {self.opaque.type} has nothing called {name!r}: {error}") from error
+            raise AttributeError(f"a correct {self.opaque.type} has nothing called {name!r}: {error}") from error
         return isinstance(value, Opaque) and value.type in _METHODS
 
     def _class_name(self) -> str:
@@ -242,8 +242,8 @@ def _take(
     object_state.events.append(event)
     if len(object_state.events) > MAX_STEPS:
         raise ValueError(
-            f"this check takes more than {MAX_STEPS} steps with one object, and each step repeats all earlier ones: take the steps "
-            'in a probe (`student.probe(source, "Name")`), or take fewer'
+            f"this check takes more than {MAX_STEPS} steps with one object, and each step repeats all earlier ones. Take the steps "
+            'in a probe (`student.probe(source, "Name")`), or take fewer steps'
         )
     labels = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
     object_state.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]

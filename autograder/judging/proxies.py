@@ -61,7 +61,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
         instead = f" They have `{near}`: is that the right name?" if near else ""
         return (
             f"Objects of {owner} have no `{step.name}` after these lines: no method has set `self.{step.name}`, and the class has "
-            f"nothing of that name.{instead}"
+            f"nothing with that name.{instead}"
         )
     if error.type == "NotImplementedError" and error.where:
         where = f"{owner}.{error.where}" if error.where.isidentifier() else owner
@@ -180,7 +180,7 @@ class StudentProxy(Outcomes):
         return self._ask(Call(function, args, kwargs, source))
 
     def outcome(self, call: Call) -> Value:
-        """Make a call that is to raise, and return what it did (see ``ExpectedError.outcome``)."""
+        """Make a call that should raise an error, and return its outcome (see ``ExpectedError.outcome``)."""
         return self._ask(call)
 
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
@@ -219,7 +219,7 @@ class StudentProxy(Outcomes):
                 what, line = ("class", "class") if is_class else ("function", "def")
                 raise CheckFailed(
                     f"There is no {what} called {missing}: its cell is missing or was not run, has another name in its "
-                    f"`{line}` line, or stopped with an error before it got there.{instead}",
+                    f"`{line}` line, or stopped with an error before that line.{instead}",
                     kind="missing",
                 )
             if is_script(call) and (why := explain_failed_step(call, error)):
@@ -227,14 +227,14 @@ class StudentProxy(Outcomes):
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
                     f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to build an "
-                    "array that grows with both sizes at once. Keep only a block of it at a time.",
+                    "array whose size is the product of two sizes of its inputs. Work on one block of it at a time.",
                     self._conversation.described(call),
                     kind="memory",
                 )
             if _raised_by_the_probe(call, error):
                 text = (
-                    f"Using the result of {call.function} ended with {error.type}: "
-                    f"{error.message.rstrip('. ')}, but not in your code. Did it return the right type of result?"
+                    f"Using the result of {call.function} raised {error.type}: "
+                    f"{error.message.rstrip('. ')}. The error is not in your code. Did {call.function} return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(
@@ -259,7 +259,7 @@ class StudentProxy(Outcomes):
 
 _ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
 _ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
-_FEW_PARTS = 1000  # of a result in which iterators may be
+_FEW_PARTS = 1000  # parts of a result that are searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 

@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+_ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the input."
 _CONTAINERS: dict[type, str] = {
     list: "`list(x)` or `sorted(x)`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
     dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
@@ -48,7 +48,7 @@ def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
-        return f"Work on a new one, as from {text} and `x[…] = …` change the old one."
+        return f"Work on a new one, for example {text} and `x[…] = …` change the old one."
     return _ARRAYS
 
 
@@ -80,12 +80,12 @@ def _is_script_or_plot(call: Call) -> bool:
     return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
 
 
-# Calls a function twice with the same objects, which hold other numbers the second time.
+# Calls a function twice with the same objects, which contain other numbers the second time.
 CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding="utf-8")
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call of ``CHANGED_BETWEEN``, whose answer is that to ``other`` if nothing of ``first`` is remembered."""
+    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if nothing of ``first`` is remembered."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 
@@ -97,13 +97,13 @@ def pairs_of(
     returns: Callable[[Call], bool],
     differ: Callable[[Call, Call], bool] = lambda _one, _other: True,
 ) -> list[tuple[Call, Call]]:
-    """Return pairs of calls with equal shapes and different numbers, largest inputs first. Empty if there is no call.
+    """Return pairs of calls with equal shapes and different numbers, large inputs first. Empty if there is no call.
 
-    Pairs are preferred whose right answers ``differ``.
+    Pairs are preferred whose inputs are not so large that calls are slow, and whose right answers ``differ``.
 
-    They are taken from the plan and from ``other``, the same plan with other draws. If all these calls use probes of the
-    check's own, which may copy or create the function's arguments, their arguments are used in calls without a probe,
-    if a right function ``returns`` from one of those.
+    They are taken from the plan and from ``other``, the same plan with other draws. A check's own probe may copy or create the
+    function's arguments. So if all these calls use such probes, their arguments are used in calls without a probe, provided that a
+    right function ``returns`` from such a call.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
@@ -121,7 +121,8 @@ def pairs_of(
         second = next((c for c in alike[1:] if call_key(c) != call_key(alike[0])), None)
         if second is not None:
             pairs.append((alike[0], second))
-    pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
+    lengths = {id(pair): len(str(fingerprint(pair[0].args))) for pair in pairs}
+    pairs.sort(key=lambda pair: (max(0, lengths[id(pair)] - _LONG), -lengths[id(pair)]))
     if not pairs:
         # No two inputs have the same shape, so reverse the arrays: answers are only compared with each other.
         # If there are no arrays to reverse, make some other call of the plan in between.
@@ -129,7 +130,7 @@ def pairs_of(
     # The results of probes are expensive, so use one small pair for them.
     if pairs and pairs[0][0].probe:
         return pairs[-1:]
-    return [*islice((pair for pair in pairs if differ(*pair)), 3)] or pairs[:3]
+    return [*islice((pair for pair in pairs if differ(*pair)), 2)] or pairs[:2]
 
 
 def _bare(call: Call) -> Call:
@@ -148,6 +149,7 @@ def _backwards(call: Call) -> Call:
     return replace(call, args=args, kwargs={k: family_of(v).backwards(v) for k, v in call.kwargs.items()})
 
 
+_LONG = 5000  # characters of a fingerprint, of about 200 numbers
 MAX_SCRIPTS = 12  # of one exercise
 
 

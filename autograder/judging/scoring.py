@@ -92,7 +92,7 @@ class Scorer:
     def failed(self, check: CheckSpec, failure: BaseException, conversation: ExerciseSession) -> CheckResult:
         """Return the outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, AssertionError):  # CheckFailed is one
+        if not isinstance(failure, AssertionError):  # CheckFailed is an AssertionError
             failure = self._explain_unusable(failure, conversation)
         reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):
@@ -207,8 +207,8 @@ class Scorer:
             if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):
                 continue
             why = (
-                f"{call.function} keeps something from one call to the next: this call returns the right result if it is the "
-                "first one, and a wrong result after other calls."
+                f"{call.function} keeps data from one call to the next: this call returns the right result if it is the "
+                "first one, but a wrong result after other calls."
             )
             purity = {check.name for check in spec.checks if check.purity}
             return [

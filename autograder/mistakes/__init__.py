@@ -1,1 +1,1 @@
-"""Find the faulty line, and prove it."""
+"""Find the faulty line, and validate it by the checks."""

@@ -47,7 +47,7 @@ class ExecuteConfined(Execute):
     """
 
     confinement = Enum(
-        ["auto", "bubblewrap", "landlock"], "auto", help="The sandbox for students' code. There is always one."
+        ["auto", "bubblewrap", "landlock"], "auto", help="The sandbox for students' code. It cannot be turned off."
     ).tag(config=True)
     packages = List(
         Unicode(),
@@ -55,8 +55,8 @@ class ExecuteConfined(Execute):
         help="The packages that notebooks may import in addition to the standard library and the files next to them. Their dependencies "
         "are included.",
     ).tag(config=True)
-    notebook_seconds = Float(600.0, help="How long one notebook may take in total.").tag(config=True)
-    memory_mb = Integer(2048, help="How much memory a notebook may take, in MiB.").tag(config=True)
+    notebook_seconds = Float(600.0, help="How many seconds one notebook may take in total.").tag(config=True)
+    memory_mb = Integer(2048, help="How much memory a notebook may use, in MiB.").tag(config=True)
     files_mb = Integer(
         64, help="How much space the files next to a notebook and the files that it writes may take, in MiB."
     ).tag(config=True)
@@ -118,7 +118,7 @@ def _require_python(nb: NotebookNode, kernel: str) -> None:
         return
     raise CannotExecuteError(
         f"This notebook's kernel {name or '(unnamed)'!r} uses {language or 'an unnamed language'}. Only Python "
-        "can run in the sandbox. Grade this assignment with nbgrader's own Execute, on a machine that holds nothing important."
+        "can run in the sandbox. Grade this assignment with nbgrader's own Execute, on a machine without important data."
     )
 
 
@@ -192,8 +192,8 @@ def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker
         top_level_paths(packages)
     except PackageMissing as error:
         raise CannotExecuteError(
-            f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here. Install it "
-            "in nbgrader's environment, or remove it from the list."
+            f"c.ExecuteConfined.packages lists {', '.join(packages)}, but one of these packages is not installed here. "
+            "Install it in nbgrader's environment, or remove it from the list."
         ) from error
     # The sandbox itself needs NumPy.
     worker = open_worker(limits, list(dict.fromkeys(["numpy", *packages])), confinement=confinement)

@@ -93,12 +93,12 @@ class RecordExamples(NbGraderPreprocessor):
     """Put ``examples.json``, which ``check()`` needs, next to the released notebook, and choose the text for its readers."""
 
     audience = Enum(
-        ["", "class", "self-learners"], "", help="Whom the release is for. Default: the course's setting."
+        ["", "class", "self-learners"], "", help="The audience of the release. Default: the course's setting."
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
-        from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading does not need it
         from autograder.authoring.release.editions import edition  # noqa: PLC0415
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
@@ -116,7 +116,7 @@ def _coursedir(step: Any) -> Any:
     while step is not None and not hasattr(step, "coursedir"):
         step = step.parent
     if step is None:
-        raise CourseError("This step works only inside nbgrader's own commands, which tell it the course folder.")
+        raise CourseError("This step works only inside nbgrader's own commands, which provide the course folder.")
     return step.coursedir
 
 
@@ -126,7 +126,7 @@ def _course(step: Any) -> Course:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """Release feedback to the exchange. Students whom it cannot serve are listed, and do not hold back the others."""
+    """Release feedback to the exchange. Students whom it cannot serve are listed. The others get their feedback."""
 
     def copy_files(self) -> None:
         """Release the pages of the students who used ``nbgrader submit``. Only these have a secret with which they fetch a page."""
@@ -135,8 +135,8 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
         if lacking:
             shown = join_words([*lacking[:5], *([f"{len(lacking) - 5} more"] if len(lacking) > 5 else [])])
             self.log.warning(
-                "The exchange cannot serve %s, because their notebooks did not come through `nbgrader submit`. Return their pages in feedback/ "
-                "in another way, such as with `autograder feedback %s --zip`.",
+                "The exchange cannot return feedback to %s, because their notebooks did not come through `nbgrader submit`. Return their pages "
+                "in feedback/ in another way, such as with `autograder feedback %s --zip`.",
                 shown,
                 self.coursedir.assignment_id,
             )

@@ -143,7 +143,7 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
+    later = f" here, {number(more)} more possible when it is graded" if more > 1e-9 else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check without points can fail although all points are earned.
     failures = f", but {pluralize(fails, 'check')} {'fails' if fails == 1 else 'fail'}"
@@ -171,7 +171,7 @@ def intro(card: Card) -> str:
 
 
 def rows(card: Card) -> list[Row]:
-    """Return a row for each check. Checks that wait for the same one share a row, and reasons are not repeated."""
+    """Return a row for each check. Checks that wait for the same check share a row, and reasons are not repeated."""
     verdict, first = card.verdict, _first_failure(card.verdict)
     checks = [] if verdict.status == "not_attempted" else _one_for_each_question(verdict.checks)
     is_quiz = len(checks) < len(verdict.checks)
@@ -210,7 +210,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: that it is right, or that it has an answer if it has none."""
+    """Return one check for each question of a quiz: that the answer is right or, without an answer, that there is one."""
     wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
     asked = {check.name + ANSWERED for check in checks}
     return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]

@@ -69,7 +69,7 @@ class CourseMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """Return the first unfinished exercise after ``after`` (a chapter and an exercise), else the first before it, else None.
+        """Return the first unfinished exercise after ``after`` (chapter and exercise), else the first one before it, else None.
 
         Without ``after``, the search starts at the current chapter.
         """
@@ -100,7 +100,7 @@ def course_end(course_map: CourseMap) -> str:
     return (
         f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and you have solved "
         "them all. Each of these functions is yours, and you have seen it work. Keep the notebooks, and read one again in a month. "
-        "Then explain the part that you found hardest to somebody else: that shows you that you understand it."
+        "Then explain the hardest part to somebody else: that shows you that you understand it."
     )
 
 

@@ -31,7 +31,7 @@ _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
 @lru_cache(maxsize=512)  # most prose comes from the author and is the same on every student's page
 def prose(text: str) -> Markup:
-    """Return the Markdown ``text`` as HTML. Formulas become MathML, and other HTML tags than ``<details>`` are escaped."""
+    """Return the Markdown ``text`` as HTML. Formulas become MathML, and HTML tags other than ``<details>`` are escaped."""
     text = sanitize(text)
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
@@ -73,7 +73,7 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{text}</a>'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Render an embedded image. For any other, show only its description, because the page must not load anything."""
+        """Render an embedded image. For any other image, show only its description, because the page must not load anything."""
         del title
         if not _PICTURE.match(url):
             return f"<em>[picture: {escape(text) or 'no description'}]</em>"

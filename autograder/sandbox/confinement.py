@@ -161,7 +161,7 @@ def plan_module(module: str, arguments: Sequence[str], *, readable: Sequence[Pat
     for path in map(str, writable):
         mounts.parents(path)
         mounts.arguments += ["--bind", path, path]
-    # Root keeps no capability, and /proc is read-only: root may write there without any.
+    # Root keeps no capability, and /proc is read-only, because root may write there without a capability.
     capabilities = ["--cap-drop", "ALL"] if os.geteuid() == 0 else []
     namespaces = [part for part in _namespaces() if not part.startswith(("--cap", "CAP_", "ALL"))]
     jail = [bwrap, *namespaces, *capabilities, "--die-with-parent", "--new-session", "--tmpfs", "/tmp"]  # noqa: S108
@@ -182,7 +182,7 @@ def _plan_module_with_landlock(
 ) -> Launch:
     confine = importlib.import_module("autograder.sandbox.guest.confine") if sys.platform == "linux" else None
     if confine is None or confine.landlock_version() == 0:
-        raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system has none.")
+        raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system does not have it.")
     home = str(writable[0])
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     # Python lists the folders from which it imports. The framework's own may contain the course.

@@ -21,7 +21,7 @@ class PackageMissing(Exception):  # noqa: N818 - reads better in messages
 def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
     """Return the paths of ``packages`` and their dependencies, by name in the site-packages folder.
 
-    A dependency is included if it is installed and its marker holds on this system. Raises ``PackageMissing`` if one of
+    A dependency is included if it is installed and its marker applies to this system. Raises ``PackageMissing`` if one of
     ``packages`` is not installed.
     """
     return dict(_resolve(tuple(packages)))

@@ -26,7 +26,7 @@ _APPARMOR = (
     "Ubuntu 23.10 and later forbid user namespaces for programs without an AppArmor rule. Install Ubuntu's own "
     "bubblewrap and its rule (sudo apt install bubblewrap apparmor-profiles, then sudo ln -s "
     "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor). "
-    "Allowing them for all programs would weaken the whole machine."
+    "Allowing user namespaces for all programs would weaken the whole machine."
 )
 _ALLOW = "Allow user namespaces: sudo sysctl"
 _USERNS = {
@@ -35,7 +35,7 @@ _USERNS = {
     Path("/proc/sys/user/max_user_namespaces"): ("0", f"{_ALLOW} user.max_user_namespaces=10000"),
 }
 _CONTAINER = (
-    "Inside a container namespaces are often forbidden. The second sandbox (Landlock) needs none and is used instead. "
+    "Inside a container, namespaces are often forbidden. The second sandbox (Landlock) needs no namespaces and is used instead. "
     "Do not weaken the container to get the first one."
 )
 
@@ -45,7 +45,7 @@ _NOT_NESTED = "by Landlock and seccomp (without separate namespaces, and a noteb
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of one test: whether the sandbox holds, what was observed, and what to do if it does not."""
+    """The result of one test: whether the sandbox works, what was observed, and what to do if it does not work."""
 
     name: str
     holds: bool
@@ -68,7 +68,7 @@ def probe(confinement: Confinement) -> list[Probe]:
     with worker, _outside() as (secret, port):
         return [
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
-            Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
+            Probe("notebooks are isolated", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
             *_attempts(worker, secret, port),
             *_limits(worker),
         ]
@@ -83,7 +83,7 @@ def _remedy() -> str:
         with suppress(OSError):
             if path.read_text("ascii").strip() == bad:
                 return advice
-    own_words = f"Its own message should help. The machine is a {platform.machine()}."
+    own_words = f"The message of the sandbox should help. This machine is a {platform.machine()}."
     return _CONTAINER if working_bwrap()[0] is None else own_words
 
 
@@ -109,14 +109,14 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
             "no program can be started": "import subprocess; subprocess.run(['/bin/true']); got_out = True",
             "no process can be forked": "import os\nif os.fork() == 0: os._exit(0)\ngot_out = True",
             "no other process can be signalled": "import os; os.kill(os.getppid() or -1, 0); got_out = True",
-            "no descriptor can signal a process": (
+            "no file descriptor can signal a process": (
                 "import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid() or 1); got_out = True"
             ),
             "no file can be locked": (
                 "import fcntl, os; fcntl.lockf(open(os.__file__, 'rb'), fcntl.LOCK_SH | fcntl.LOCK_NB); got_out = True"
             ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
-            "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
+            "the environment is empty": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",
         }
         for name, source in sources.items():
@@ -128,7 +128,7 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
     finally:
         del os.environ["AUTOGRADER_PROBE"]
     kept = secret.read_text("utf-8") == "marks"
-    detail = "the file is as it was" if kept else "the file was changed"
+    detail = "the file is unchanged" if kept else "the file was changed"
     yield Probe("nothing outside was changed", holds=kept, detail=detail)
 
 
@@ -136,7 +136,7 @@ def _limits(worker: Worker) -> Iterator[Probe]:
     source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     with closing(worker.open([CodeCell(0, "probe", source)])) as session:
         held = session.cells[0].stopped == "timeout"
-    yield Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
+    yield Probe("an endless loop is stopped", holds=held, detail="killed at its limit" if held else "it was not killed")
     with closing(worker.open([CodeCell(0, "probe", "x = 6 * 7")])) as session:
         held = session.value("x").value == 42
     yield Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")

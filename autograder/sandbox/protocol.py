@@ -99,7 +99,7 @@ class Call:
         probe: Source text that defines ``probe(function, *args, **kwargs)``, which is called instead of the function.
         memory_mb: How much memory in MiB the call may use in addition to what the notebook uses.
         measured: Whether the probe measures the function, so that correct functions may give different results.
-        expects: The errors that are right, if the call is to raise one. The child never sees them.
+        expects: The errors that are right, if the call should raise an error. The child never sees them.
         key: The result of ``call_key``, stored if every submission gets the call.
     """
 

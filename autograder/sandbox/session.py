@@ -117,7 +117,7 @@ class Size(NamedTuple):
         return cls(*map(max, zip(cls(), *sizes, strict=True)))
 
     def allows(self, other: Size) -> bool:
-        """Return whether arguments of size ``other`` are not much larger than these, those of the check itself."""
+        """Return whether arguments of size ``other`` are not much larger than the check's own, which have this size."""
         return (
             other.elements <= max(1 << 14, 16 * self.elements)
             and other.axis <= max(512, 4 * self.axis)
@@ -398,7 +398,7 @@ class ChildSession:
         if size <= _LARGE:
             return answer
         if size > self._bytes_left:
-            why = f"with the results before it, it makes more than {_RESULTS * self._limits.result_mb} MiB"
+            why = f"together with the earlier results, it takes more than {_RESULTS * self._limits.result_mb} MiB"
             return Answer(error=StudentError("ResultTooBig", f"The result is too large to be checked: {why}."))
         self._bytes_left -= size
         weakref.finalize(answer, self._release, size).atexit = False
@@ -414,7 +414,7 @@ class ChildSession:
         if "error" in head:
             return Answer(error=read_error(head["error"]))
         if "value" not in head:
-            raise WireError("an answer holds no value")
+            raise WireError("an answer has no value")
         changed = head.get("changed")
         if type(changed) is not list or len(changed) > 64 or not all(type(label) is str for label in changed):
             raise WireError("an answer does not say what changed")
@@ -427,7 +427,7 @@ class ChildSession:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
         args, kwargs = head.get("args"), head.get("kwargs")
         if function is None or type(args) is not list or type(kwargs) is not list:
-            raise WireError("a question asks for nothing that was offered")
+            raise WireError("a call asks for something that was not offered")
         generators: list[np.random.Generator] = []
 
         def special(tag: str, items: list[Json]) -> Value:
@@ -445,7 +445,7 @@ class ChildSession:
                 raise WireError("the name of a keyword argument is not a string")
             named[pair[0]] = decode(pair[1])
         if not self._largest_call.allows(Size.of([*positional, *named.values()])):
-            raise WireError("a question's arrays are far larger than the check's own")
+            raise WireError("a call's arrays are far larger than the check's own")
         encode = Encoder(_opaque_out, self._limits.result_mb << 20)
         try:
             with np.errstate(all="ignore"):
@@ -474,7 +474,7 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
-    first: dict[int, int] = {}  # the place of each array: one that is given twice is one object in the child too
+    first: dict[int, int] = {}  # the place of each array: the child gets an array that is given twice as one object
     places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
     args = [encode(v) if i == at else ["=", at] for i, (v, at) in enumerate(zip(call.args, places, strict=True))]
     return [call.function, args, [[k, encode(v)] for k, v in call.kwargs.items()]]

@@ -29,7 +29,7 @@ _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 def read_text(text: Json, cap: int) -> str:
     """Return a child's text, sanitized and at most ``cap`` characters long. Raises ``WireError`` if it is not a string."""
     if type(text) is not str:
-        raise WireError("a text is not a text")
+        raise WireError("a text is not a string")
     return sanitize(text, cap)
 
 
@@ -134,7 +134,7 @@ def _read_output(output: Json, cap: int) -> dict[str, Any] | None:
     if output[0] == "stream" and len(output) == 3 and output[1] in ("stdout", "stderr"):
         return {"output_type": "stream", "name": output[1], "text": read_text(output[2], cap + 100)}
     if output[0] not in ("display", "result") or len(output) != 2 or type(output[1]) is not dict:
-        raise WireError("an output is of no known kind")
+        raise WireError("an output has an unknown type")
     data: dict[str, str] = {}
     for mime, content in output[1].items():
         if mime in _TEXT_TYPES:

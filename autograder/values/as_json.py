@@ -59,7 +59,7 @@ def encode_value(value: Value) -> Json:
         return {"opaque": value.type}
     if family_of(value).from_pandas:
         return {"table": encode_value(to_parts(value))}
-    raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
+    raise TypeError(f"A value of type {type(value).__name__} cannot be stored in an examples file: {value!r:.80}.")
 
 
 def decode_value(data: Json) -> Value:
@@ -73,11 +73,11 @@ def decode_value(data: Json) -> Value:
                     return decode(data)
                 except (KeyError, TypeError, AttributeError, OverflowError) as error:
                     raise ValueError(f"This is not a {key}: {data!r:.80}.") from error
-    raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
+    raise ValueError(f"This value cannot come from an examples file: {data!r:.80}.")
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings, or None for other values."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with keys other than strings, else None."""
     if isinstance(value, Iterated):
         whole = value.all_items()
         value = value if whole.more else whole
@@ -126,7 +126,7 @@ def _refused(value: Value) -> Value:
 
 
 def _refuse(_tag: str, _items: list[Json]) -> Value:
-    raise WireError("only plain values are written so")
+    raise WireError("only built-in values are written this way")
 
 
 def _encode_float(number: float) -> float | str:
@@ -139,7 +139,7 @@ def _decode_float(data: Json) -> float:
 
 def _encode_array(array: np.ndarray) -> dict[str, Json]:
     if array.dtype.kind not in ARRAY_KINDS:
-        raise TypeError(f"An array of dtype {array.dtype} cannot be kept in an examples file.")
+        raise TypeError(f"An array of dtype {array.dtype} cannot be stored in an examples file.")
     form = {"dtype": array.dtype.name, "shape": list(array.shape)}
     if (cycle := _cycle(array)) is not None:
         return {"cycle": _converted(cycle.tolist(), float, _encode_float), **form}
@@ -148,7 +148,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """Return the numbers that a long array repeats, bit for bit, or None if it repeats none."""
+    """Return the numbers that a long array repeats, bit for bit, or None if there is no repetition."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()
@@ -167,7 +167,7 @@ def _converted(nested: Json, kind: type, convert: Callable[[Json], Json]) -> Jso
 def _decode_array(data: dict[str, Json]) -> np.ndarray:
     dtype = np.dtype(str(data["dtype"]))
     if dtype.kind not in ARRAY_KINDS:
-        raise ValueError(f"An examples file holds no arrays of dtype {dtype}.")
+        raise ValueError(f"An examples file cannot contain arrays of dtype {dtype}.")
     shape = tuple(int(size) for size in data["shape"])
     if dtype.kind == "c":
         pairs = np.array(_converted(data["array"], str, _decode_float), dtype=np.float64).reshape(*shape, 2)
@@ -178,7 +178,7 @@ def _decode_array(data: dict[str, Json]) -> np.ndarray:
 def _decode_cycle(data: dict[str, Json]) -> np.ndarray:
     shape = tuple(int(size) for size in data["shape"])
     if not data["cycle"] or math.prod(shape) > MAX_NUMBERS:
-        raise ValueError(f"An array of {shape} cannot be made of {data['cycle']!r:.80}.")
+        raise ValueError(f"An array of shape {shape} cannot be built from {data['cycle']!r:.80}.")
     cycle = _decode_array({**data, "array": data["cycle"], "shape": [len(data["cycle"])]})
     return np.resize(cycle, shape)
 
@@ -187,7 +187,7 @@ def _encode_dict(mapping: Mapping[Value, Value]) -> dict[str, Json]:
     for key in mapping:
         if not isinstance(key, str):
             raise TypeError(
-                f"A dict in an examples file cannot have the key {key!r:.40}: use texts, numbers, dates and tuples of them."
+                f"A dict in an examples file cannot have the key {key!r:.40}. Use strings, numbers, dates and tuples of them."
             )
     return {key: encode_value(item) for key, item in mapping.items()}
 

@@ -62,8 +62,8 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
     """Return the numbers in ``value`` as an array, from any container. None if there are no numbers, or rows of several lengths.
 
-    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array. With a ``dtype`` of floats, booleans
-    or dates, return an array of it, also of texts. This is the only function that makes an array from a student's list.
+    Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array. With a ``dtype`` of floats,
+    booleans or dates, return an array of it, also of texts. This is the only function that makes an array from a student's list.
     """
     if value is None or isinstance(value, dict | set | bytes | range) or hasattr(value, "type"):
         return None
@@ -127,12 +127,12 @@ def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Itera
         yield type_difference(found, asked, rules.what)
     elif isinstance(found, ObjectArray) and not (rules.lists and expected.dtype.kind != "b"):
         kind = "bool" if expected.dtype.kind == "b" else "float"
-        clause = f"{rules.subject('has')} dtype object. Convert it with `.astype({kind})`, or make it without objects."
+        clause = f"{rules.subject('has')} dtype object. Convert it with `.astype({kind})`, or build it from {kind} values only."
         yield Difference(clause, "dtype", array)
     elif array.shape != expected.shape:
         yield _other_shape(found, array, expected, rules)
     elif rules.dtype and expected.dtype.kind == "b" and array.dtype.kind != "b":
-        clause = f"{rules.subject('has')} dtype {array.dtype}, but a mask is boolean (True = may attend)."
+        clause = f"{rules.subject('has')} dtype {array.dtype}, but a mask must be boolean (True = may attend)."
         yield Difference(clause, "dtype", array)
     else:
         wrong = ~close(array, expected, rules.rtol, rules.atol)

@@ -163,7 +163,7 @@ class SequenceFamily(Container):
         may_be_moved = len(inside.path) == 1 and len(items) > 1
         if may_be_moved and _unordered_difference(items, right, rules, kind, found, expected) is None:
             text = inside.sentence
-            clause = f"the {kind} has the right items in another order: {text[0].lower()}{text[1:]}"
+            clause = f"the {kind} has the right items in a different order: {text[0].lower()}{text[1:]}"
             return Difference(clause, "values", found, expected)
         return inside
 
@@ -278,7 +278,7 @@ class MappingFamily(Container):
             return Difference(clause, "length", found, expected)
         if rules.order and [key for key, _ in pairs] != [*found]:
             at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
-            clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} instead of {source(key)}."
+            clause = f"the keys of the dictionary are in a different order: {source(now)} is at place {at + 1} instead of {source(key)}."
             return Difference(clause, "values", found, expected)
         for own, key in pairs:
             if (inside := next(differences(found[own], expected[key], rules), None)) is not None:
@@ -445,7 +445,7 @@ def _name_of(value: Value) -> str:
 
 
 def _exact_type(value: Value) -> tuple[bool, str]:
-    """Return the type that ``exact_type`` compares. An iterator is no list, even if its class has that name."""
+    """Return the type that ``exact_type`` compares. An iterator is not a list, even if its class has that name."""
     return isinstance(value, Iterated), _name_of(value)
 
 
@@ -473,17 +473,17 @@ def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple
 def _other_end(
     items: Sequence[Value], right: Sequence[Value], kind: str, found: Value, expected: Value
 ) -> Difference | None:
-    """Return the difference if one sequence ends and the other is longer than what is known of it."""
+    """Return the difference if one sequence ends and the other continues after its known items."""
     known = count(len(items), "item")
     if _is_endless(items) and len(items) < len(right):
         clause = (
-            f"only the first {known} of the {kind} can be checked, but {len(right):,} are expected: return all of them in a "
+            f"only the first {known} of the {kind} can be checked, but {len(right):,} are expected. Return all of them in a "
             "list."
         )
     elif _is_endless(items) and len(items) == len(right):
-        clause = f"the {kind} goes on after {known}, but the right one ends there."
+        clause = f"the {kind} continues after {known}, but the correct one ends there."
     elif _is_endless(right) and len(items) >= len(right):
-        clause = f"the {kind} ends after {known}, but the right one goes on."
+        clause = f"the {kind} ends after {known}, but the correct one continues."
     else:
         return None
     return Difference(clause, "length", found, expected)
@@ -502,7 +502,7 @@ def _other_length(
     elif inside is None and len(items) < len(right):
         clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
     elif inside is None:
-        clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
+        clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} should not be there."
     else:
         first = inside.sentence
         clause = f"{counts}. The first difference: {first[0].lower()}{first[1:]}"

@@ -47,7 +47,7 @@ class OpaqueFamily(StandInFamily):
     def describe(self, value: Value) -> str:
         kind = value.type
         if kind in {"set", "frozenset", "list", "tuple", "dict"}:
-            return f"a {'dictionary' if kind == 'dict' else kind} that holds something other than plain values"
+            return f"a {'dictionary' if kind == 'dict' else kind} that contains something other than built-in values"
         return super().describe(value)
 
     identity = Family.identity

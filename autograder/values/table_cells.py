@@ -107,7 +107,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
             return int(found) == int(expected)
         try:
             return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rules.rtol, rules.atol))
-        except OverflowError:  # a whole number that no float holds
+        except OverflowError:  # a whole number that does not fit into a float
             return False
     if kinds[0] != kinds[1]:
         return False
@@ -117,7 +117,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
     if kinds[0] != "other":
         try:
             return bool(found == expected)
-        except TypeError:  # a timestamp of pandas and a missing date of NumPy
+        except TypeError:  # a pandas timestamp and a missing NumPy date
             return False
     if any(is_pandas(item) and not kind_of_table(item) for item in (found, expected)):
         if type(found) is not type(expected):
@@ -192,7 +192,7 @@ def _sort_key(item: Value) -> tuple[str, Value]:
     if isinstance(item, int | float | np.integer | np.floating | np.bool_):
         try:
             return "number", float(f"{float(item):.5g}")
-        except OverflowError:  # a whole number that no float holds
+        except OverflowError:  # a whole number that does not fit into a float
             return "number", item
     return type(item).__name__, str(item)
 

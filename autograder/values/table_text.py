@@ -49,7 +49,7 @@ def rows_around(found: Value, expected: Value) -> Callable[[Value, int], str] | 
 
     def write(value: Value, digits: int) -> str:
         rows = value.iloc[first : first + 5]
-        return f"{_printed(rows, digits)}\n(the rows from place {first} on, of {len(value):,})"
+        return f"{_printed(rows, digits)}\n(rows from place {first} on, out of {len(value):,})"
 
     return write
 
@@ -142,7 +142,7 @@ def _column(column: Value) -> str:
     text = _list(items)
     usual = {"int64", "float64", "bool", "str", "object"}
     if dtype == "float64" and items and all(not is_missing(i) and float(i).is_integer() for i in items):
-        return text  # 1.0 says it
+        return text  # 1.0 shows that it is a float
     if dtype not in usual or (not items and dtype != "object"):
         return f"pd.array({text}, dtype={dtype!r})"
     return text

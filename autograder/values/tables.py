@@ -239,8 +239,8 @@ class _Comparison:
         if extra:
             where = _as_labels(extra, self.expected.index, "should be the index (the row labels), not a column")
             asked = f"It should have {_named(right) if right else 'none'}"
-            one = f"a column {shown_label(extra[0])}" if len(extra) == 1 else _columns(extra)
-            return self._difference(f"{self.rules.subject('has')} {one} too many. {where or asked}.", "columns")
+            one = f"{'an' if len(extra) == 1 else 'the'} extra {_columns(extra, the=False)}"
+            return self._difference(f"{self.rules.subject('has')} {one}. {where or asked}.", "columns")
         if self.rules.tables.column_order and found != right:
             text = f"Its columns are correct, but in a different order: {_named(found)} instead of {_named(right)}."
             return self._difference(text, "columns")
@@ -281,7 +281,7 @@ class _Comparison:
         both = enumerate(zip(one.entries, other.entries, strict=True))
         place = next(i for i, (a, b) in both if not (is_missing(a) and is_missing(b)))
         found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
-        whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
+        whose = self.rules.subject("contains") if not name else f"{name[0].upper()}{name[1:]} contains"
         case = f"{self._place(place)} there is {found} instead of {right}"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
@@ -307,7 +307,7 @@ class _Comparison:
         some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
         reason = f"Its row labels (the index) differ: at place {place} there is {found} instead of {asked}{some}."
         if _counts_rows(right) and not differing_cells(pairs, self.rules).any():
-            reason = f"Its values are right, but its row labels (the index) are not: at place {place} there is {found} instead of {asked}."
+            reason = f"Its values are correct, but its row labels (the index) are not: at place {place} there is {found} instead of {asked}."
         return self._difference(reason, "index")
 
     def _levels(self, index: Value, right: Value) -> Difference:
@@ -348,12 +348,10 @@ class _Comparison:
         right = self._row_text([other for _one, other in pairs], names, lacking[0])
         text = f"{self.rules.subject('lacks')} the row with {right} (rows may be in any order)"
         if spare:
-            text += f". It has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
+            text += f". It has an extra row with {self._row_text([one for one, _other in pairs], names, spare[0])}"
         if not any(names):
             right, found = write_apart(shown_cell, pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
-            text = (
-                f"{self.rules.subject('lacks')} the value {right} (values may be in any order). It has {found} too many"
-            )
+            text = f"{self.rules.subject('lacks')} the value {right} (values may be in any order). It has an extra value {found}"
         return self._difference(f"{text}.", "values")
 
     def _row_text(self, columns: Sequence[Cells], names: Sequence[str], row: int) -> str:

@@ -74,7 +74,7 @@ class BytesFamily(ExactFamily):
     def paste(self, name: str, value: Value) -> str:
         if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
-        return f"{name} is bytes, {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+        return f"{name} is a bytes object of {len(value):,} bytes that starts {value[:MAX_WORD]!r}…"
 
     def kind(self, value: Value) -> str:
         return "a bytearray" if isinstance(value, bytearray) else "bytes"
@@ -113,7 +113,7 @@ def lines_difference(found: str, expected: str) -> Difference:
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
     if place is None:
         counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} instead of {len(lines)}"
-        longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+        longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "should not be there")
         place = min(len(own), len(lines))
         clause = f"{counts}: line {place + 1}, {inline_value(longer[place])}, {what}."
         return Difference(clause, "length", found, expected)
@@ -131,7 +131,7 @@ def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
 
     def excerpt(text: str) -> str:
         if place >= len(text):
-            return f"{'…' if start else ''}{text[start:]!r} and no more"
+            return f"{'…' if start else ''}{text[start:]!r} (it ends there)"
         piece = text[start : place + AROUND]
         return f"{'…' if start else ''}{piece!r}{'…' if place + AROUND < len(text) else ''}"
 

@@ -39,7 +39,7 @@ class ExactNumberFamily(ExactFamily):
         return bool(found == expected) or str(found) == str(expected) == "NaN"
 
     def hint(self, found: Value, expected: Value) -> str:
-        """Return what to add to the sentence about two values that differ."""
+        """Return the text to add to the sentence about two values that differ."""
         return ""
 
     def source(self, value: Value, depth: int) -> str:

@@ -25,7 +25,7 @@ def divides_by_the_whole_sum(A):
 def sums_lose_their_axis(A):
     """Your row sums are right, but they are a vector of shape (n,). NumPy lines shapes up from the right, so it matches
     that vector with the columns. If A is square, column j is divided by the sum of row j. Most other shapes give an
-    error. Which shape must the sums have so that each one meets its own row?"""
+    error. Which shape must the sums have so that each row is divided by its own sum?"""
     return A / A.sum(axis=1)
 
 
@@ -174,8 +174,9 @@ def forgets_to_transpose(X, Y):
 
 @wrong
 def transposes_the_wrong_one(X, Y):
-    """You transposed X instead of Y, so your product sums over the rows. The answer has shape (d, d), and X needs as
-    many rows as Y. The sum should run over the entries inside the rows, so that (n_q, n_k) is left."""
+    """You transposed X instead of Y, so your product sums over the rows. Your answer has shape (d, d), and your code
+    runs only if X has as many rows as Y. The sum should run over the entries inside the rows, so that (n_q, n_k) is
+    left."""
     return X.T @ Y
 
 
@@ -206,15 +207,15 @@ def distances(X, Y):
 
 @wrong
 def x_with_itself(X, Y):
-    """You combined the rows of X with the rows of X, so Y has no effect on your answer. In which place should one of
-    the two names be the other?"""
+    """You combined the rows of X with the rows of X, so Y has no effect on your answer. Where should your code use Y
+    instead of X?"""
     return X @ X.T
 
 
 @wrong
 def y_with_itself(X, Y):
-    """You combined the rows of Y with the rows of Y, so X has no effect on your answer. In which place should one of
-    the two names be the other?"""
+    """You combined the rows of Y with the rows of Y, so X has no effect on your answer. Where should your code use X
+    instead of Y?"""
     return Y @ Y.T
 
 
@@ -263,8 +264,8 @@ def one_number_for_everything(X, Y):
 @wrong
 def half_of_the_table(X, Y):
     """Below the diagonal your table contains zeros, because row i of X never meets the rows of Y before row i. Skipping
-    half of the pairs saves work if a table is symmetric. But X and Y are different arrays: row 1 with row 0 is not row
-    0 with row 1."""
+    half of the pairs saves work if a table is symmetric. But X and Y are different arrays: row 1 of X with row 0 of Y
+    is not the same as row 0 of X with row 1 of Y."""
     return np.triu(X @ Y.T)
 
 

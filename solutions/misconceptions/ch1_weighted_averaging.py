@@ -94,7 +94,7 @@ def leaves_out_the_last_row(weights, X):
 @wrong
 def keeps_only_the_last_term(weights, X):
     """Your answer is the last row times its weight. The earlier rows have no effect. If you use a loop over the rows,
-    does it add each one to the total, or replace the total?"""
+    does it add each row to the total, or replace the total?"""
     return weights[-1] * X[-1]
 
 
@@ -141,7 +141,7 @@ def returns_the_key(q, K, V):
 @wrong
 def smallest_dot_product(q, K, V):
     """You return the value of the key with the smallest dot product with the query, which is the worst match. A larger
-    dot product means a better match. (With distances, a smaller one does.)"""
+    dot product means a better match. (With distances, a smaller number means a better match.)"""
     return V[np.argmin(K @ q)]
 
 
@@ -172,7 +172,7 @@ def largest_absolute_dot_product(q, K, V):
 def best_score_starts_at_zero(q, K, V):
     """If every key has a negative dot product with the query, you return the first value, whichever key is best. A key
     with score -1 still beats a key with score -2. If you keep a "best score so far", what is its initial value, and can
-    every score be below that?"""
+    every score be below that value?"""
     best, found = 0.0, V[0]
     for k, v in zip(K, V, strict=True):
         if k @ q > best:
@@ -320,7 +320,7 @@ def first_axis_unless_told(x, axis=0):
 @wrong
 def always_axis_one(x, axis=-1):
     """Your weights add up to 1 along axis 1, whatever `axis` is. That is the last axis of a matrix, but a vector has no
-    axis 1, and in an array with three axes another one follows. Use `axis` instead: -1 always means the last one."""
+    axis 1, and in an array with three axes another axis follows. Use `axis` instead: -1 always means the last one."""
     e = np.exp(x - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -396,8 +396,8 @@ def max_without_kept_axis(x, axis=-1):
 
 @wrong
 def base_two(x, axis=-1):
-    """Your weights double from one whole score to the next, so the base is 2. Softmax uses exp, so one more point of
-    score multiplies the ratio of two weights by e. Scores 0 and 1 should give 0.27 and 0.73, not 0.33 and 0.67."""
+    """If a score is 1 larger, your weight for it doubles, so the base is 2. Softmax uses exp, so adding 1 to one of two
+    scores multiplies the ratio of their weights by e. Scores 0 and 1 should give 0.27 and 0.73, not 0.33 and 0.67."""
     e = np.exp2(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -413,7 +413,7 @@ def all_to_the_largest(x, axis=-1):
 @wrong
 def min_max_scaled(x, axis=-1):
     """Your smallest weight is always 0, because you subtracted the minimum and then divided by the sum. Equal scores
-    then give 0/0, and [0, 1] would give [0, 1], although the smaller score should keep 0.27. Which function turns any
+    then give 0/0, and [0, 1] would give [0, 1], although the smaller score should get 0.27. Which function turns any
     number into a positive one?"""
     shifted = x - x.min(axis=axis, keepdims=True)
     return shifted / shifted.sum(axis=axis, keepdims=True)
@@ -437,8 +437,8 @@ def logarithm_of_the_weights(x, axis=-1):
 
 @wrong
 def sigmoid(x, axis=-1):
-    """Each of your numbers depends only on its own score. That is a sigmoid, and such numbers need not add up to 1.
-    Scores share one whole: if one score rises, the weights of all the others must go down."""
+    """Each of your numbers depends only on its own score. That is a sigmoid, and such numbers need not add up to 1. All
+    the weights share a total of 1: if one score rises, the weights of all the others must go down."""
     return 0.5 * (1 + np.tanh(x / 2))
 
 
@@ -474,9 +474,9 @@ wrong = misconceptions_of("soft_lookup")
 
 @wrong
 def multiplies_by_the_temperature(q, K, V, temperature=1.0):
-    """Your temperature works the wrong way round: a high temperature makes the choice harder, and a low one softer. For
-    example, at temperature 2, scores 2 and 0 should act as 1 and 0, but yours act as 4 and 0. Which operation makes
-    differences shrink as the temperature grows?"""
+    """Your temperature works in the wrong direction: a high temperature makes the weights less equal, and a low
+    temperature makes them more equal. For example, at temperature 2, scores 2 and 0 should act as 1 and 0, but yours
+    act as 4 and 0. Which operation makes differences shrink as the temperature grows?"""
     return softmax(K @ q * temperature) @ V
 
 
@@ -639,7 +639,7 @@ def nearer_keys_weigh_more(q, K, V, temperature=1.0):
 @wrong
 def cosine_scores(q, K, V, temperature=1.0):
     """Your weights depend on the angle between the query and each key, as if both had norm 1, so no score can be above
-    1. In a dot product, the norms count too: a query of twice the norm makes the choice harder."""
+    1. In a dot product, the norms count too: if the query's norm doubles, the weights become less equal."""
     norms = np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12
     return softmax(K @ q / norms / temperature) @ V
 
@@ -653,9 +653,9 @@ def columns_as_keys_softly(q, K, V, temperature=1.0):
 
 @wrong
 def mixes_inside_each_value(q, K, V, temperature=1.0):
-    """Your weights meet the columns of V, so you mix the entries inside each value. That runs without an error only if
-    V is square. Mix the rows instead. In a product of a matrix and a vector, which index is summed over if the vector
-    is on the left? And if it is on the right?"""
+    """Your weights multiply the columns of V, so you mix the entries inside each value. That runs without an error only
+    if V is square. Mix the rows instead. In a product of a matrix and a vector, which index is summed over if the
+    vector is on the left? And if it is on the right?"""
     return V @ softmax(K @ q / temperature)
 
 

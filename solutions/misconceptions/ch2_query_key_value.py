@@ -11,8 +11,8 @@ wrong = misconceptions_of("project_qkv")
 
 @wrong
 def keys_and_values_from_the_asking_side(X_q, X_kv, W_Q, W_K, W_V):
-    """Your keys and values come from X_q, so X_kv has no effect on your answer. A reader with a question looks it up in
-    the library's books, not in the question. Which input has n_k rows?"""
+    """Your keys and values come from X_q, so X_kv has no effect on your answer. A reader with a question looks for the
+    answer in the library's books, not in the question. Which input has n_k rows?"""
     return X_q @ W_Q, X_q @ W_K, X_q @ W_V
 
 
@@ -113,16 +113,16 @@ def values_before_keys(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def only_queries_and_keys(X_q, X_kv, W_Q, W_K, W_V):
-    """You return queries and keys, but the values are missing. Queries and keys decide how much of each position to
-    take, and the values are taken. Return all three arrays."""
+    """You return queries and keys, but the values are missing. Queries and keys only decide how much of each value to
+    take, so attention needs the values too. Return all three arrays."""
     return X_q @ W_Q, X_kv @ W_K
 
 
 @wrong
 def only_the_first_of_the_batch(X_q, X_kv, W_Q, W_K, W_V):
     """You project the first sequence of a batch and lose the others, along with the batch axis. In the docstring, `...`
-    means any number of axes in front, and your answer should have all of them. `@` does that by itself if a matrix is
-    on the right."""
+    means any number of axes in front, and your answer should have all of them. If a matrix is on the right, `@` keeps
+    all these axes by itself."""
     while X_q.ndim > 2:
         X_q, X_kv = X_q[0], X_kv[0]
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
@@ -164,15 +164,15 @@ def keys_down_the_side(Q, K):
 
 @wrong
 def queries_with_queries(Q, K):
-    """You scored the queries against the queries, so K has no effect on your answer. In which place should one of the
-    two names be the other?"""
+    """You scored the queries against the queries, so K has no effect on your answer. Where should your code use K
+    instead of Q?"""
     return Q @ np.swapaxes(Q, -1, -2)
 
 
 @wrong
 def keys_with_keys(Q, K):
-    """You scored the keys against the keys, so Q has no effect on your answer. In which place should one of the two
-    names be the other?"""
+    """You scored the keys against the keys, so Q has no effect on your answer. Where should your code use Q instead of
+    K?"""
     return K @ np.swapaxes(K, -1, -2)
 
 
@@ -207,16 +207,17 @@ def mean_of_the_products(Q, K):
 
 @wrong
 def never_transposes(Q, K):
-    """You multiplied Q with K as they are. That combines rows of Q with columns of K. It runs without an error only if
-    there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last. What has to
-    happen to one of them first?"""
+    """You multiplied Q by K without a transpose. That combines rows of Q with columns of K. It runs without an error
+    only if there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last. What has
+    to happen to one of them first?"""
     return Q @ K
 
 
 @wrong
 def sums_over_the_positions(Q, K):
-    """You transposed the queries instead of the keys, so your sum runs over the positions. The answer has shape (d_k,
-    d_k), and you need as many queries as keys. The sum should run over the d_k entries, so that (n_q, n_k) is left."""
+    """You transposed the queries instead of the keys, so your sum runs over the positions. Your answer has shape (d_k,
+    d_k), and your code runs only if there are as many queries as keys. The sum should run over the d_k entries, so that
+    (n_q, n_k) is left."""
     return np.swapaxes(Q, -1, -2) @ K
 
 
@@ -285,8 +286,8 @@ def first_of_the_batch(Q, K):
 
 @wrong
 def distances_as_scores(Q, K):
-    """You computed distances between queries and keys (or their squares, with a minus sign). The best score is then 0,
-    if the two vectors are equal. A dot product is another measure: [1, 2] with itself scores 5, for example, and with
+    """You computed distances between queries and keys (or their squares, with a minus sign). Then the best score is 0,
+    which two equal vectors get. A dot product is another measure: [1, 2] with itself scores 5, for example, and with
     [2, 4] even 10."""
     return -((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
 
@@ -357,8 +358,8 @@ def only_the_output(Q, K, V):
 
 @wrong
 def scores_in_place_of_weights(Q, K, V):
-    """Your output is right, but you return the scores from before the softmax in second place. Return the weights
-    instead: each row of them adds up to 1."""
+    """Your output is right, but the second array that you return contains the scores from before the softmax. Return
+    the weights instead: each row of them adds up to 1."""
     scores = attention_scores(Q, K)
     return softmax(scores) @ V, scores
 
@@ -425,8 +426,8 @@ def no_max_shift(Q, K, V):
 
 @wrong
 def one_maximum_for_all_queries(Q, K, V):
-    """You subtracted one maximum for all the queries. It keeps the largest scores safe, but a query whose scores are
-    all far below it gives 0/0. Each row of scores needs its own maximum."""
+    """You subtracted one maximum for all the queries. This keeps exp of the largest scores finite, but a query whose
+    scores are all far below the maximum gives 0/0. Each row of scores needs its own maximum."""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.max())
     weights = e / e.sum(axis=-1, keepdims=True)
@@ -575,8 +576,8 @@ def features_summed_apart():
 
 @wrong
 def summed_over_the_positions():
-    """Your SCORES_EQ sums over the positions and keeps the features, so the answer has shape (d_k, d_k). For scores it
-    is the other way round: keep the positions and sum over the features."""
+    """Your SCORES_EQ sums over the positions and keeps the features, so the answer has shape (d_k, d_k). For scores, do
+    the opposite: keep the positions and sum over the features."""
     return {"SCORES_EQ": "ai,aj->ij"}
 
 
@@ -628,7 +629,7 @@ def mix_in_alphabetical_order():
 @wrong
 def mix_over_the_queries():
     """Your MIX_EQ sums over the queries, because the values' rows share a letter with the weights' rows. The values
-    belong to the keys. Which axis of the weights is the keys'?"""
+    belong to the keys. Which axis of the weights belongs to the keys?"""
     return {"MIX_EQ": "ij,ib->jb"}
 
 
@@ -648,8 +649,8 @@ def contributions_not_added_up():
 
 @wrong
 def weights_and_values_summed_apart():
-    """In your MIX_EQ, the keys have one letter in the weights and another one in V. So both are summed by themselves,
-    and every query gets the same row. Axes that belong together need the same letter."""
+    """In your MIX_EQ, the keys have one letter in the weights and another one in V. So the weights and the values are
+    summed separately, and every query gets the same row. Axes that belong together need the same letter."""
     return {"MIX_EQ": "ij,kb->ib"}
 
 
@@ -663,7 +664,7 @@ def values_times_column_sums():
 @wrong
 def features_of_the_values_summed_away():
     """After `->`, your MIX_EQ keeps only the queries' letter, so the features of the output are added up into one
-    number for each query. Keep the features too: the output is d_v wide."""
+    number for each query. Keep the features too: the output has d_v columns."""
     return {"MIX_EQ": "ij,jb->i"}
 
 

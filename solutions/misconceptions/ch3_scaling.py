@@ -24,8 +24,9 @@ def standard_deviation(d_k, n_samples, rng):
 
 @wrong
 def query_with_itself(d_k, n_samples, rng):
-    """Your scores are those of each query with itself. q . q is a sum of squares: it is never negative, d_k on average,
-    and has a variance of 2 * d_k. Draw a key of its own for each query, so that the two are independent."""
+    """Each of your scores is the dot product of a query with itself. q . q is a sum of squares: it is never negative,
+    d_k on average, and has a variance of 2 * d_k. Draw a separate key for each query, so that query and key are
+    independent."""
     q = rng.standard_normal((n_samples, d_k))
     return (q * q).sum(axis=-1).var()
 
@@ -49,8 +50,8 @@ def uniform_from_minus_1_to_1(d_k, n_samples, rng):
 @wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
     """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
-    is right, but they vary less from seed to seed than those of normal draws. An even spread ends at sqrt(3), and a
-    normal one does not end. Draw from the standard normal distribution."""
+    is right, but they vary less from seed to seed than the answers from normal draws. Your entries end at sqrt(3), but
+    normal draws have no limit. Draw from the standard normal distribution."""
     side = np.sqrt(3)
     q, k = rng.uniform(-side, side, (n_samples, d_k)), rng.uniform(-side, side, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
@@ -59,8 +60,8 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
     """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
-    depends on that vector's norm, so your answer jumps if another one is drawn. Every pair needs its own query and its
-    own key: what shape do all the keys together have?"""
+    depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
+    its own key: what shape do all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
@@ -76,8 +77,8 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys meet the same query. The variance then depends on that query's norm, so your answer jumps if
-    another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
+    """All your keys are paired with the same query. The variance then depends on that query's norm, so your answer
+    jumps if another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -112,8 +113,8 @@ def products_averaged(d_k, n_samples, rng):
 @wrong
 def scaled_already(d_k, n_samples, rng):
     """Your answer is the right one divided by d_k, as if the scores were already divided by sqrt(d_k). So it is near 1
-    for every d_k. That division is the remedy, which comes next. Here you measure the problem: the variance of the
-    plain scores q . k."""
+    for every d_k. That division solves the problem, and the next exercise is about it. Here you measure the problem:
+    the variance of the plain scores q . k."""
     q, k = _pairs(d_k, n_samples, rng)
     return ((q * k).sum(axis=-1) / np.sqrt(d_k)).var()
 
@@ -177,8 +178,8 @@ def all_the_scores(d_k, n_samples, rng):
 @wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
     """You draw 100 pairs, whatever n_samples is. Ten times as many pairs should make the measurement more exact. But,
-    for example, your answers for 1000 vary from seed to seed as much as those for 100. How many rows do your queries
-    have?"""
+    for example, your answers for 1000 vary from seed to seed as much as your answers for 100. How many rows do your
+    queries have?"""
     q, k = _pairs(d_k, 100, rng)
     return (q * k).sum(axis=-1).var()
 
@@ -197,7 +198,8 @@ wrong = misconceptions_of("scaled_dot_product_attention")
 @wrong
 def never_scaled(Q, K, V):
     """This is the attention of the last chapter: your scores go into the softmax unscaled. For example, with d_k = 64
-    they are 8 times as large as the formula's, and one key gets nearly all the weight. Where does your code use d_k?"""
+    they are 8 times as large as in the formula, and one key gets nearly all the weight. Where does your code use
+    d_k?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -224,7 +226,8 @@ def multiplied_by_the_root(Q, K, V):
 @wrong
 def root_of_d_v(Q, K, V):
     """Your scores are divided by the square root of d_v, the number of entries of a value. But the values have no
-    effect on the scores. A score grows with the number of products in one dot product: whose last axis is that?"""
+    effect on the scores. A score grows with the number of products in one dot product: which arrays have a last axis of
+    that size?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -332,7 +335,7 @@ def scaled_again_at_the_end(Q, K, V):
 @wrong
 def weights_of_another_softmax(Q, K, V):
     """You use one set of weights for the output and return another: the output is made with scaling, and the returned
-    weights without. Both should come from the same softmax of the scaled scores."""
+    weights without scaling. Both should come from the same softmax of the scaled scores."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, softmax(Q @ np.swapaxes(K, -1, -2))
@@ -340,8 +343,8 @@ def weights_of_another_softmax(Q, K, V):
 
 @wrong
 def hands_back_the_scores(Q, K, V):
-    """Your output is right, but you return the scaled scores in second place. Return the weights instead, which softmax
-    makes from these scores: each row adds up to 1."""
+    """Your output is right, but the second array that you return contains the scaled scores. Return the weights
+    instead, which softmax makes from these scores: each row of weights adds up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     return softmax(scores) @ V, scores
 
@@ -434,8 +437,8 @@ def mixes_the_keys(Q, K, V):
 @wrong
 def weights_turned_round(Q, K, V):
     """Your weights are right, but you transposed them for the output. So a column of weights, which need not add up to
-    1, mixes the values. It runs only if there are as many queries as keys. Row i of the weights belongs to row i of the
-    output."""
+    1, mixes the values. Your code runs only if there are as many queries as keys. Row i of the weights belongs to row i
+    of the output."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return np.swapaxes(weights, -1, -2) @ V, weights
@@ -469,7 +472,7 @@ def weights_alone(Q, K, V):
 @wrong
 def no_largest_score_taken_away(Q, K, V):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
-    makes scores smaller, but sets no limit. What did the softmax of chapter 1 do before exp?"""
+    makes scores smaller, but they can still be above that limit. What did the softmax of chapter 1 do before exp?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -535,14 +538,14 @@ wrong = misconceptions_of("attention_entropy")
 @wrong
 def in_bits(weights):
     """Your answer is the entropy in bits, because your logarithm has base 2. Use nats, with the natural logarithm: two
-    equal weights, for example, have 1 bit, or 0.6931 nats."""
+    equal weights, for example, have an entropy of 1 bit, or 0.6931 nats."""
     return -_terms(weights).sum(axis=-1) / np.log(2)
 
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have
-    0.6931, not 0.3010."""
+    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have an
+    entropy of 0.6931, not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
@@ -584,7 +587,7 @@ def mean_over_the_queries(weights):
 @wrong
 def minus_forgotten(weights):
     """Your answer is negative, because the logarithm of a number below 1 is negative. The formula has a minus in front.
-    It makes the entropy 0 for a query that looks at only one key, and positive for all others."""
+    With the minus, the entropy is 0 for a query that looks at only one key, and positive for all others."""
     return _terms(weights).sum(axis=-1)
 
 
@@ -604,8 +607,8 @@ def share_of_the_largest_possible(weights):
 
 @wrong
 def number_of_keys_that_count(weights):
-    """You return exp of the entropy, the number of equal weights with the same spread. That is a good way to read it,
-    but return the entropy itself."""
+    """You return exp of the entropy, the number of equal weights with the same spread. That number is easy to
+    understand, but return the entropy itself."""
     return np.exp(-_terms(weights).sum(axis=-1))
 
 
@@ -661,7 +664,7 @@ def softmaxes_the_weights_again(weights):
 @wrong
 def one_minus_the_squares(weights):
     """Your answer is 1 minus the sum of the squares. That is another measure of spread (the Gini index), without a
-    logarithm: two equal weights have 0.5 there, for example, but 0.6931 nats."""
+    logarithm: for two equal weights, for example, it gives 0.5, but the entropy is 0.6931 nats."""
     return 1 - (weights**2).sum(axis=-1)
 
 
@@ -693,7 +696,7 @@ wrong = misconceptions_of("softmax_jacobian")
 @wrong
 def diagonal_only(p):
     """Your matrix has the right diagonal and zeros elsewhere. But if one score rises, all the other weights fall,
-    because together they stay 1. So each column should add up to 0."""
+    because the sum of all the weights stays 1. So each column should add up to 0."""
     return np.diag(p * (1 - p))
 
 
@@ -720,8 +723,8 @@ def sign_turned_round(p):
 
 @wrong
 def plus_for_minus(p):
-    """You added the two parts, but the second should be subtracted. All your entries are positive, as if every weight
-    rose with one score. But together the weights stay 1, so each column should add up to 0."""
+    """You added the two parts, but the second should be subtracted. All your entries are positive, as if a higher score
+    raised every weight. But the sum of the weights stays 1, so each column should add up to 0."""
     return np.diag(p) + np.outer(p, p)
 
 
@@ -735,7 +738,7 @@ def softmaxes_p_again(p):
 @wrong
 def off_diagonal_only(p):
     """Your entries off the diagonal are right, but the diagonal lacks its positive part. It is -p[i] * p[i] and should
-    be p[i] - p[i] * p[i]. With yours, a score that rises would lower its own weight."""
+    be p[i] - p[i] * p[i]. With your diagonal, a score that rises would lower its own weight."""
     return -np.outer(p, p)
 
 
@@ -760,20 +763,20 @@ def positive_beside_the_diagonal(p):
 @wrong
 def a_dot_product_for_the_outer_one(p):
     """You subtracted the same number from every entry: p . p, a dot product. If p is a column, p p^T is an n by n
-    matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing, and `@` sums."""
+    matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing, and `@` adds up the products."""
     return np.diag(p) - p @ p
 
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
-    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same ones from every row.
-    If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing."""
+    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same n numbers from every
+    row. If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing."""
     return np.diag(p) - p * p
 
 
 @wrong
 def entry_by_entry_down_the_columns(p):
-    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same ones from every
+    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same n numbers from every
     column. If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes
     nothing."""
     return np.diag(p) - (p * p)[:, None]
@@ -850,8 +853,8 @@ def backward_difference(f, x, eps=1e-5):
 
 @wrong
 def two_forgotten(f, x, eps=1e-5):
-    """Your slopes are twice too large. The distance from x - eps to x + eps is 2 * eps. For example, a line with slope
-    3 rises by 6 * eps on the way."""
+    """Your slopes are twice as large as they should be. The distance from x - eps to x + eps is 2 * eps. For example, a
+    line with slope 3 rises by 6 * eps over that distance."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -862,8 +865,8 @@ def two_forgotten(f, x, eps=1e-5):
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. A slope of 3 would
-    come out near 1.5. To get a distance of 2 * eps, which other point do you need?"""
+    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. For a slope of 3, you
+    would get a number near 1.5. To get a distance of 2 * eps, which other point do you need?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -972,8 +975,8 @@ def second_derivative(f, x, eps=1e-5):
 
 @wrong
 def points_exchanged(f, x, eps=1e-5):
-    """Every slope has the wrong sign, because you subtract f above from f below. If f rises with an entry, then f a
-    little above minus f a little below is positive."""
+    """Every slope has the wrong sign, because you subtract f(x + eps) from f(x - eps). If f rises with an entry, f(x +
+    eps) - f(x - eps) is positive."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1011,8 +1014,8 @@ def one_number_for_all(f, x, eps=1e-5):
 
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
-    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So the slopes of a row's
-    entries are added up and all equal. Move every entry by itself, whatever the number of axes."""
+    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the sum
+    of all the slopes in its row. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)
@@ -1118,8 +1121,8 @@ def last_entry_forgotten(f, x, eps=1e-5):
 
 @wrong
 def only_the_last_slope(f, x, eps=1e-5):
-    """Only the last entry has its slope and the others are 0, because your answer restarts at every entry. Make the
-    array of zeros once, before the loop."""
+    """Only the last entry has its slope and the others are 0, because you create the array for the answer again at
+    every entry. Make the array of zeros once, before the loop."""
     grad = np.zeros_like(x)
     i = tuple(n - 1 for n in x.shape)
     step = np.zeros_like(x)
@@ -1339,8 +1342,8 @@ def step_of_the_sum(W_Q, X, K, V, T, rate):
 
 @wrong
 def loss_of_the_sum(W_Q, X, K, V, T, rate):
-    """Your step is right. Your loss is the sum over all queries. Return their mean, so that it does not depend on how
-    many there are."""
+    """Your step is right. Your loss is the sum over all queries. Return the mean over the queries, so that the loss
+    does not depend on the number of queries."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 0.5 * np.square(errors).sum()
 
@@ -1355,15 +1358,15 @@ def both_of_the_sum(W_Q, X, K, V, T, rate):
 @wrong
 def loss_without_the_half(W_Q, X, K, V, T, rate):
     """Your step is right, but your loss is twice what it should be: it is half the squared distance. The half cancels
-    the 2 of the square's slope, which is why your step needs no 2."""
+    the 2 in the slope of a square, which is why your step needs no 2."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 2 * _loss(errors)
 
 
 @wrong
 def step_twice_as_long(W_Q, X, K, V, T, rate):
-    """Your step is twice as long as it should be. The square's slope has a 2, but the loss is half the square, so the
-    two cancel: the slope of the loss with respect to an output is output minus target."""
+    """Your step is twice as long as it should be. The slope of a square has a 2, but the loss is half the square, so
+    the half and the 2 cancel: the slope of the loss with respect to an output is output minus target."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - 2 * rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
@@ -1393,16 +1396,16 @@ def loss_after_the_step(W_Q, X, K, V, T, rate):
 
 @wrong
 def output_for_the_error(W_Q, X, K, V, T, rate):
-    """Your step does not depend on the targets: it makes the outputs smaller, whatever they should be. As `g`, give
-    query_gradient how far each output is from its target."""
+    """Your step does not depend on the targets: it makes the outputs smaller, whatever they should be. As `g`, pass
+    query_gradient the difference between each output and its target."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors + T) / len(X), _loss(errors)
 
 
 @wrong
 def target_for_the_error(W_Q, X, K, V, T, rate):
-    """You give query_gradient the targets as `g`, so your step does not depend on what the outputs are now. A head that
-    is right already should stay as it is. What is 0 in that case?"""
+    """You give query_gradient the targets as `g`, so your step does not depend on what the outputs are now. A head
+    whose outputs are already right should not change. Which quantity is 0 for such a head?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q + rate * _gradient(W_Q, X, K, V, T) / len(X), _loss(errors)
 
@@ -1416,7 +1419,7 @@ def pair_in_the_other_order(W_Q, X, K, V, T, rate):
 
 @wrong
 def step_instead_of_the_matrix(W_Q, X, K, V, T, rate):
-    """You return the step itself. Return where it leads: W_Q plus that step."""
+    """You return the step itself. Return the new matrix: W_Q plus that step."""
     errors = _errors(W_Q, X, K, V, T)
     return -rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
@@ -1438,7 +1441,7 @@ def rate_has_no_effect(W_Q, X, K, V, T, rate):
 @wrong
 def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
     """You move W_Q after every query, so later queries already meet a changed matrix. Add up the gradients of all the
-    queries with the W_Q that you were given, and step once."""
+    queries with the W_Q that you were given, and take a single step."""
     loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
     for i in range(len(X)):
         row = slice(i, i + 1)
@@ -1465,8 +1468,8 @@ def errors_of_unscaled_attention(W_Q, X, K, V, T, rate):
 
 @wrong
 def gradient_of_the_queries(W_Q, X, K, V, T, rate):
-    """Your gradient is that of the queries, with one row for each. One link is missing, from the matrix to the queries:
-    Q is X @ W_Q. Which product with X has the shape of W_Q?"""
+    """Your gradient is that of the queries, with one row for each query. One link of the chain is missing, from the
+    matrix to the queries: Q is X @ W_Q. Which product with X has the shape of W_Q?"""
     errors = _errors(W_Q, X, K, V, T)
     rows = np.array([query_gradient(q, K, V, e) for q, e in zip(X @ W_Q, errors, strict=True)])
     return X @ W_Q - rate * rows / len(X), _loss(errors)

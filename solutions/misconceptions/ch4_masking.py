@@ -96,8 +96,8 @@ def true_means_blocked(n_q, n_k=None):
 @wrong
 def aligned_at_the_top_left(n_q, n_k=None):
     """Your queries are at the positions 0, 1, 2, ... even if there are more keys than queries. They should be the last
-    n_q positions. In causal_mask(2, 4), the two queries should be at positions 2 and 3, so they see three keys and
-    four. How far must each row of your triangle move to the right?"""
+    n_q positions. In causal_mask(2, 4), the two queries should be at positions 2 and 3, so the first query sees three
+    keys and the second sees four. How far must each row of your triangle move to the right?"""
     return np.tri(n_q, n_q if n_k is None else n_k, dtype=bool)
 
 
@@ -130,7 +130,7 @@ def minus_infinity_above(n_q, n_k=None):
 @wrong
 def ones_and_zeros(n_q, n_k=None):
     """Your triangle is right, but it contains the numbers 1 and 0 instead of True and False. To NumPy they differ: `~`
-    makes False of True, but -2 of 1, and as an index a 1 means "row 1". What turns numbers into booleans, or which
+    turns True into False, but 1 into -2, and as an index a 1 means "row 1". What turns numbers into booleans, or which
     argument sets the type of a new array?"""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q)
@@ -191,7 +191,7 @@ def needs_to_be_told_n_k(n_q, n_k=None):
 @wrong
 def with_a_batch_axis(n_q, n_k=None):
     """Your triangle is right, but it has an extra axis in front. A mask of shape (n_q, n_k) already fits any batch,
-    because NumPy lines axes up from the right. Without a batch, the extra axis does not fit."""
+    because NumPy lines axes up from the right. Without a batch, the extra axis does not fit the scores."""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q, dtype=bool)[None]
 
@@ -217,7 +217,7 @@ def one_key_too_many(lengths, n_k):
 @wrong
 def one_key_too_few(lengths, n_k):
     """Each of your sequences lacks its last real key. For example, a sequence of length 3 has keys at the positions 0,
-    1 and 2, but yours stops at 1. If you subtract 1 somewhere, do you need that?"""
+    1 and 2, but yours stops at 1. If you subtract 1 somewhere, is that necessary?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
 
@@ -241,7 +241,8 @@ def counts_from_the_end_of_a_full_row(lengths, n_k):
 @wrong
 def masks_the_queries(lengths, n_k):
     """Your mask has one row for each position and a single column. So it stops whole queries from looking at anything,
-    and leaves the padding visible to all others. The keys are padding, not the queries: which axis is theirs?"""
+    and leaves the padding visible to all other queries. A padding mask should hide keys, not queries: which axis
+    belongs to the keys?"""
     return (np.arange(n_k) < lengths[:, None])[:, :, None]
 
 
@@ -256,7 +257,7 @@ def no_axis_for_the_queries(lengths, n_k):
 def masks_queries_and_keys(lengths, n_k):
     """Your mask is square for each sequence and blocks rows as well as columns. Only the columns of the padding should
     be blocked. Padded queries may look: their answers are ignored, and a row with nothing to look at causes trouble.
-    Also, there may be more or fewer queries than keys, so this mask depends only on keys."""
+    Also, there may be more or fewer queries than keys, so the mask can depend only on the keys."""
     real = np.arange(n_k) < lengths[:, None]
     return real[:, :, None] & real[:, None, :]
 
@@ -271,7 +272,8 @@ def a_row_for_every_position(lengths, n_k):
 @wrong
 def numbers_for_booleans(lengths, n_k):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. To NumPy they differ:
-    `~` makes False of True, but -2 of 1, and as an index a 1 means "row 1". A comparison gives booleans by itself."""
+    `~` turns True into False, but 1 into -2, and as an index a 1 means "row 1". A comparison gives booleans by
+    itself."""
     return (np.arange(n_k) < lengths[:, None, None]).astype(float)
 
 
@@ -449,8 +451,9 @@ def fills_the_allowed_with_minus_infinity(scores, mask):
 
 @wrong
 def pushes_down_the_allowed(scores, mask):
-    """You add the very low number if the mask is True, but those places are allowed. (The mask times that number is
-    that number at every True.) In this course True means "may attend". To which places should you add the number?"""
+    """You add the very low number if the mask is True, but those places are allowed. (If you multiply the mask by that
+    number, you get that number at every True.) In this course True means "may attend". To which places should you add
+    the number?"""
     return softmax(scores + mask * -1e9)
 
 
@@ -498,9 +501,9 @@ def exp_without_a_shift(scores, mask):
 
 @wrong
 def one_maximum_for_all_rows(scores, mask):
-    """You took one maximum for the whole array. It keeps the row with the largest scores safe, but in a row far below
-    it, every exp becomes 0 and its weights are lost. Each row needs its own maximum: which argument of `max` keeps the
-    axis?"""
+    """You took one maximum for the whole array. This keeps exp of the largest scores finite, but in a row far below the
+    maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which argument of `max` keeps
+    the axis?"""
     e = np.where(mask, np.exp(scores - scores.max()), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -508,8 +511,8 @@ def one_maximum_for_all_rows(scores, mask):
 
 @wrong
 def adds_true_as_one(scores, mask):
-    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so an allowed score gains only 1
-    on the forbidden ones. A forbidden place with a high score still wins. What must you add to a score to make its exp
+    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so this only makes the allowed
+    scores larger by 1. A forbidden place with a high score still wins. What must you add to a score to make its exp
     (nearly) 0?"""
     weights = softmax(scores + mask)
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
@@ -627,9 +630,9 @@ def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
 
 @wrong
 def adds_the_mask_itself(Q, K, V, mask=None):
-    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so an allowed score gains only 1
-    on the forbidden ones. A forbidden key with a high score still wins. What would you have to add instead, and at
-    which places?"""
+    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so this only makes the allowed
+    scores larger by 1. A forbidden key with a high score still wins. What would you have to add instead, and at which
+    places?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else scores + mask)
     return weights @ V, weights
@@ -654,8 +657,8 @@ def no_scaling(Q, K, V, mask=None):
 
 @wrong
 def divides_by_d_k(Q, K, V, mask=None):
-    """Your scores are divided by d_k itself. Its square root brings their spread back to 1: with d_k = 4, for example,
-    divide by 2."""
+    """Your scores are divided by d_k itself. The square root of d_k brings the spread of the scores back to 1: with d_k
+    = 4, for example, divide by 2."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -682,7 +685,8 @@ def root_of_n_k(Q, K, V, mask=None):
 @wrong
 def crosses_weights_out(Q, K, V, mask=None):
     """Your forbidden weights are 0, but the rest of each row does not add up to 1. You took the softmax over all the
-    keys, so the forbidden ones kept their share of the sum and make the others smaller. Which step must come first?"""
+    keys, so the forbidden keys kept their share of the sum, and the other weights are too small. Which step must come
+    first?"""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else weights * mask
     return weights @ V, weights
@@ -690,8 +694,8 @@ def crosses_weights_out(Q, K, V, mask=None):
 
 @wrong
 def low_numbers_among_the_weights(Q, K, V, mask=None):
-    """Your weights contain very low numbers (or -inf) at the forbidden places. Put such numbers among the scores,
-    because softmax then turns them into 0. After the softmax, they go straight into the average."""
+    """Your weights contain very low numbers (or -inf) at the forbidden places. Use such numbers for the scores, because
+    softmax turns them into weights of 0. After the softmax, such numbers go straight into the average."""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else np.where(mask, weights, -1e9)
     return weights @ V, weights
@@ -980,8 +984,8 @@ def everybody_sees_itself(causal, padding):
 
 @wrong
 def padding_sticks_to_the_triangle(causal, padding):
-    """Your first sentence is right, but then the causal mask changes: `causal &= …` writes into the given array. So
-    each sentence also gets the padding of all those before it. Make a new array for each sentence."""
+    """Your mask for the first sequence is right, but then the causal mask changes: `causal &= …` writes into the given
+    array. So each sequence also gets the padding of all the sequences before it. Make a new array for each sequence."""
     found = []
     for sentence in padding:
         causal &= sentence
@@ -991,8 +995,8 @@ def padding_sticks_to_the_triangle(causal, padding):
 
 @wrong
 def writes_into_the_triangle(causal, padding):
-    """The answer is right, but your code writes the last sentence's padding into the causal mask, so it has changed.
-    The caller still needs the whole triangle. How can you make a new array instead?"""
+    """The answer is right, but your code writes the last sequence's padding into the causal mask, so that mask has
+    changed. The caller still needs the whole triangle. How can you make a new array instead?"""
     found = causal & padding
     causal &= padding[-1]
     return found
@@ -1032,8 +1036,8 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """You change or remove only the last row of X. That finds leaks from there, but not a position 0 that looks at
-    position 1, which is in its future too. Every position has a future, so which other rows must you change?"""
+    """You change or remove only the last row of X. That finds leaks from the last row, but misses a leak from position
+    1 to position 0. Every position has a future, so which other rows must you change?"""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1042,7 +1046,8 @@ def only_the_last_token(attend, X):
 @wrong
 def compares_exactly(attend, X):
     """You compare outputs exactly. A causal function may round differently if a later row changes, for example because
-    it adds up the same numbers in another order, and rounding is no change. Which comparison allows a tiny difference?"""
+    it adds up the same numbers in another order. Such a difference is not a leak. Which comparison allows a tiny
+    difference?"""
     rng = np.random.default_rng(1)
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):
@@ -1055,8 +1060,9 @@ def compares_exactly(attend, X):
 
 @wrong
 def adds_the_same_to_every_feature(attend, X):
-    """You add the same number to every feature of the later rows. That misses a leak that depends only on the difference
-    of two features, which stays as it was. Change the features by different amounts, for example by random numbers."""
+    """You add the same number to every feature of the later rows. That misses a leak that depends only on the
+    difference of two features, because this difference stays the same. Change the features by different amounts, for
+    example by random numbers."""
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1152,8 +1158,8 @@ def looks_the_wrong_way(attend, X):
 
 @wrong
 def changes_one_feature_only(attend, X):
-    """You change only one column of X. A leak may use any feature: a position may look at another column of a later
-    row, and at nothing else. Change whole rows."""
+    """You change only one column of X. A leak may use any feature: a position may look only at another column of a
+    later row. Change whole rows."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1229,8 +1235,8 @@ def leaves_the_changes_behind(attend, X):
 
 @wrong
 def returns_the_gap(attend, X):
-    """You return how much the earlier rows change, a number. Return True or False instead: is that number (apart from
-    rounding) zero?"""
+    """You return how much the earlier rows change, a number. Return True or False instead: is that number zero, except
+    for rounding?"""
     Y = attend(X)
     gap = 0.0
     for t in range(1, len(X)):
@@ -1252,22 +1258,22 @@ def _compares(one_number, attend, X):
 
 @wrong
 def compares_a_sum(attend, X):
-    """You compare a single number made from many, such as a sum or a mean. A leak may add to one feature and subtract
-    the same from another, and such a number stays the same. Compare the rows themselves, entry by entry."""
+    """You compare a single number made from many, such as a sum or a mean. A leak may add a number to one feature and
+    subtract it from another, and the sum stays the same. Compare the rows themselves, entry by entry."""
     return _compares(np.sum, attend, X)
 
 
 @wrong
 def compares_a_length(attend, X):
-    """You compare the norms of the outputs, single numbers made from many. A leak that only changes a row's direction
-    keeps its norm. Compare the rows themselves, entry by entry."""
+    """You compare the norms of the outputs, single numbers made from many. A leak may change only the direction of a
+    row, and then the row's norm stays the same. Compare the rows themselves, entry by entry."""
     return _compares(np.linalg.norm, attend, X)
 
 
 @wrong
 def one_equal_entry_is_enough(attend, X):
-    """You treat a row as unchanged if some of its entries are. A leak may change a single feature of a single row.
-    Which do you need here, all or any?"""
+    """You treat a row as unchanged if some of its entries are unchanged. A leak may change a single feature of a single
+    row. Which do you need here, all or any?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

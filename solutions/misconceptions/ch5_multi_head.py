@@ -39,8 +39,8 @@ def positions_before_heads(X, h):
 
 @wrong
 def heads_of_width_h(X, h):
-    """You made each head h columns wide. It is the other way round: there are h heads, and the width of each is the
-    number of columns divided by h."""
+    """You made each head h columns wide. But h is the number of heads, and the width of each is the number of columns
+    divided by h."""
     *batch, n, width = X.shape
     return np.swapaxes(X.reshape(*batch, n, width // h, h), -2, -3)
 
@@ -330,7 +330,7 @@ def mask_on_the_first_head_only(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @wrong
 def one_mask_for_all_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """All your heads use the mask of head 0, even if the mask has a separate part for each head. A mask of shape (h,
-    n_q, n_k) already fits the weights. What does your code do to it on the way?"""
+    n_q, n_k) already fits the weights. What does your code do to the mask before it uses it?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     if mask is not None and mask.ndim > 2:
         mask = mask[..., :1, :, :]
@@ -394,8 +394,8 @@ def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @wrong
 def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You cut out the heads with a reshape to (h, n, d) and swapped no axes. So a head contains all the columns of a
-    few positions, instead of its own columns of every position. Most words never meet. `split_heads` is about exactly
-    this step: solve it first, then use it here."""
+    few positions, instead of its own columns of every position. Then most words never see each other. `split_heads` is
+    about exactly this step: solve it first, then use it here."""
 
     def cut(A):
         *batch, n, width = A.shape
@@ -466,7 +466,7 @@ def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @wrong
 def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You apply the mask after the softmax, so the remaining weights of a row add up to less than 1. Chapter 4 shows
-    what leaks out that way. Mask the scores instead."""
+    which information leaks that way. Mask the scores instead."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     if mask is not None:
@@ -525,8 +525,8 @@ def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You take d_model / h for the width of a head. But h · d_k need not be d_model, and d_v need not be d_k. Read each
-    width off the matrix itself: off the columns of W_Q, W_K and W_V."""
+    """You take d_model / h for the width of a head. But h · d_k need not be d_model, and d_v need not be d_k. Take each
+    width from the matrix itself: count the columns of W_Q, W_K and W_V."""
     d = X_q.shape[-1] // h
     parts = [slice(i * d, (i + 1) * d) for i in range(h)]
     full = None if mask is None else np.broadcast_to(mask, (*X_q.shape[:-2], h, X_q.shape[-2], X_kv.shape[-2]))
@@ -567,8 +567,8 @@ def one_attention_and_no_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You multiplied the scores by the mask. That makes the forbidden scores 0, and exp(0) is 1, so they still get
-    their share. A forbidden score should be far below all the others."""
+    """You multiplied the scores by the mask. That makes the forbidden scores 0, and exp(0) is 1, so the forbidden keys
+    still get a share. A forbidden score should be far below all the others."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
     weights = softmax(scores if mask is None else scores * mask)
@@ -600,8 +600,8 @@ def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask
 
 @wrong
 def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You take exp of the scores as they are. From 710 on the result is inf, and inf / inf is nan. Subtract the largest
-    score of each row first, which changes no weight. The given `softmax` does this."""
+    """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
+    largest score of each row first, which changes no weight. The given `softmax` does this."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     e = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     e = e if mask is None else e * mask
@@ -649,13 +649,14 @@ def columns_of_w_o_turned_into_rows(O, W_O):
 @wrong
 def an_equal_share_each(O, W_O):
     """You divided the output evenly among the heads. The parts have the right sum, but a head that contains only zeros
-    should add nothing, and yours does. Compute each part from that head's own numbers."""
+    should add nothing. In your answer, it adds as much as the others. Compute each part from that head's own
+    numbers."""
     return np.repeat((merge_heads(O) @ W_O)[None] / len(O), len(O), axis=0)
 
 
 @wrong
 def the_whole_output_each(O, W_O):
-    """Each of your parts is the whole output, so they add up to h times as much. Head i only uses its own d_v rows of
+    """Each of your parts is the whole output, so their sum is h times the output. Head i only uses its own d_v rows of
     W_O."""
     return np.repeat((merge_heads(O) @ W_O)[None], len(O), axis=0)
 
@@ -677,8 +678,8 @@ def the_first_rows_for_all(O, W_O):
 
 @wrong
 def w_o_left_out(O, W_O):
-    """You returned the heads' results before W_O. A head's part of the output is as wide as the output, d_model.
-    Multiply each head by its own rows of W_O."""
+    """You returned the heads' results before W_O. A head's part of the output has as many columns as the output,
+    d_model. Multiply each head by its own rows of W_O."""
     return 1.0 * O
 
 
@@ -698,8 +699,8 @@ def queries_before_heads(O, W_O):
 
 @wrong
 def rows_from_the_end(O, W_O):
-    """You shared out the rows of W_O from its end, so your head 0 uses the last d_v rows. Head 0 is on the left of the
-    merged heads, so it uses the first d_v rows."""
+    """You assigned the rows of W_O to the heads from the end, so your head 0 uses the last d_v rows. Head 0 is on the
+    left of the merged heads, so it uses the first d_v rows."""
     h, _, d_v = O.shape
     return O @ W_O.reshape(h, d_v, -1)[::-1]
 
@@ -757,8 +758,8 @@ def largest_of_each_column(weights):
 
 @wrong
 def largest_of_all(weights):
-    """For "copying" you took the largest weight of the whole matrix. Then a single decided query is enough for a high
-    score. Take the largest weight of each query, and average these."""
+    """For "copying" you took the largest weight of the whole matrix. Then a single query with one large weight is
+    enough for a high score. Take the largest weight of each query, and average these."""
     return scores_of(weights, copying=weights.max())
 
 
@@ -922,7 +923,7 @@ def weights_cut_off_for_good(weights):
 @wrong
 def uniform_with_the_larger_one(weights):
     """For "uniform" you took the larger of weight and 1 / n. That exceeds 1 as soon as the weights are uneven. The
-    score measures how much the weights share with an even spread, so take the smaller of the two."""
+    score measures how close the weights are to an even spread, so take the smaller of the two."""
     return scores_of(weights, uniform=np.maximum(weights, 1 / len(weights)).sum(axis=1).mean())
 
 
@@ -936,8 +937,8 @@ def copying_and_uniform_exchanged(weights):
 
 @wrong
 def sums_over_queries(weights):
-    """You added up over the queries instead of averaging. So your scores go beyond 1, and they grow with the length of
-    the sequence."""
+    """You added up over the queries instead of averaging. So your scores can be above 1, and they grow with the length
+    of the sequence."""
     n = len(weights)
     right = scores_of(weights)
     return {name: score * (n - 1 if name == "previous" else n) for name, score in right.items()}
@@ -1085,8 +1086,8 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def no_labels(weights, query_tokens, key_tokens, ax=None):
-    """The heatmap is there, but its rows and columns have no tokens, only numbers at best. Without the tokens, nobody
-    can tell who looks at whom."""
+    """The heatmap is there, but its rows and columns are not labeled with tokens. Without the tokens, nobody can tell
+    who looks at whom."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1198,8 +1199,8 @@ def returns_nothing(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
-    """You divided each row by its largest weight before drawing. Then every row reaches the full color, and an
-    undecided query looks as sure as a decided one. Use one scale for the whole picture."""
+    """You divided each row by its largest weight before drawing. Then every row contains the strongest color, and a
+    query with nearly even weights looks like a query with one large weight. Use one scale for the whole picture."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights / weights.max(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)
@@ -1213,8 +1214,8 @@ wrong = misconceptions_of("equivariance_gap")
 
 @wrong
 def shuffled_back(attend, X, perm):
-    """The rows of your two results are not in the same order. Either the second shuffle runs the other way, or you
-    shuffled the wrong one of the two. Shuffle X before `attend`, and the output after it, in the same way: row i comes
+    """The rows of your two results are not in the same order. Either the second shuffle goes in the opposite direction,
+    or you shuffled the wrong result. Shuffle X before `attend`, and the output after it, in the same way: row i comes
     from row perm[i]."""
     return np.abs(attend(X[perm]) - attend(X)[np.argsort(perm)]).max()
 
@@ -1230,8 +1231,8 @@ def shuffled_back_before(attend, X, perm):
 
 @wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
-    """You shuffled the same way both times, but with the inverse of `perm`: row i should be the old row perm[i]. If a
-    function ignores the order, this makes no difference. Otherwise, you get a different gap."""
+    """You shuffled the same way both times, but with the inverse of `perm`: row i should be the old row perm[i]. If
+    `attend` ignores the order, this makes no difference. Otherwise, you get a different gap."""
     back = np.argsort(perm)
     return np.abs(attend(X[back]) - attend(X)[back]).max()
 

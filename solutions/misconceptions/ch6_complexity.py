@@ -12,9 +12,9 @@ wrong = misconceptions_of("attention_cost")
 
 @wrong
 def every_multiply_add_twice(n_q, n_k, d_k, d_v):
-    """Your count of multiply-adds is twice too large. A multiplication together with the addition that follows it is
-    one multiply-add here. Counted separately, they would be FLOPs. The first product of the example takes 2 · 3 · 4 =
-    24."""
+    """Your count of multiply-adds is twice as large as it should be. A multiplication together with the addition that
+    follows it is one multiply-add here. Counted separately, they would be FLOPs. The first product of the example takes
+    2 · 3 · 4 = 24."""
     return {"multiply_adds": 2 * n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k}
 
 
@@ -76,8 +76,8 @@ def positions_added(n_q, n_k, d_k, d_v):
 
 @wrong
 def weights_stored_too(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are right, but your count of stored scores is twice too large. The weights can overwrite the
-    scores, so count the numbers in one table only."""
+    """Your multiply-adds are right, but your count of stored scores is twice as large as it should be. The weights can
+    overwrite the scores, so count the numbers in one table only."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": 2 * n_q * n_k}
 
 
@@ -169,8 +169,8 @@ def a_single_projection(n, d_model):
 
 @wrong
 def one_dot_product_a_row(n, d_model):
-    """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of them is a dot
-    product over d_model entries."""
+    """In your projections, a factor d_model is missing. Each row of X gives d_model new numbers, and each of them is a
+    dot product over d_model entries."""
     return 8 * n * d_model + 4 * n**2 * d_model
 
 
@@ -215,8 +215,8 @@ wrong = misconceptions_of("sliding_window_mask")
 @wrong
 def looks_both_ways(n, window):
     """Your window is open on both sides, so queries see later positions. This window is causal: in
-    sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign, so check it
-    before you drop it."""
+    sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign, so check the
+    sign before you drop it."""
     i, j = np.indices((n, n))
     return np.abs(i - j) < window
 
@@ -239,7 +239,7 @@ def one_key_too_few(n, window):
 
 @wrong
 def looks_ahead(n, window):
-    """Your window opens the wrong way: each query sees itself and later positions. Rows are queries and columns are
+    """Your window is on the wrong side: each query sees itself and later positions. Rows are queries and columns are
     keys, so earlier positions are to the left of the diagonal."""
     i, j = np.indices((n, n))
     return (j - i >= 0) & (j - i < window)
@@ -248,7 +248,7 @@ def looks_ahead(n, window):
 @wrong
 def never_itself(n, window):
     """Your window starts one step before the query and leaves out the query's own position. With a window of 1, only
-    the diagonal should be True. Besides, the first query has nothing but itself to look at."""
+    the diagonal should be True. Also, the first query has only itself to look at."""
     i, j = np.indices((n, n))
     return (i - j >= 1) & (i - j <= window)
 
@@ -346,8 +346,8 @@ def no_normaliser(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_queries_only(Q, K, V, feature_map):
-    """You turn the queries into features, but use the keys as they are. Both sides of the dot product should be
-    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
+    """You turn the queries into features, but not the keys. Both sides of the dot product should be features. Otherwise
+    weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(Q)
     mixed = features @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (features * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -355,8 +355,8 @@ def features_of_the_queries_only(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_keys_only(Q, K, V, feature_map):
-    """You turn the keys into features, but use the queries as they are. Both sides of the dot product should be
-    features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
+    """You turn the keys into features, but not the queries. Both sides of the dot product should be features. Otherwise
+    weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(K)
     mixed = Q @ (np.swapaxes(features, -1, -2) @ V)
     return mixed / (Q * features.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -534,9 +534,9 @@ def the_whole_table_at_once(Q, K, V, block_size):
 
 @wrong
 def never_rescaled(Q, K, V, block_size):
-    """When a later block brings a larger score, you use the new maximum but leave the sums as they are. They were made
-    with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
-    when the maximum grows from 1 to 3?"""
+    """When a later block brings a larger score, you use the new maximum but do not change the sums. They were made with
+    exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink when
+    the maximum grows from 1 to 3?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -549,8 +549,8 @@ def never_rescaled(Q, K, V, block_size):
 @wrong
 def each_block_its_own_maximum(Q, K, V, block_size):
     """You shift each block by its own maximum, then add the blocks' sums as if they had the same scale. Then the best
-    score of a poor block counts as much as the best score of all. Bring sums with different maxima to the same maximum
-    before you add them."""
+    score of a block with low scores counts as much as the best score of all blocks. Bring sums with different maxima to
+    the same maximum before you add them."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -562,7 +562,7 @@ def each_block_its_own_maximum(Q, K, V, block_size):
 @wrong
 def mean_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and take the mean of the outputs. Then every block counts the same, even if all
-    its scores are poor. For example, with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the
+    its scores are low. For example, with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the
     weight, but gets half."""
     outputs = [attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)]
     return np.mean(outputs, axis=0)
@@ -615,8 +615,8 @@ def one_sequence_only(Q, K, V, block_size):
 
 @wrong
 def only_the_last_block(Q, K, V, block_size):
-    """Your output comes from the last block alone, because each block's result replaces the one before. Keep the
-    earlier blocks' results and add the new part to them."""
+    """Your output comes from the last block alone, because each block's result replaces the result of the block before.
+    Keep the earlier blocks' results and add the new part to them."""
     for K_block, V_block in _blocks(K, V, block_size):
         output = attention(Q, K_block, V_block)[0]
     return output
@@ -651,7 +651,7 @@ def scaled_by_the_block(Q, K, V, block_size):
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """You take exp of the scores as they are. Without a maximum nothing has to be rescaled, but exp(710) is inf
+    """You take exp of the scores without a shift. Without a maximum nothing has to be rescaled, but exp(710) is inf
     already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
@@ -662,8 +662,9 @@ def no_maximum_at_all(Q, K, V, block_size):
 
 @wrong
 def maximum_starts_at_zero(Q, K, V, block_size):
-    """Your running maximum starts at a finite number (0, for example), and it never comes down. If all scores of a query
-    are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less than every score?"""
+    """Your running maximum starts at a finite number (0, for example), and it never comes down. If all scores of a
+    query are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which initial value is less than every
+    score?"""
     top, total, mixed = np.zeros((*Q.shape[:-1], 1)), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -796,8 +797,8 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 @wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
     """Your query looks only at the positions before it, because you store the new key and value after that. A position
-    also sees itself: it is the last of the t + 1 positions it attends to. Your code only does this at the very first
-    step, by returning v."""
+    also sees itself: it is the last of the t + 1 positions it attends to. In your code, a position sees itself only at
+    the very first step, where you return v."""
     if len(cache_K):
         return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
@@ -806,7 +807,7 @@ def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
 @wrong
 def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
     """You overwrite the last key and value, in the very caches that you were given. The caches should grow by one row
-    at each step and lose nothing. The arrays that came in should stay as they were."""
+    at each step and lose nothing. The arrays that you were given should not change."""
     cache_K[-1], cache_V[-1] = k, v
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, cache_K, cache_V
@@ -815,7 +816,7 @@ def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
 @wrong
 def rolled_in_place(q, k, v, cache_K, cache_V):
     """You push the oldest entry out and write the new one into the caches that you were given. The caches should grow
-    by one row at each step and lose nothing. The arrays that came in should stay as they were."""
+    by one row at each step and lose nothing. The arrays that you were given should not change."""
     cache_K[:-1], cache_V[:-1] = cache_K[1:].copy(), cache_V[1:].copy()
     cache_K[-1:], cache_V[-1:] = k, v
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
@@ -856,16 +857,16 @@ def newest_put_first(q, k, v, cache_K, cache_V):
 
 @wrong
 def query_kept_instead_of_key(q, k, v, cache_K, cache_V):
-    """You put the query into the cache of keys. A query is only needed once, at its own step. Later positions compare
-    themselves with the key, which is why it is called a KV cache."""
+    """You put the query into the cache of keys. A query is only needed once, at its own step. Later queries are
+    compared with the key, which is why it is called a KV cache."""
     K, V = np.vstack([cache_K, q]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
 @wrong
 def old_caches_handed_back(q, k, v, cache_K, cache_V):
-    """Your output is right, but you return the caches as they came in. So the next step knows nothing of this one.
-    Return the longer arrays."""
+    """Your output is right, but you return the given caches unchanged. So the next step cannot use the key and value of
+    this step. Return the longer arrays."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, cache_K, cache_V
 
@@ -922,8 +923,8 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """You take exp of the scores as they are. From 710 on the result is inf, and inf / inf is nan. Subtract the largest
-    score first, which changes no weight. The given `softmax` does this."""
+    """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
+    largest score first, which changes no weight. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V

@@ -34,9 +34,9 @@ def causal_mask_on_the_memory_too(target, memory, weights, h, memory_lengths):
 
 @wrong
 def causal_mask_in_place_of_padding(target, memory, weights, h, memory_lengths):
-    """Your cross-attention uses the causal mask and does not hide the padding. It should be the other way round. The
-    memory is complete, so every query can read all of it except the padding rows. `memory_lengths` tells you which rows
-    these are."""
+    """Your cross-attention uses the causal mask and does not hide the padding. It should do the opposite. The memory is
+    complete, so every query can read all of it except the padding rows. `memory_lengths` tells you which rows these
+    are."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = np.tri(target.shape[1], memory.shape[1], dtype=bool)
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -146,8 +146,8 @@ def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
 @wrong
 def keys_from_the_target(target, memory, weights, h, memory_lengths):
     """The keys of your cross-attention come from the target, and only its values from the memory. A key tells a query
-    what its value is about, so both should come from the same rows: the rows of the memory. If both arrays have as many
-    rows, NumPy does not complain."""
+    what its value is about, so both should come from the same rows: the rows of the memory. If the target and the
+    memory have equally many rows, NumPy reports no error."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     W = weights["cross"]
@@ -240,7 +240,7 @@ def residual_connections_everywhere(target, memory, weights, h, memory_lengths):
 @wrong
 def the_same_weights_twice(target, memory, weights, h, memory_lengths):
     """Both of your attentions use weights["self"]. The cross-attention has its own learned weights, weights["cross"].
-    Looking for something in your own words and in the memory are two different questions."""
+    To look for something in the target and to look for something in the memory are different tasks."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["self"], h=h, mask=real)
@@ -259,8 +259,8 @@ def the_two_sets_of_weights_exchanged(target, memory, weights, h, memory_lengths
 
 @wrong
 def one_head_in_the_cross_attention(target, memory, weights, h, memory_lengths):
-    """Your cross-attention runs with a single head, whatever h is. Both attentions should have h heads. With only one,
-    a position has a single query and must decide on one thing to look for."""
+    """Your cross-attention runs with a single head, whatever h is. Both attentions should have h heads. With only one
+    head, a position has a single query, so it can look for only one thing."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=1, mask=real)
@@ -289,7 +289,7 @@ def cannot_see_itself(target, memory, weights, h, memory_lengths):
 
 @wrong
 def only_the_future(target, memory, weights, h, memory_lengths):
-    """Your causal mask is upside down: each position sees itself and the later positions, but nothing before it. True
+    """Your causal mask is reversed: each position sees itself and the later positions, but nothing before it. True
     means "may attend", so the first row of the mask should have a single True."""
     after = causal_mask(target.shape[1]).T
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=after)
@@ -300,8 +300,9 @@ def only_the_future(target, memory, weights, h, memory_lengths):
 
 @wrong
 def scaled_by_d_model_over_h(target, memory, weights, h, memory_lengths):
-    """You took d_k to be d_model / h. Many models choose it so, but here W_Q can have any number of columns, and d_k is
-    that number divided by h. Divide the scores by its square root. Read d_k off W_Q, or off Q after `split_heads`."""
+    """You took d_k to be d_model / h. Many models choose that width, but here W_Q can have any number of columns, and
+    d_k is that number divided by h. Divide the scores by its square root. Take d_k from the shape of W_Q, or from the
+    shape of Q after `split_heads`."""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -329,7 +330,7 @@ def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
 
 @wrong
 def exps_with_no_shift(target, memory, weights, h, memory_lengths):
-    """Your attention takes exp of the scores as they are. From 710 on that is inf, and far below zero it is 0 for a
+    """Your attention takes exp of the scores without a shift. From 710 on, exp is inf, and far below zero it is 0 for a
     whole row. Either way, the weights become nan. Subtract the largest score of each row first, which changes no
     weight."""
 
@@ -415,8 +416,8 @@ def looks_two_back(n, d_model):
 @wrong
 def looks_to_both_sides(n, d_model):
     """Your head looks at both neighbors, with half the weight on each. Under a causal mask the next token is hidden,
-    and you get the right answer. Without the mask, the next token mixes in. Make the head itself choose the token
-    before it."""
+    and you get the right answer. Without the mask, the next token mixes in. The head itself should choose only the
+    previous token."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1) + np.eye(n, k=1)
@@ -445,8 +446,8 @@ def looks_at_the_first(n, d_model):
 
 @wrong
 def everything_but_the_previous(n, d_model):
-    """Your head looks everywhere except at the previous token, because the score of position i - 1 is the lowest. A
-    high score attracts, and a low score repels. Check the sign."""
+    """Your head looks everywhere except at the previous token, because the score of position i - 1 is the lowest. A key
+    with a high score gets a large weight, and a key with a low score gets a small weight. Check the sign."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -456,8 +457,8 @@ def everything_but_the_previous(n, d_model):
 @wrong
 def scores_of_one(n, d_model):
     """Your head barely prefers the right position. The matching score is 1 (before the division by sqrt(d_k)), all
-    others are 0, and exp(1) is less than three times exp(0). With one-hot vectors alone, a softmax stays soft. How can
-    you make it sharper?"""
+    others are 0, and exp(1) is less than three times exp(0). With one-hot vectors alone, the weights stay nearly equal.
+    How can you make the softmax sharper?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -484,16 +485,16 @@ def _of_size(size, n, d_model):
 @wrong
 def scores_of_twenty(n, d_model):
     """Your weights are sharp enough in short sequences, but not in longer ones. The matching score is 20 before the
-    division by sqrt(d_k), and if d_k grows with n, it shrinks. With d_k = 6, for example, about 8 is left, and exp(8)
-    is only some 3000 times exp(0). How large must the score be for any n?"""
+    division by sqrt(d_k), and if d_k grows with n, the score after the division shrinks. With d_k = 6, for example,
+    about 8 is left, and exp(8) is only some 3000 times exp(0). How large must the score be for any n?"""
     return _of_size(20, n, d_model)
 
 
 @wrong
 def scores_of_fifty(n, d_model):
     """Your weights are sharp enough in short sequences, but not in long ones. The matching score is 50 before the
-    division by sqrt(d_k), and if d_k grows with n, it shrinks. With d_k = 40, for example, about 8 is left, and 39
-    other positions take their share. How large must the score be for any n?"""
+    division by sqrt(d_k), and if d_k grows with n, the score after the division shrinks. With d_k = 40, for example,
+    about 8 is left, and 39 other positions take their share. How large must the score be for any n?"""
     return _of_size(50, n, d_model)
 
 
@@ -510,8 +511,8 @@ def sharpness_in_the_values(n, d_model):
 
 @wrong
 def copies_position_and_token(n, d_model):
-    """Your head copies the whole row of the previous position: its token, but also its position one-hot. The position
-    columns of the output should be zeros. Does W_V read too much, or does W_O write too much?"""
+    """Your head copies the whole row of the previous position: the token one-hot, but also the position one-hot. The
+    position columns of the output should be zeros. Does W_V read too much, or does W_O write too much?"""
     n_tokens = d_model - n
     whole, position = np.eye(d_model), np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -542,8 +543,8 @@ def writes_into_the_last_columns(n, d_model):
 
 @wrong
 def positions_in_front(n, d_model):
-    """You took the first n columns for the positions and the rest for the tokens. It is the other way round: the token
-    one-hot comes first and is d_model - n columns wide. The position one-hot fills the last n columns."""
+    """You took the first n columns for the positions and the rest for the tokens. But the token one-hot comes first and
+    is d_model - n columns wide. The position one-hot fills the last n columns."""
     position, token = np.eye(d_model)[:, :n], np.eye(d_model)[:, n:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}

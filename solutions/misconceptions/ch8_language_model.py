@@ -22,7 +22,7 @@ def eps_beside_the_root(X, gain, bias, eps=1e-5):
 @wrong
 def variance_over_d_minus_one(X, gain, bias, eps=1e-5):
     """You divide the squared distances by d - 1. That estimates the variance of many numbers from a few of them. Here
-    the d numbers are all there are, so the variance is the mean of their squared distances."""
+    you have all d numbers, so the variance is the mean of their squared distances."""
     distances = X - X.mean(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore"):  # a row of one number: 0 / 0
         variance = (distances**2).sum(axis=-1, keepdims=True) / np.float64(X.shape[-1] - 1).astype(X.dtype)
@@ -122,7 +122,7 @@ def without_the_bias(X, gain, bias, eps=1e-5):
 @wrong
 def between_zero_and_one(X, gain, bias, eps=1e-5):
     """You scale each row to the range from its smallest to its largest number. A norm uses the mean and the variance,
-    so that one extreme number does not decide about all the others."""
+    so that a single extreme number does not determine all the others."""
     low, high = X.min(axis=-1, keepdims=True), X.max(axis=-1, keepdims=True)
     return (X - low) / (high - low + eps) * gain + bias
 
@@ -219,7 +219,7 @@ def index_for_position(X, positions, base=10000.0):
 
 @wrong
 def positions_from_one(X, positions, base=10000.0):
-    """You turn each row by one position too many. A row at position 0 should stay as it is."""
+    """You turn each row too far, by one extra position. A row at position 0 should not change."""
     return turned(X, angles_of(X, np.asarray(positions) + 1, base))
 
 
@@ -284,7 +284,7 @@ def block(
 
 @wrong
 def no_residual_around_the_attention(X, weights, h):
-    """You do not add X to the result of the attention, so everything that the positions held before is lost. Add the
+    """You do not add X to the result of the attention, so the earlier contents of the rows are lost. Add the
     attention's result to X."""
     return block(X, weights, h, residual=(0, 1))
 
@@ -307,8 +307,8 @@ def mlp_added_to_the_first_rows(X, weights, h):
 
 @wrong
 def no_residual_at_all(X, weights, h):
-    """You do not add the input at either step, neither at the attention nor at the mlp. Each of the two results should
-    be added to the rows as they are."""
+    """You do not add the input at either step, neither at the attention nor at the mlp. Add each of the two results to
+    the rows from before the norm."""
     return block(X, weights, h, residual=(0, 0))
 
 
@@ -325,7 +325,7 @@ def mlp_beside_the_attention(X, weights, h):
 @wrong
 def norm_after_the_addition(X, weights, h):
     """You add first and normalize the sum, as the first Transformer did. Here the norm comes first: it changes only
-    what the attention and the mlp read. Leave the rows that you add to as they are."""
+    what the attention and the mlp read. Do not normalize the rows that you add the results to."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
     Q, K, V = (split_heads(X @ W[name], h) for name in ("W_Q", "W_K", "W_V"))
     O, _ = masked_attention(rotate_positions(Q, np.arange(n)), rotate_positions(K, np.arange(n)), V, causal_mask(n))
@@ -335,7 +335,7 @@ def norm_after_the_addition(X, weights, h):
 
 @wrong
 def added_to_the_normed_rows(X, weights, h):
-    """You add the attention's result to the normed rows. Add it to X as it came in. Only the attention should read the
+    """You add the attention's result to the normed rows. Add it to the original X. Only the attention should read the
     normed rows."""
     normed = layer_norm(X, **weights["norm_1"])
     attended = transformer_block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h) - X
@@ -431,8 +431,7 @@ def no_mask_in_the_block(X, weights, h):
 
 @wrong
 def mask_the_wrong_way_round(X, weights, h):
-    """Your mask is the wrong way round: every position looks at itself and at later positions, but at nothing before
-    it."""
+    """Your mask is reversed: every position looks at itself and at later positions, but at nothing before it."""
     return block(X, weights, h, mask=lambda n: causal_mask(n).T)
 
 
@@ -461,7 +460,7 @@ def relu_left_out(X, weights, h):
 @wrong
 def smooth_activation(X, weights, h):
     """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
-    trained with relu: negative numbers become 0, and the rest stays as it is."""
+    trained with relu: negative numbers become 0, and the other numbers stay the same."""
     return block(X, weights, h, activate=lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
 
 
@@ -493,8 +492,8 @@ def mlp_without_its_second_bias(X, weights, h):
 
 @wrong
 def only_the_mlp(X, weights, h):
-    """Your block runs only the mlp. Before that, the attention should bring each row something from the earlier
-    positions."""
+    """Your block runs only the mlp. Before the mlp, the attention should bring information from the earlier positions
+    into each row."""
     return block(X, weights, h, mixed=False, residual=(0, 1))
 
 
@@ -537,7 +536,7 @@ def last_norm_without_gain_and_bias(tokens, model):
 @wrong
 def probabilities_already(tokens, model):
     """You return probabilities: each of your rows adds up to 1. Return the scores before the softmax. `sample_next`
-    does the rest, because it has to divide them by a temperature first."""
+    applies the softmax later, because it has to divide the scores by a temperature first."""
     return softmax(read_out(through(tokens, model), model))
 
 
@@ -646,7 +645,7 @@ def times_the_temperature(logits, temperature, rng):
 @wrong
 def always_the_largest(logits, temperature, rng):
     """You always take the token with the largest logit. That is right only at temperature 0. At other temperatures,
-    every token gets its share of the draws."""
+    draw each token with its own probability."""
     return int(np.argmax(logits))
 
 
@@ -706,7 +705,7 @@ def one_seed_for_every_draw(logits, temperature, rng):
 
 @wrong
 def every_token_alike(logits, temperature, rng):
-    """You draw every token equally often. Each token should get its share of the softmax."""
+    """You draw every token equally often. Draw each token with its probability from the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.integers(len(logits)))
@@ -833,8 +832,8 @@ def cache_lost(tokens, n_new, model, temperature, rng):
 
 @wrong
 def cache_of_the_given_tokens_only(tokens, n_new, model, temperature, rng):
-    """Your cache never grows beyond the given tokens. So each new token sees those and itself, but none of the other
-    new ones. Keep the keys and values that each step appends."""
+    """Your cache never grows beyond the given tokens. So each new token sees the given tokens and itself, but none of
+    the other new tokens. Keep the keys and values that each step appends."""
     first = {}
 
     def join(caches, i, pair):
@@ -899,8 +898,8 @@ def one_cache_for_all_blocks(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_keys_first(tokens, n_new, model, temperature, rng):
-    """You put the newest keys in front of the cache and the newest values after it (or the other way round). So weights
-    and values no longer belong together. Both go to the end."""
+    """You put the newest keys in front of the cache and the newest values after it (or the reverse). So weights and
+    values no longer belong together. Append both at the end."""
 
     def join(caches, i, pair):
         if caches[i] is None:
@@ -939,7 +938,7 @@ def one_token_too_many(tokens, n_new, model, temperature, rng):
 @wrong
 def greedy_at_every_temperature(tokens, n_new, model, temperature, rng):
     """You take the likeliest token at every temperature. That is right only at temperature 0. At other temperatures,
-    draw each token with its share."""
+    draw each token with its own probability."""
     return right.generate(tokens, n_new, model, 0, rng)
 
 

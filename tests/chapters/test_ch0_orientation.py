@@ -144,10 +144,11 @@ class TestPairwiseDot:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_one_row(self, agrees):
-        """a single row on either side still gives a table"""
+        """a single row on either side, or rows of a single entry, still give a table"""
         x, Y = arrays_of([[2, -1, 0.5, 3]], [[1, 0, 2, 1], [4, 2, 0, -1], [0, 3, 2, 0]])
         agrees.pairwise_dot(x, Y)
         agrees.pairwise_dot(Y, x)
+        agrees.pairwise_dot(*arrays_of([[2], [-1], [3]], [[1], [4], [0.5]]))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"X": "n_q d", "Y": "n_k d"}, sides=(1, 5)), examples=8)

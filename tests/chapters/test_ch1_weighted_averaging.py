@@ -185,13 +185,13 @@ class TestHardLookup:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
-        """if every score is negative, the one nearest to zero is still the largest"""
+        """if every score is negative, the score nearest to zero is still the largest"""
         q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
         agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_length_counts(self, agrees):
-        """a longer key can beat a nearer one, or one with the query's direction"""
+        """a longer key can beat a nearer key, or a key with the query's direction"""
         q, K, V = arrays_of([2, 0], [[2, 0.5], [0.5, 0], [3, 2], [-9, 0], [1, 10]], [[1], [2], [3], [4], [5]])
         agrees.hard_lookup(q, K, V)
 
@@ -203,7 +203,7 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of keys, and keys and values of any size, with the same sizes twice among them"""
+        """any number of keys, and keys and values of any size, also of equal sizes"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
@@ -218,8 +218,9 @@ class TestHardLookup:
     "softmax", points=4, takes=Contract({"x": array("... n", low=-1e4, high=1e4), "axis": axis_of("x", default=True)})
 )
 class TestSoftmax:
-    """Begin with a single vector, as in the example: exp of every score, then each divided by the sum of all. When that
-    works, look at every sum and every maximum. Is it for the whole array, or for one slice along `axis`?
+    """Begin with a single vector, as in the example. Take exp of every score, then divide each result by the sum of all
+    the results. When that works, look at every sum and every maximum. Is it for the whole array, or for one slice along
+    `axis`?
 
     exp(1000) is too large for any float. But weights depend only on differences: [1, 2, 3] and [-2, -1, 0] have the
     same softmax. Subtract one number from all the scores of a slice. With the right number, no exponent is ever above
@@ -281,7 +282,7 @@ class TestSoftmax:
 
     @check(points=0.25, after=("test_large_scores", "test_another_axis"))
     def test_extreme_scores(self, agrees, rng):
-        """slices thousands apart, along any axis, and single scores as large as floats go"""
+        """slices thousands apart, along any axis, and single scores near the largest float"""
         x = rng.normal(size=(3, 4, 5)) + 1e4 * rng.permutation(np.arange(-30, 30)).reshape(3, 4, 5) / 60
         for axis in (0, 1, 2):
             agrees.softmax(x, axis=axis)
@@ -333,7 +334,7 @@ class TestSoftLookup:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_warmer_and_colder(self, agrees):
-        """a higher temperature softens the choice, a lower one hardens it"""
+        """a higher temperature makes the weights more equal, a lower temperature less equal"""
         q, K = arrays_of([1, 1, 0.5], [[2, 0, 0], [0, 0, 1], [0, 1, -1], [-1, 2, 1]])
         V = np.array([[10, 0], [20, 5], [0, 10], [-10, 3]], dtype=float)
         for temperature in (2.0, 0.5):
@@ -361,7 +362,7 @@ class TestSoftLookup:
 
     @check(visible=True, after="test_warmer_and_colder")
     def test_neither_hard_nor_even(self, agrees):
-        """close scores still share at low temperatures, and distant ones still differ at high ones"""
+        """close scores share the weight at low temperatures, and distant scores get different weights at high ones"""
         q, V = np.array([1.0, 0.0]), np.array([[10, 0, 1], [0, 20, 2], [5, 5, 30]], dtype=float)
         agrees.soft_lookup(q, np.array([[0.51, 3], [0.5, -1], [0.49, 2]]), V, temperature=0.02)
         agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
@@ -384,7 +385,7 @@ class TestSoftLookup:
 
     @check(points=0.5, after="test_very_cold")
     def test_colder_still(self, agrees, rng):
-        """scores in the thousands give no nan, close ones share at low temperatures, distant ones differ at high ones"""
+        """scores in the thousands, close together or far apart, at low and high temperatures"""
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)

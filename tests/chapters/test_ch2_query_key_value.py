@@ -213,7 +213,7 @@ class TestDotProductAttention:
 
     @check(points=0.25, after="test_small_example")
     def test_keys_in_another_order(self, student, rng):
-        """keys and values shuffled together leave the output as it was, and shuffle the weights"""
+        """if keys and values are shuffled together, the output stays the same and the weights are shuffled too"""
         Q, K, V = queries_keys_values(rng, (2,), 3, 5, 4, 6)
         order = rng.permutation(5)
         shuffled = {"Q": Q, "K": K[:, order], "V": V[:, order]}

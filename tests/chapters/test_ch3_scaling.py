@@ -101,7 +101,7 @@ def relative_variance(d_k, samples=SAMPLES):
 )
 class TestScoreVariance:
     """There are three steps: draw the queries and the keys, make one score of each pair, and take the variance of the
-    scores. The first step gives two arrays. Which shape holds n_samples vectors of d_k entries?
+    scores. The first step gives two arrays. Which shape does an array of n_samples vectors with d_k entries have?
 
     `rng.standard_normal((n_samples, d_k))` draws that many vectors at once. Call it twice, so that the keys are
     independent of the queries. A pair is row i of the queries and row i of the keys.
@@ -161,7 +161,7 @@ class TestScoreVariance:
 
     @check(points=0.5, after="test_spread")
     def test_centre(self, student, rng):
-        """over many generators, the answers average to d_k"""
+        """over many generators, the average of the answers is d_k"""
         for d_k, samples in ((4, 2000), (130, SAMPLES)):  # also more entries than samples
             if is_a_usual_order(student, rng, d_k, samples):
                 continue
@@ -468,7 +468,7 @@ class TestNumericalGradient:
 
     @check(points=0.25, after="test_corners")
     def test_unusual_functions(self, agrees, rng):
-        """functions that jump, that do not see the size of x, and that are steep or nearly flat"""
+        """functions that jump, that ignore the size of x, and that are steep or nearly flat"""
         for eps in (0.5, 0.125):
             x = np.array([1, -1, 1, -1, 1]) * rng.integers(5, 12, size=5) / 16
             for f in (SHARE_OF_THE_LARGEST, ABOVE_ZERO, STEEP, NEARLY_FLAT):
@@ -687,7 +687,7 @@ class TestTrainingStep:
 
     @check(points=0.25, after="test_small_example")
     def test_many_steps(self, student, reference, rng):
-        """ten steps, one after the other: where they lead, and the loss on the way"""
+        """ten steps, one after the other: the matrix at the end, and the loss at each step"""
         W_Q, X, K, V, T = (rng.uniform(-1, 1, size=size) for size in ((4, 4), (6, 4), (6, 4), (6, 3), (6, 3)))
         expected = W_Q
         for _ in range(10):

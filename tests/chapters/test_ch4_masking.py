@@ -395,7 +395,7 @@ class TestMaskedAttention:
     distinguishes the two cases.
 
     The scores are `Q @ np.swapaxes(K, -1, -2)`, divided by the square root of `Q.shape[-1]`. You need the result of the
-    softmax twice: to return it and to multiply it with V. So give it a name.
+    softmax twice: to return it and to multiply it by V. So give it a name.
     """
 
     @check(points=0.5, visible=True)
@@ -465,7 +465,8 @@ class TestMaskedAttention:
     ),
 )
 class TestCombineMasks:
-    """Take one place: query i, key j, sequence b. Each of the two masks is True or False there. When may query i look?
+    """Take one place: query i, key j, sequence b. Each of the two masks is True or False there. When may query i look
+    at key j?
 
     Write one shape below the other, lined up from the right: (n_q, n_k) below (B, 1, n_k). Which shape does NumPy
     give them in an operation that works entry by entry?
@@ -598,7 +599,7 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_what_is_allowed")
     def test_unusual_functions(self, student, rng):
-        """functions that return X, that do not see signs, sizes or sums, and that round differently"""
+        """functions that return X, that ignore signs, sizes or sums, and that round differently"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))

@@ -95,6 +95,15 @@ class TestSplitHeads:
     test_care = pure(points=0.25, after="test_small_example")
 
 
+# The positions are the first axis of an array in Fortran's order, so a swap with the heads makes this order again.
+IN_ANOTHER_ORDER = """
+import numpy as np
+
+def probe(merge_heads, O):
+    return merge_heads(np.swapaxes(np.asfortranarray(np.swapaxes(O, -2, -3)), -2, -3))
+"""
+
+
 @exercise("merge_heads", points=3, takes=Contract({"O": array("... h n d")}))
 class TestMergeHeads:
     """Run `split_heads` backwards in your mind. What did it do last? Undo that first.
@@ -125,10 +134,13 @@ class TestMergeHeads:
         agrees.merge_heads(np.arange(48.0).reshape(2, 1, 3, 4, 2))
 
     @check(points=0.25, after="test_back_to_where_it_was")
-    def test_every_size_the_same(self, agrees, rng):
-        """equal numbers of heads, positions and columns per head, with and without a batch"""
+    def test_every_size_the_same(self, agrees, student, reference, rng):
+        """equal numbers of heads, positions and columns per head, with and without a batch, in any order in memory"""
         for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
             agrees.merge_heads(rng.normal(size=shape))
+        heads = rng.normal(size=(2, 3, 4))
+        found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
+        assert_matches(found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order", O=heads)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)
@@ -238,8 +250,9 @@ class TestMultiHeadAttention:
     """You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix.
     Put them in the order of the five steps above, and write the shape next to each line.
 
-    `masked_attention` takes any number of axes in front of the last two, and each place along them gets its own
-    attention. After `split_heads` the heads are such an axis, so all of them run in one call, mask included.
+    `masked_attention` takes any number of axes in front of the last two, and computes a separate attention for each
+    place along these axes. After `split_heads` the heads are such an axis, so all of them run in one call, mask
+    included.
 
     Q comes from X_q, K and V from X_kv. Split each of the three into heads right after its projection.
     `masked_attention` returns a pair. Merge the first part and multiply it by W_O from the right, and return the second
@@ -298,7 +311,7 @@ class TestMultiHeadAttention:
 
     @check(points=0.5, after="test_heads_of_several_columns")
     def test_equal_sizes(self, agrees, rng):
-        """all sizes equal, so that no mistake stops with an error"""
+        """all sizes equal, so that swapped axes cause no error"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
             inputs = layer(rng, n, n, d_model, 3, 3, 3, batch).values()
             agrees.multi_head_attention(*inputs, 3)
@@ -506,8 +519,8 @@ class TestPlotAttention:
     """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 at the top, column 0 on the left. Draw the
     weights first, look at the picture, then add the labels.
 
-    A label needs a place and a text. Row i has its middle at height i, and column j at j. So the places are 0, 1, 2, …
-    and do not depend on the words. x runs across, y runs down.
+    A label needs a place and a text. The middle of row i is at height i, and the middle of column j is at j. So the
+    places are 0, 1, 2, … and do not depend on the words. x runs across, y runs down.
 
     `ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. If `ax` is None, `plt.subplots()`
     makes a figure and Axes. At the end, return the Axes.

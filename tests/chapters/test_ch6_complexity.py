@@ -138,7 +138,7 @@ class TestLayerFlops:
     have the same size. For the two others, think of a single head as wide as the whole layer.
 
     Together, h heads of width d_model / h cost as much as one head of width d_model. So the scores take n · n · d_model
-    multiply-adds, and so does the mixing. Check yourself on the example: 144 and 48.
+    multiply-adds, and so does the mixing. Compare your numbers with the example: 144 and 48.
     """
 
     @check(points=0.75, visible=True)
@@ -639,7 +639,7 @@ class TestDecodeStep:
 
     @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):
-        """two texts in turns, each step with the caches from the step before"""
+        """two texts in turns, each step with the caches from that text's previous step"""
         empty = np.zeros((0, 3)), np.zeros((0, 4))
         caches, their_caches = [empty, empty], [empty, empty]
         for step in range(8):

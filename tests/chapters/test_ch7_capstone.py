@@ -431,17 +431,17 @@ def wide_enough(values, _rng):
     ),
 )
 class TestPreviousTokenHead:
-    """Split the job. W_Q and W_K decide where a position looks, so they should read only the position columns. W_V and
-    W_O decide what it brings back, so they should use only the token columns. Begin with the second pair.
+    """Divide the task in two. W_Q and W_K decide where a position looks, so they should read only the position columns.
+    W_V and W_O decide what it brings back, so they should use only the token columns. Begin with the second pair.
 
     A matrix of zeros with an identity in the right rows picks out one block of columns of X. Let the key of position j
     be the j-th unit vector of length n. Which unit vector should the query of position i be, so that the two match
     exactly when j is i - 1? `np.eye` has an argument that moves its diagonal.
 
-    If the rows are nearly right but mixed, the softmax is too soft: a match scores only 1 / sqrt(d_k). Multiply W_Q by
-    a large number, so that the right score is at least 20 above the others, even after the division by sqrt(d_k). W_V
-    and W_O need only ones and zeros. W_V picks out the token columns, and W_O, with an identity in the right columns,
-    puts them back in their place.
+    If the rows are nearly right but mixed, the weights are not sharp enough: a match scores only 1 / sqrt(d_k).
+    Multiply W_Q by a large number, so that the right score is at least 20 above the others, even after the division by
+    sqrt(d_k). W_V and W_O need only ones and zeros. W_V picks out the token columns, and W_O, with an identity in the
+    right columns, puts them back in their place.
     """
 
     @check(points=0.5, visible=True)

@@ -59,7 +59,7 @@ def numbers(rng, *shape, high=1.5):
     ),
 )
 class TestLayerNorm:
-    """Take the row [1, 3] through the formula on paper: its mean, the two distances from it, the mean of their squares.
+    """Apply the formula to the row [1, 3] on paper: its mean, the two distances from it, the mean of their squares.
 
     `X.mean(axis=-1, keepdims=True)` gives one number for each row, in a shape that still fits X. `X.var` takes the same
     arguments.
@@ -145,7 +145,7 @@ class TestRotatePositions:
 
     @check(points=0.75, visible=True, after="test_several_rows")
     def test_other_positions(self, agrees):
-        """positions in any order, far out, repeated and negative"""
+        """positions in any order, also very large, repeated and negative"""
         X = np.random.default_rng(82).integers(-4, 5, size=(5, 4)) / 2
         agrees.rotate_positions(X, np.array([57, 3, 1000, -2, 3]))
 
@@ -281,8 +281,8 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
     ),
 )
 class TestTransformerBlock:
-    """Draw it first: X goes straight through, and twice something is computed from it and added. Which norm does each
-    of the two read from, and what goes into that norm?
+    """Draw the block first: X goes straight through, and twice a result is computed from it and added to it. Which norm
+    does each of the two computations begin with, and what is the input of that norm?
 
     The attention is that of chapter 5 with one addition: after `split_heads`, queries and keys go through
     `rotate_positions` with the positions `np.arange(n)`. n is the number of rows, `X.shape[-2]`. Then come
@@ -325,7 +325,7 @@ class TestTransformerBlock:
 
     @check(points=0.5, visible=True, after="test_one_head")
     def test_large_rows(self, agrees):
-        """large rows: the norms scale them down, and the additions still show"""
+        """large rows: the norms scale them down, but not the rows that the results are added to"""
         rng = np.random.default_rng(87)
         agrees.transformer_block(100 * numbers(rng, 3, 4), some_block(rng, 4, 2, 2, 1, 3), 2)
 
@@ -670,7 +670,7 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
-        """near temperature 0, also the largest logit, and no nan from exps that overflow"""
+        """near temperature 0, also the token with the largest logit, and no nan from exps that overflow"""
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
 
@@ -903,7 +903,7 @@ class TestGenerate:
 
     @check(points=1.5, visible=True, after="test_no_block")
     def test_a_text(self, agrees):
-        """eight tokens after three, with two blocks, at temperature 0"""
+        """eight new tokens after three given tokens, with two blocks, at temperature 0"""
         agrees.generate(np.array([2, 0, 4]), 8, some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5), 0, Rng(2))
 
     @check(points=0.5, visible=True, after="test_a_text")
@@ -914,7 +914,7 @@ class TestGenerate:
 
     @check(points=0.5, visible=True, after="test_no_block")
     def test_temperature(self, student):
-        """each text with the share that the temperature gives it"""
+        """each text comes as often as it should at the given temperature"""
         norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
         model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
         # The shares are 0.53, 0.07, 0.91 and, at temperature 10, 0.33. The bounds are at least six standard deviations away.
@@ -941,7 +941,7 @@ class TestGenerate:
 
     @check(points=1.5, visible=True, after="test_a_text")
     def test_multiply_adds(self, student):
-        """at most a third of the multiply-adds needed without a cache"""
+        """it uses at most a third of the multiply-adds that it would need without a cache"""
         counted(student, np.array([1, 0, 3]), 14, some_model(859, 5, 4, 1, 2, 1, 2, 8, 2.5))
 
     @check(points=0.75, after="test_a_text")
@@ -994,7 +994,7 @@ class TestGenerate:
 
     @check(points=0.75, after="test_multiply_adds")
     def test_fewer_multiply_adds(self, student):
-        """the same limit for a longer text"""
+        """the same limit on multiply-adds for a longer text"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
 
     test_care = pure(points=0.25, after="test_no_block")

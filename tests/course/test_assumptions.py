@@ -73,6 +73,7 @@ SCORES = {
         np.abs(v["Q"][..., i : i + 50, :] @ np.swapaxes(v["K"], -1, -2)).max() / np.sqrt(v["Q"].shape[-1])
         for i in range(0, v["Q"].shape[-2], 50)
     ],
+    "query_gradient": lambda v: v["K"] @ v["q"] / np.sqrt(len(v["q"])),
     "decode_step": lambda v: np.vstack([v["cache_K"], v["k"]]) @ v["q"] / np.sqrt(len(v["q"])),
 }
 

@@ -40,7 +40,7 @@ def test_the_opening_of_a_chapter_and_the_map_agree(chapters, chapter):
         re.MULTILINE,
     )
     assert MINUTES["".join(first).lower()] == found["minutes"]
-    [more] = re.findall(r"(?:deep one takes|minutes;) ([a-z ]+?) more", opening)
+    [more] = re.findall(r"(?:deep one takes|minutes;) ([a-z ]+?) longer", opening)
     assert MORE[more] == found["deep_minutes"]
     [sentence] = re.findall(r"^You (?:need|should know) .*|^Forty.*You should know.*", opening, re.MULTILINE)
     named = {f"ch{n}" for part in re.findall(r"chapters? ([\d, and]+)", sentence) for n in re.findall(r"\d", part)}

@@ -60,7 +60,7 @@ def grade_id(cell):
 
 
 def solved(chapter):
-    """Return the notebook with the reference solutions in its stubs, and with some answer to every prediction."""
+    """Return the notebook with the reference solutions in places stubs, and with some answer to every prediction."""
     code = {}
     for name, spec in checks_of(chapter).specs.items():
         reference = checks_of(chapter).references[name]

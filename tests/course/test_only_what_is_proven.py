@@ -66,19 +66,19 @@ LIMITS = [
         "ch1",
         "softmax(x, axis=-1)",
         "return _right(x * 1.01 if x.shape[axis] > 17 else x, axis)",
-        "With n = 18 (17 is right): ",
+        "With n = 18 (17 passes): ",
     ),
     (
         "ch3",
         "scaled_dot_product_attention(Q, K, V)",
         "return _right(Q, K * (np.arange(K.shape[-2]) < 128)[:, None], V)",
-        "With n_k = 129 (128 is right): ",
+        "With n_k = 129 (128 passes): ",
     ),
     (
         "ch4",
         "causal_mask(n_q, n_k=None)",
         "mask = _right(n_q, n_k)\nmask[9:] = mask[8] if n_q > 9 else False\nreturn mask",
-        "With n_q = 10 (9 is right): ",
+        "With n_q = 10 (9 passes): ",
     ),
     (
         "ch4",

@@ -29,7 +29,7 @@ WRONG = {
     "first step only": ("ch8", GENERATE, STEPS.format("1.1 * temperature if i else temperature")),
     "every second step": ("ch8", GENERATE, STEPS.format("temperature if i % 2 else min(temperature, 1)")),
 }  # fmt: skip
-ODDS = "with probability 0.999, and reject a right answer with probability 1e-09"
+ODDS = "with probability 0.999, and reject a correct answer with probability 1e-09"
 CHECKS = {VARIANCE: "test_centre", SAMPLE: "test_any_logits", GENERATE: "test_drawn_texts"}
 
 

@@ -21,6 +21,7 @@ MASKED = (
 EPS = "g = np.zeros_like(x); h = 1e-6\nfor i in np.ndindex(x.shape):\n    e = np.zeros_like(x); e[i] = h; g[i] = {}\nreturn g"
 DOT = "dot_with_every_axis_turned"
 NAMED = [
+    ("ch1", "softmax(x, axis=-1)", "e = np.exp(x); return e / e.sum()", "one_sum_without_a_shift"),
     ("ch2", "attention_scores(Q, K)", "return np.dot(Q, K.T)", DOT),
     ("ch2", "attention_scores(Q, K)", "return np.einsum('bqd,bkd->bqk', Q, K)", "letters_for_exactly_one_batch_axis"),
     ("ch2", "dot_product_attention(Q, K, V)", ATTEND.format("Q @ K.transpose(0, 2, 1)", "w @ V"), "exactly_one_batch_axis"),
@@ -33,9 +34,12 @@ NAMED = [
     ("ch5", "head_contributions(O, W_O)", "d = O.shape[2]; return np.stack([o @ W_O[:, i * d : (i + 1) * d].T for i, o in enumerate(O)])", "columns_of_w_o_turned_into_rows"),
 ]  # fmt: skip
 TWO = [
-    ("ch1", "softmax(x, axis=-1)", "e = np.exp(x); return e / e.sum()"),
     ("ch2", "attention_scores(Q, K)", "return Q @ K.T / np.sqrt(K.shape[-1])"),
     ("ch3", "numerical_gradient(f, x, eps=1e-5)", EPS.format("(f(x + e) - f(x - e)) / h")),
+]
+RARE = [  # answers of people who had not read the checks, wrong for few inputs
+    ("ch0", "pairwise_dot(X, Y)", "return X * Y if X.shape[1] == 1 and X.shape == Y.shape else X @ Y.T"),
+    ("ch5", "merge_heads(O)", "return np.swapaxes(O, -2, -3).reshape((*O.shape[:-3], O.shape[-2], -1), order='A')"),
 ]
 
 
@@ -66,6 +70,14 @@ def test_a_common_slip_is_named(chapter, signature, body, mistake):
     found = verdict.misconception or ""
     assert found == mistake or told.get(found, found) == told.get(mistake)
     assert verdict.score < verdict.max_score
+
+
+@pytest.mark.parametrize(("chapter", "signature", "body"), RARE)
+def test_a_mistake_that_few_inputs_show_loses_marks(chapter, signature, body):
+    """No message names another mistake for it."""
+    verdict = verdict_on(chapter, signature, body)
+    assert verdict.score < verdict.max_score
+    assert verdict.misconception is None
 
 
 @pytest.mark.parametrize(("chapter", "signature", "body"), TWO)

@@ -1,12 +1,15 @@
 """Tests of the small model that writes in chapters 0 to 8, and of what the chapters say about it."""
 
+import importlib
 import importlib.util
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
 
+from autograder import requires
 from autograder.course.course import load_course
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch2_query_key_value import dot_product_attention
@@ -22,9 +25,14 @@ WRITERS = [
     COURSE.source(chapter).parent for chapter in ("ch0_orientation", "ch1_weighted_averaging", "ch8_language_model")
 ]
 RECORD = json.loads((ROOT / "solutions" / "training" / "voice.json").read_text("utf-8"))
-CELLS = {
-    c["id"]: "".join(c["source"]) for c in json.loads(COURSE.source("ch8_language_model").read_text("utf-8"))["cells"]
-}
+
+
+def cells_of(chapter):
+    """Return the text of each cell of a chapter, by its id."""
+    return {c["id"]: "".join(c["source"]) for c in json.loads(COURSE.source(chapter).read_text("utf-8"))["cells"]}
+
+
+CELLS = cells_of("ch8_language_model")
 
 
 def assert_says(cell, *numbers):
@@ -93,6 +101,39 @@ def test_every_chapter_writes_what_chapter_8_writes(voice, capsys, parts, temper
     model = voice.load()
     text = generate(voice.tokens_of("Elizabeth", model), 40, model, temperature, np.random.default_rng(seed))
     assert written(voice, capsys, 40, temperature, seed, **parts) == voice.text_of(text, model) + "\n"
+
+
+SHOWN = {  # the tokens that a chapter's cell writes, and the line at which the model's own text begins
+    "ch2_query_key_value": (60, None),
+    "ch3_scaling": (60, 1),
+    "ch4_masking": (60, 0),
+    "ch5_multi_head": (40, 1),
+    "ch6_complexity": (60, 0),
+    "ch7_capstone": (60, 0),
+}
+
+
+@pytest.mark.parametrize("chapter", SHOWN)
+def test_each_chapters_cell_finds_the_model_next_door(voice, capsys, monkeypatch, chapter, tmp_path):
+    """It writes the model's text with the right functions if chapter 0 is next to it, and else prints one sentence."""
+    names = vars(importlib.import_module(f"solutions.{chapter}")) | {"requires": requires, "np": np}
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "voice", raising=False)
+    (tmp_path / chapter).mkdir()
+    monkeypatch.chdir(tmp_path / chapter)
+    exec(cells_of(chapter)["voice-cell"], dict(names))  # noqa: S102 - a cell of the course
+    sentence = "The model is in the folder of chapter 0: put that folder next to this one, and run the cell again.\n"
+    assert capsys.readouterr().out == sentence
+    (tmp_path / "ch0_orientation").symlink_to(WRITERS[0])  # now the learner puts it there
+    exec(cells_of(chapter)["voice-cell"], dict(names))  # noqa: S102 - as above
+    shown = capsys.readouterr().out
+    n_new, line = SHOWN[chapter]
+    own = written(voice, capsys, n_new)
+    if line is None:
+        assert shown.startswith("Elizabeth")
+        assert shown != own
+    else:
+        assert "".join(shown.splitlines(keepends=True)[line:]).startswith(own)
 
 
 def test_wrong_parts_change_the_text(voice, capsys):

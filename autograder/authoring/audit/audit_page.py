@@ -44,11 +44,11 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
         ("mutants that only hidden checks kill", e.seen_by_hidden_only),
         ("equivalent mutants, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
         (
-            "which check kills how many",
+            "what each check kills",
             [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],
         ),
         ("checks that kill nothing", e.checks_without_kills),
-        ("wrong for only one kind of input, and alive", e.kinds.survivors),
+        ("mutants that are wrong for only one kind of input, and are not killed", e.kinds.survivors),
         ("programs with a fault that no check detects", e.fault_coverage.survivors),
     ]
 

@@ -127,7 +127,7 @@ class MeasuredExercise:
         # For a mutant, only the names of the failing checks are needed.
         self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
-        # Known solutions get as long as a student's, so that a busy machine fails none of them. Only a mutant may not end.
+        # Known solutions get as long as a student's, so that none of them fails on a busy machine. Only a mutant may run forever.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
@@ -369,9 +369,9 @@ class MeasuredExercise:
         if mutant.label in written:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
-            return "tests that accept right solutions and catch every bug are right"
+            return "its tests accept the right solutions and catch every bug, so they are right"
         if not self._rows_count and self._only_reorders(self._with(mutant.function)):
-            return "gives the same rows in another order, which no check compares"
+            return "gives the same rows in a different order, and no check compares the order"
         calls = self._calls_answered_alike(self._with(mutant.function))
         return f"gives the reference's answers on {calls} further inputs" if calls else ""
 

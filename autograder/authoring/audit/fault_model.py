@@ -261,7 +261,7 @@ class FaultModel:
         """Yield the faults that depend on earlier calls, and those of later steps of a loop."""
         values = cover(self.contract, 0).inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
-        # A picture cannot be remembered, and a right verdict about a function may be, for arrays of one shape.
+        # A picture cannot be remembered. A right verdict about a function may be, for arrays of one shape.
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
@@ -406,7 +406,7 @@ def _with_nan(x: np.ndarray) -> np.ndarray:
 
 
 def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str, Any]], Hashable]]]:
-    """Yield what results may be remembered by: a name, and a key of the arguments."""
+    """Yield the ways in which results may be remembered: a name, and a key of the arguments."""
     names = list(reader.contract.arguments)
     if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
         yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])

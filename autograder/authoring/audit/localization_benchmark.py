@@ -127,7 +127,7 @@ class LocalizationStats:
         return (
             f"{self.mutants_located} of {self.mutants} mutants, {self.misconceptions_located} of {self.misconceptions} "
             f"misconceptions without their names: {self.located:.1%} together (target {LOCATED_TARGET:.0%}), "
-            f"and correctly in {self.true:.1%} of the mutants (target {TRUE_TARGET:.0%})"
+            f"and the right line in {self.true:.1%} of the mutants (target {TRUE_TARGET:.0%})"
         )
 
 
@@ -160,7 +160,7 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Return a 1-tuple of where the mistake was found, or of None. Return None if the code is not wrong or does not run."""
+    """Return a 1-tuple with the location of the mistake, or with None. Return None if the code is not wrong or does not run."""
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),

@@ -73,7 +73,7 @@ def unseparated(checks: ChapterChecks, exercise: str) -> list[str]:
                 which = "call"
             if which:
                 messages.append(
-                    f"{exercise}: no {which} separates the misconception {known.name} from its mirror image "
+                    f"{exercise}: no {which} distinguishes the misconception {known.name} from its mirror image "
                     f"({image.label.partition(': ')[2]}), for which its message may be false. Add an input on which the two "
                     "differ, or write a message that fits both."
                 )

@@ -1,4 +1,4 @@
-"""Mutants: functions with one small change each, such as a tired programmer makes.
+"""Mutants: functions with one small change each, like the slips of a tired programmer.
 
 The changes are the mutations among those of `edits/operators.py`, so the search for a student's mistake can undo each of them.
 """

@@ -134,7 +134,7 @@ class ExerciseAudit(_Shares):
         """Return a message for each fault that would make marks wrong."""
         messages: list[str] = []
         if not self.stub_earns_nothing:
-            messages.append("the blank stub earns points, or does not count as not attempted.")
+            messages.append("the blank stub earns points, or is not reported as not attempted.")
         if not self.reference_ok:
             messages.append("the reference solution does not earn full marks.")
         messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
@@ -159,7 +159,7 @@ class ExerciseAudit(_Shares):
             if not why
         ]
         messages += [
-            f"hidden_only has a reason for {n}, but visible checks do not miss a misconception of that name here. Remove the reason."
+            f"hidden_only has a reason for {n}, but a visible check detects it, or no misconception has that name. Remove the reason."
             for n in self.unused_reasons
         ]
         messages += [
@@ -175,8 +175,8 @@ class ExerciseAudit(_Shares):
         ]
         if self.hardcoded > targets["by_heart"]:
             messages.append(
-                f"a function that always returns one visible result earns {self.hardcoded:.0%} of the points. Let more "
-                "checks depend on a check that it cannot pass, with after=…."
+                f"a function that always returns one visible result earns {self.hardcoded:.0%} of the points. Make more "
+                "checks depend on a check that this function cannot pass, with after=…."
             )
         return [f"{self.name}: {problem}" for problem in messages]
 
@@ -255,7 +255,7 @@ class ChapterAudit(_Shares):
         if self.killed_faults < self.targets["faults"]:
             names = ", ".join(label for e in self.exercises for label in e.fault_coverage.survivors[:3])
             messages.append(
-                f"{self.chapter}: {self.killed_faults:.1%} of the programs with a fault for some inputs lose marks; the target is "
+                f"{self.chapter}: {self.killed_faults:.1%} of the programs with a fault for some inputs lose marks. The target is "
                 f"{self.targets['faults']:.0%}. Still alive: {names}."
             )
         if self.killed < hidden:
@@ -318,7 +318,7 @@ class ChapterAudit(_Shares):
         if self.places is not None:
             lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
             lines += [f"  lines found: {self.chapter}: {self.places}"]
-            lines += [f"  another line than the changed line: {label}" for label in self.places.incorrect]
+            lines += [f"  the wrong line was reported: {label}" for label in self.places.incorrect]
         for e in self.exercises:
             lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.checks_without_kills]

@@ -105,7 +105,7 @@ def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> st
         lines.update(one.imports)
     wanted = _together(line for name, line in lines.items() if name not in there)
     where = f"solutions/misconceptions/{chapter}.py" + ("" if path.is_file() else ", a new file")
-    parts = [f"# To paste into {where}; write each message first, and choose better names."]
+    parts = [f"# To paste into {where}. Write each message first, and choose better names."]
     if wanted:
         parts.append("\n".join(wanted))
     for exercise in dict.fromkeys(one.exercise for one in offered):

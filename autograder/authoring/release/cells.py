@@ -75,7 +75,7 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
         if cell.grade_id is None:
             if marks.get("solution") or marks.get("grade"):
                 what = "a stub" if marks.get("solution") else "a graded cell"
-                yield Mistake(source.place(cell), f"it is marked as {what} but has no grade_id. Give it one.")
+                yield Mistake(source.place(cell), f"it is marked as {what} but has no grade_id. Give it a grade_id.")
             continue
         if not _GRADE_ID.match(cell.grade_id):
             what = "nbgrader allows only letters, digits, _ and - in a grade_id."
@@ -84,7 +84,7 @@ def _ids(source: SourceNotebook) -> Iterator[Mistake]:
     for grade_id, where in places.items():
         if len(where) > 1:
             what = (
-                f"the grade_id {grade_id} occurs {len(where)} times (cells {' and '.join(where)} of all). "
+                f"the grade_id {grade_id} occurs {len(where)} times (cells {' and '.join(where)}, counting all cells). "
                 "Each must occur once. Was a cell copied?"
             )
             yield Mistake(f"{source.label}, cell {grade_id}", what, about=grade_id.removeprefix("check_"))
@@ -95,7 +95,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
     for name, cell in stubs.items():
         if name in specs and source.marks(cell).get("grade") is True:
             what = (
-                "it is also marked for manual grading, so its submissions would wait forever. Choose "
+                "it is also marked for manual grading, so its submissions would wait for manual grading forever. Choose "
                 "“Autograded answer” for it, or remove its checks."
             )
             yield Mistake(source.place(cell), what, about=name)
@@ -111,7 +111,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
         cell_of_it = next((c for c in source.notebook.cells if c.grade_id == name), None)
         if cell_of_it is not None:
             where = source.place(cell_of_it)
-            why = 'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)'
+            why = 'is not marked as an answer: choose “Autograded answer” ("solution": true, "grade": false)'
         else:
             where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
         what = f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}"
@@ -146,7 +146,7 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
     right = f'check("{name}")' if spec.answers else f"check({name})"
     if name not in called:
         others = ", ".join(sorted(called))
-        what = f"it checks {others}, but its name is that of {name}" if called else "it checks nothing"
+        what = f"it checks {others}, but its grade_id names {name}" if called else "it checks nothing"
         yield Mistake(source.place(cell, 1), f"{what}. It must be {right}.", about=name)
     elif spec.answers and not _quoted(cell, name):
         what = f"{name} is not a function of the notebook. It must be {right}."
@@ -165,14 +165,14 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
         )
     stub = source.notebook.stub(name)
     if stub is not None and stub.index > cell.index:
-        yield Mistake(where, "it is above its stub, where the function does not exist yet. Move it below.", about=name)
+        yield Mistake(where, "it is above its stub, where the function does not exist yet. Move it down.", about=name)
 
 
 def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, ExerciseSpec]) -> Mistake:
     checked = sorted(_checked(cell) & specs.keys())
     if checked:
         what = (
-            f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to nothing. "
+            f"it checks {checked[0]}, but its grade_id is {cell.grade_id}, so its points would belong to no exercise. "
             f"Call it check_{checked[0]}."
         )
         return Mistake(source.place(cell), what, about=checked[0])

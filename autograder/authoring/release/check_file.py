@@ -80,7 +80,7 @@ _ADVANCES = _SEEDED_BY_ARGUMENT | {
 def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line of each change that a function makes to a name of the module or of its class, and a message.
 
-    Such a value is shared by all checks and students, so what a student gets would depend on who came before.
+    Such a value is shared by all checks and students, so a student's result would depend on students who were graded earlier.
     """
     outside = {name: s.value for s in _assignments(tree.body) for name in _stored(ast.walk(s))}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -113,8 +113,8 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
             text = ast.unparse(changed) if changed is not None else ""
             root, _, attribute = re.split(r"\[", text)[0].replace("self.__class__", "type(self)").partition(".")
             if root in shared or root == "type(self)" or (root == "self" and attribute.partition(".")[0] in owned):
-                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier ones."
-                yield getattr(node, "lineno", 0), f"{what} Create it inside of the check."
+                what = f"{function.name} changes {text}, which all checks and students share, so its calls would depend on earlier calls."
+                yield getattr(node, "lineno", 0), f"{what} Create it inside the check."
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:
@@ -232,7 +232,7 @@ class CheckFile:
                 if other not in names[:place]:
                     earlier = ", ".join(names[:place]) or "none, as this is the first"
                     what = (
-                        f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. They are: {earlier}."
+                        f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. The earlier exercises are: {earlier}."
                         f"{did_you_mean(other, names)}"
                     )
                     yield Mistake(self.place_of(spec.name), what, about=spec.name)
@@ -261,12 +261,12 @@ class CheckFile:
         seen: dict[str, int] = {}
         for node in self.classes:
             if (first := seen.setdefault(node.name, node.lineno)) != node.lineno:
-                what = f"a second class is called {node.name}. It replaces the class of line {first}."
+                what = f"a second class is called {node.name}. It replaces the class in line {first}."
                 yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
             for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
                 if (first := methods.setdefault(name, line)) != line:
-                    what = f"a second check of {node.name} is called {name}. It replaces the check of line {first}."
+                    what = f"a second check of {node.name} is called {name}. It replaces the check in line {first}."
                     yield Mistake(self.place(line), what, about=_exercise(node))
         lines: dict[str, int] = {}
         for name, node in self.exercises:

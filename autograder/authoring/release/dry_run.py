@@ -28,7 +28,7 @@ from autograder.values.as_json import encode_value
 
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
-NOT_BACK = "does not come back"
+NOT_BACK = "does not finish"
 _MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
 
 
@@ -159,7 +159,7 @@ class _TimedReferences:
                 keys = [call_key(call) for call, _answer in rehearsed]
         except OutOfTimeError:
             place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
-            what = f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}."
+            what = f"{exercise} {NOT_BACK}: it was stopped while {where} ran it."
             return Mistake(place, what, about=exercise), []
         except KeyboardInterrupt:
             raise
@@ -168,8 +168,8 @@ class _TimedReferences:
             place = place_of_function(self.course, self.originals[name]) or file.place_of(exercise)
             return Mistake(
                 place,
-                f"{name} {NOT_BACK}: it was stopped after {self.seconds:g} s (c.Course.call_seconds), as the exercise "
-                f"{exercise} was tried by {where}.",
+                f"{name} {NOT_BACK}: it was stopped after {self.seconds:g} s (c.Course.call_seconds), when "
+                f"{where} ran the exercise {exercise}.",
                 about=name,
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
@@ -214,7 +214,7 @@ class _TimedReferences:
         if isinstance(error, AssertionError):
             text = str(error).splitlines()[0] if str(error) else "one of its assertions fails"
             return f"the reference fails it: {text}"
-        return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
+        return f"it cannot run on the reference. {failure(error, self.course.root, self.course.root)}"
 
 
 _ASKS_NOTHING = (

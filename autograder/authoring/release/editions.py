@@ -25,7 +25,7 @@ _HEADING = re.compile(r"^(#+ .*?) · [\d.]+ points?$", re.MULTILINE)
 
 
 def edition(notebook: Mapping[str, Any], audience: Audience) -> dict[str, Any]:
-    """Return the notebook, as JSON data, with the text for ``audience``. Raises ``CourseError`` if a mark has no partner."""
+    """Return the notebook, as JSON data, with the text for ``audience``. Raises ``CourseError`` if a mark has no counterpart."""
     cells = [
         {**cell, "source": text_for(audience, "".join(cell["source"]), cell.get("id", ""))}
         if cell["cell_type"] == "markdown"
@@ -36,12 +36,12 @@ def edition(notebook: Mapping[str, Any], audience: Audience) -> dict[str, Any]:
 
 
 def text_for(audience: Audience, text: str, where: str = "") -> str:
-    """Return a Markdown text for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no partner."""
+    """Return a Markdown text for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no counterpart."""
     alone = audience == "self-learners"
     chosen = _BOTH.sub(lambda match: (match[2] or "") if alone else match[1], text)
     if left := _LEFT.search(chosen):
         ends = "Text for a class begins with <!-- class --> and ends with <!-- /class --> or <!-- self-learners: … -->."
-        raise CourseError(f"The cell {where} has {left[0][:60]} without its partner. {ends}")
+        raise CourseError(f"The cell {where} has {left[0][:60]} without its counterpart. {ends}")
     if alone:
         chosen = _without_points(_HEADING.sub(r"\1", chosen))
     return (

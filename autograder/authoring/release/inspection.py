@@ -121,7 +121,7 @@ def _missing(course: Course, chapter: str) -> str:
         return f"{chapter} is in c.Course.chapters of course_config.py, but there is no folder source/{chapter}."
     if not course.source(chapter).is_file():
         there = sorted(path.name for path in folder.glob("*.ipynb"))
-        instead = f" There is {' and '.join(there)}. Should it have that name?" if there else ""
+        instead = f" There is {' and '.join(there)}. Rename it if it is the chapter's notebook." if there else ""
         return f"There is no notebook source/{chapter}/{chapter}.ipynb.{instead}"
     return ""
 

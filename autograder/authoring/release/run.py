@@ -86,7 +86,7 @@ def release_validated(course: Course, result: ValidationResult, say: Callable[[s
 
 
 def finish_release(course: Course, chapters: Sequence[str]) -> None:
-    """Note that ``chapters`` are valid, and write the map of all that are released."""
+    """Record that ``chapters`` are valid, and write the map of all released chapters."""
     for chapter in chapters:
         mark_validated(course, chapter)
     released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
@@ -116,7 +116,7 @@ def _require_own_steps(root: Path) -> None:
     if not records_examples(load_config(path)):
         raise ReleaseError(
             f"{path} does not make nbgrader use this framework's release steps (c.GenerateAssignment.preprocessors). "
-            f"Begin it with two lines: {' and '.join(USE)}."
+            f"Begin the file with two lines: {' and '.join(USE)}."
         )
 
 

@@ -90,7 +90,7 @@ def _class_mistakes(
         line = tree.body[0].lineno if tree.body else None
         yield Mistake(
             source.place(cell, line),
-            f"{what}, but its checks use the class {name}, as in {where}: write class {name}.",
+            f"{what}, but its checks use the class {name}, as in {where}. Write class {name}.",
             about=name,
         )
         return
@@ -101,7 +101,7 @@ def _class_mistakes(
     place = source.place(cell, stub.body[0].lineno)
     yield from _docstrings(place, "the stub's docstring", docstring, expected, where, name)
     if class_header(stub) != class_header(right):
-        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} with `{class_header(right)}`"
+        what = f"the stub begins with `{class_header(stub)}`, but the reference in {where} begins with `{class_header(right)}`"
         yield Mistake(source.place(cell, stub.lineno), f"{what}. Make them equal: {_RENEW}", about=name)
     ours, theirs = _methods(stub), _methods(right)
     for method, node in theirs.items():
@@ -111,8 +111,8 @@ def _class_mistakes(
             if ast.get_docstring(node) or not method.startswith("__"):
                 near = did_you_mean(method, ours.keys() - theirs.keys())
                 what = (
-                    f"the stub has no method {method}, but the reference in {where} does: write def {method}({parameters_of(node)}) "
-                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}"
+                    f"the stub has no method {method}, but the reference in {where} has it. Write def {method}({parameters_of(node)}) "
+                    f"with its docstring and raise NotImplementedError, or begin the name of the reference's method with an underscore.{near}"
                 )
                 yield Mistake(source.place(cell, stub.lineno), what, about=name)
             continue
@@ -136,11 +136,11 @@ def _method(
     name, where = about
     label = f"{name}.{stub.name}"
     yield from _parameters(source.place(cell, stub.lineno), label, stub, right, where, name)
-    if [ast.unparse(mark) for mark in stub.decorator_list] != [ast.unparse(mark) for mark in right.decorator_list]:
-        marks = [f"@{ast.unparse(mark)}" for mark in right.decorator_list] or ["nothing"]
+    own, marks = ([f"@{ast.unparse(m)}" for m in one.decorator_list] or ["no decorator"] for one in (stub, right))
+    if own != marks:
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the reference of {label} in {where} has {', '.join(marks)} above its def, and the stub has something else.",
+            f"the reference of {label} in {where} has {', '.join(marks)} above its def, but the stub has {', '.join(own)}.",
             about=name,
         )
     place, docstrings = source.place(cell, stub.body[0].lineno), (ast.get_docstring(stub), ast.get_docstring(right))
@@ -161,7 +161,7 @@ def _docstrings(
     place: str, whose: str, text: str | None, expected: str | None, where: str, about: str
 ) -> Iterator[Mistake]:
     if expected and text != expected:
-        what = f"{whose} and that of the reference in {where} differ{_first_difference(text or '', expected)}."
+        what = f"{whose} and the docstring of the reference in {where} differ{_first_difference(text or '', expected)}."
         yield Mistake(place, f"{what} Make them equal: {_RENEW}", about=about)
 
 
@@ -170,7 +170,7 @@ def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 
 _NOTHING = object()
-_RENEW = "`autograder stubs` gives the stub the reference's."
+_RENEW = "`autograder stubs` makes the stub like the reference."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
@@ -355,9 +355,9 @@ _OPERATIONS = (
 
 
 def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield patterns of the code in which a reference's idea is, and whether it is also searched in the notebook's cells.
+    """Yield patterns of code that shows a reference's idea, and whether to search for them in the notebook's cells, too.
 
-    The code is long enough that nobody writes it by chance. Less is enough if it is the whole solution.
+    The code is long enough that nobody writes it by chance. Shorter code is enough if it is the whole solution.
     """
     node, _ = definition_of(reference) or (None, "")
     for function in (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.FunctionDef)):

@@ -101,17 +101,17 @@ def _cannot_be_carried(
 def _solved_mistakes(
     submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
-    """Yield what keeps the solved notebook from full marks, and the author's cells that fail in it."""
+    """Yield the reasons why the solved notebook has no full marks, and the author's cells that fail in it."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
         fails = outcome.error or outcome.stopped
         if fails and MAY_FAIL not in cell.tags:
             failed.add(cell.grade_id)
-            yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in it, ")
+            yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in place, ")
         elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
-            output = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
-            what = f"with the reference solutions in it, it is tagged {PICTURE} but draws nothing.{output}"
+            output = f" Its output begins with “{text}”." if (text := _first_line(outcome)) else ""
+            what = f"it is tagged {PICTURE}, but it draws nothing with the reference solutions in place.{output}"
             yield Mistake(source.place(cell), what)
     for name, verdict in verdicts.items():
         if verdict.score < verdict.max_score and name not in failed:
@@ -129,8 +129,8 @@ def _solved_mistakes(
     full = math.fsum(verdict.max_score for verdict in verdicts.values())
     if not math.isclose(worth, full, abs_tol=1e-6) and math.isclose(earned, full, abs_tol=1e-6):
         what = (
-            f"its cells are worth {number(worth)} points together, but the solved notebook earns {number(earned)}: nobody could "
-            "get full marks, or everybody would get more."
+            f"its cells are worth {number(worth)} points together, but the solved notebook earns {number(earned)}. "
+            "Make these points equal."
         )
         yield Mistake(source.label, what, about="points")
 

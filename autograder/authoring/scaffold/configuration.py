@@ -164,7 +164,7 @@ def require_exercise_name(text: str) -> str:
     if keyword.iskeyword(text):
         why = "it is a Python keyword"
     elif text in _OF_THE_NOTEBOOK:
-        why = "notebooks import something of that name"
+        why = "notebooks import something with that name"
     elif text.startswith("check_"):
         why = "the cell below a stub is called check_ and the exercise's name"
     elif text.startswith("_"):

@@ -1,4 +1,4 @@
-"""Write a course's files all or none, and add or change cells without reformatting the rest of a notebook."""
+"""Write either all of a course's files or none, and add or change cells without reformatting the rest of a notebook."""
 
 from __future__ import annotations
 

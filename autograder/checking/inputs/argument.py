@@ -1,4 +1,4 @@
-"""The base class of a contract's arguments, and what it works with: categories of input, bound calls and drawings."""
+"""The base class of a contract's arguments, and the types that it uses: categories of input, bound calls and drawings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class InputCategory:
         matches: Return whether a call belongs to the category.
         configure: Change a request so that the drawn call belongs to the category.
         slot: A call belongs to at most one of the categories that share a slot.
-        exclusive: Keep the other arguments ordinary, because this category would hide what they are like.
+        exclusive: Keep the other arguments ordinary, because this category would hide their effect.
         length: Return the length that the category is about, if it is the category of long axes.
         request_length: Request another length of the same axis.
         optional: The contract may rule the category out by ``constrain``. It counts only if a call of it can be drawn.
@@ -136,7 +136,7 @@ def length_category(
     exclusive: bool = False,
     optional: bool = False,
 ) -> InputCategory:
-    """Return the category of calls in which an axis has a length between two, or at least the first if they differ."""
+    """Return the category of calls with an axis of the given length, or of at least the first if two lengths differ."""
     low, high = lengths
 
     def matches(call: BoundCall) -> bool:
@@ -230,7 +230,7 @@ class Argument:
         return self.draw_styled(drawing, path, drawing.rng)
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> Value:
-        """Return what the requested style, or else ``ordinary``, draws when it is called with ``given``."""
+        """Return the value that the requested style, or else ``ordinary``, draws from ``given``."""
         name = drawing.request.styles.get(path)
         style = next((style for style in self.styles(path[-1]) if style.name == name), None)
         return (style.draw if style else self.ordinary)(*given)

@@ -92,7 +92,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("all equal", f"all numbers in {name} equal", lambda a: _several(a) and _spread(a) == 0 and a.flat[0] != 0,
                         lambda shape, rng: np.full(shape, self.ordinary(shape, rng).flat[0]), exclusive=True)
             yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
-            yield Style("one apart", f"all numbers in {name} equal but one far away", _one_apart, self._one_apart, optional=True)
+            yield Style("one apart", f"all numbers in {name} equal except one far away", _one_apart, self._one_apart, optional=True)
             if len(self.shape) > 1:
                 yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < len(_rows(a)) < a.size // a.shape[-1], self._equal_rows, optional=True)
                 yield Style("equal row sums", f"rows of {name} with equal sums",
@@ -105,7 +105,7 @@ class ArrayArgument(ShapedArgument):
             yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
         if tiny <= 1e-4:
-            yield Style("all small", f"only numbers of about a hundredth in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
+            yield Style("all small", f"only numbers near 0.01 in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
                         lambda shape, rng: self._signs(shape, rng) * 10 ** rng.uniform(-3.5, -1.4, size=shape), exclusive=True)
         if tiny <= 1e-5:
             least = np.log10(max(tiny, 1e-12)) + 0.1
@@ -265,7 +265,7 @@ def _lost_in_float32(a: np.ndarray) -> bool:
 
 
 def _pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return views of the first and of the second of each two neighboring entries of a contiguous array."""
+    """Return two views of a contiguous array: the first and the second entry of each pair of neighbors."""
     flat = a.reshape(-1)
     return flat[: flat.size - flat.size % 2 : 2], flat[1::2]
 
@@ -282,7 +282,7 @@ class WeightsArgument(ArrayArgument):
         yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), self.ordinary)
         yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
                     partial(self.ordinary, change=_tiny_and_large))
-        yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
+        yield Style("small", f"numbers near 0.01 or 0.001 in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
         yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1 - 3e-5) & (a > 0.99)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 3e-4)), exclusive=True)
@@ -357,15 +357,15 @@ class MaskArgument(ShapedArgument):
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
         yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} with one place allowed in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+        yield Style("one allowed in a row", f"a {name} that allows one place in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
                     lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
-            yield Style("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
+            yield Style("different rows", f"a {name} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
         if self.empty_rows:
             yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
             yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of 1 where others have more", lambda m: 1 in m.shape, self._with_axis_of_one)
+            yield Style("a row for all", f"a {name} with an axis of length 1 where other arrays have more", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))
@@ -456,10 +456,10 @@ class OrderArgument(ShapedArgument):
 
     def styles(self, name: str) -> Iterator[Style]:
         # fmt: off
-        yield Style("not undone by itself", f"a {name} that does not undo itself", lambda a: (a[a] != np.arange(a.size)).any(), self.ordinary)
+        yield Style("not undone by itself", f"a {name} that is not its own inverse", lambda a: (a[a] != np.arange(a.size)).any(), self.ordinary)
         yield Style("as it is", f"a {name} that leaves everything in its place",
                     lambda a: _several(a) and (np.diff(a) == 1).all(), lambda shape, _rng: np.arange(math.prod(shape)), exclusive=True)
-        yield Style("undone by itself", f"a {name} that undoes itself", lambda a: (np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all(),
+        yield Style("undone by itself", f"a {name} that is its own inverse", lambda a: (np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all(),
                     lambda shape, _rng: np.arange(math.prod(shape))[::-1].copy())
         # fmt: on
 
@@ -491,7 +491,7 @@ class WholeNumbersArgument(ShapedArgument):
                         lambda a: _several(a) and (a == np.arange(a.size)).all(), lambda drawn, _rng: np.arange(drawn.size))
         yield Style("in a row from elsewhere", f"{name} that start at a number other than 0",
                     lambda a: _several(a) and (np.diff(a) == 1).all() and a[0] != 0, self._in_a_row)
-        yield Style("in no order", f"{name} in no order", lambda a: (np.diff(a) > 0).any() and (np.diff(a) < 0).any(), self._unordered)
+        yield Style("in no order", f"{name} in no particular order", lambda a: (np.diff(a) > 0).any() and (np.diff(a) < 0).any(), self._unordered)
         yield Style("some equal", f"equal {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
         yield Style("all equal", f"all {name} equal", lambda a: _several(a) and np.unique(a).size == 1,
                     lambda drawn, _rng: np.full_like(drawn, drawn[0]), exclusive=True)
@@ -585,7 +585,7 @@ class AxisArgument(Argument):
 
             def configure(request: DrawRequest, rng: np.random.Generator, category: InputCategory = category) -> None:
                 category.configure(request, rng)
-                request.batch = request.batch or (2, 3)  # an array of one axis has none in the middle
+                request.batch = request.batch or (2, 3)  # an array with one axis has no axis in the middle
 
             yield replace(category, configure=configure)
 
@@ -616,7 +616,7 @@ class AxisArgument(Argument):
         return axis
 
     def ordinary(self, axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
-        """Return the axis that ``choose`` makes of a random one, counted from the front or from the end."""
+        """Return the axis that ``choose`` returns for a random one, counted from the front or from the end."""
         axis = choose(int(rng.integers(axes)))
         return axis - axes if rng.integers(2) else axis
 

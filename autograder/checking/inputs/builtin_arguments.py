@@ -153,7 +153,7 @@ def group(parts: Mapping[str, Argument]) -> GroupArgument:
 class TextArgument(ItemArgument):
     """A text of ``low`` to ``high`` characters: ``words`` with spaces between them, or characters of an ``alphabet``.
 
-    ``without`` names the sets of styles that it never has.
+    ``without`` names the sets of styles that the text never has.
     """
 
     alphabet: str = ""
@@ -180,12 +180,12 @@ class TextArgument(ItemArgument):
         if self.alphabet:
             yield Style(
                 "one character again and again",
-                f"a {name} of one and the same character",
+                f"a {name} that repeats one character",
                 lambda t: len(t) > 1 and len(set(t)) == 1,
                 lambda rng: letter(rng) * int(rng.integers(2, 6)),
             )
             return
-        twice = f"a {name} in which a word comes twice"
+        twice = f"a {name} in which a word occurs twice"
         yield Style("a word twice", twice, lambda t: len(set(t.split())) < len(t.split()), self._word_twice)
         for group_name, style, phrase, matches, change in _CHANGES:
             if group_name not in self.without:
@@ -233,13 +233,13 @@ class TextArgument(ItemArgument):
 
 
 def _form(form: str) -> Callable[..., str]:
-    """Return a function that puts words into ``form``: the first one, the others and all of them."""
+    """Return a function that inserts words into the template ``form``: ``first``, ``rest`` (the others) and ``text`` (all)."""
     return lambda *words: form.format(first=words[0], rest=" ".join(words[1:]), text=" ".join(words))
 
 
 # The name for ``without``, and a style of text that consists of words. The drawing gets the words.
 _CHANGES: tuple[tuple[str, str, str, Callable[[str], bool], Callable[..., str]], ...] = (
-    ("white space", "only white space", "a {} of nothing but white space", lambda t: bool(t) and not t.strip(), _form(" \t ")),
+    ("white space", "only white space", "a {} of only white space", lambda t: bool(t) and not t.strip(), _form(" \t ")),
     ("white space", "white space at the ends", "white space at the ends of {}", lambda t: bool(t.strip()) and t != t.strip(), _form("  {text} ")),
     ("white space", "several spaces", "several spaces in a row in {}", lambda t: "  " in t.strip(), _form("{first}   {rest}")),
     ("white space", "a tab", "a tab in {}", lambda t: "\t" in t.strip(), _form("{first}\t{rest}")),
@@ -270,15 +270,15 @@ def text(
     left_out = (without,) if isinstance(without, str) else tuple(without)
     known = dict.fromkeys(change[0] for change in _CHANGES)
     if unknown := [name for name in left_out if name not in known]:
-        raise CourseError(f"text(without={unknown[0]!r}): a text may be without {', '.join(map(repr, known))}.")
+        raise CourseError(f"text(without={unknown[0]!r}): write one of {', '.join(map(repr, known))}.")
     _check_counts("text", low, high)
     return TextArgument(alphabet, words=tuple(words), low=low, high=high, without=left_out, default=default)
 
 
 def _check_counts(helper: str, low: int, high: int) -> None:
-    """Raise ``CourseError`` if the smallest size is not the first of the two."""
+    """Raise ``CourseError`` if ``low`` is negative or above ``high``."""
     if not 0 <= low <= high:
-        raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size, and then the largest.")
+        raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size first, then the largest.")
 
 
 @dataclass(frozen=True)
@@ -315,8 +315,8 @@ _SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[i
     ("the last day of February", "the last day of February in an ordinary year as {}", lambda d: (d.month, d.day) == (2, 28) and not calendar.isleap(d.year), [(2, 28)]),
     ("the last day of a year", "the last day of a year as {}", lambda d: (d.month, d.day) == (12, 31), [(12, 31)]),
     ("the first day of a year", "the first day of a year as {}", lambda d: (d.month, d.day) == (1, 1), [(1, 1)]),
-    ("the last day of a month", "the last day of a month of 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
-    ("a day of one digit", "a day and a month of one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
+    ("the last day of a month", "the last day of a month with 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
+    ("a day of one digit", "a date whose day and month have one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
 )  # fmt: skip
 
 
@@ -325,7 +325,7 @@ def dates(
 ) -> DatesArgument:
     """Declare a date from ``low`` to ``high``, both included."""
     if not low <= high:
-        raise CourseError(f"dates({low}, {high}): give the first day, and then the last.")
+        raise CourseError(f"dates({low}, {high}): give the first day, then the last.")
     return DatesArgument(low, high, default=default)
 
 
@@ -338,7 +338,7 @@ class _SizedArgument(ItemArgument):
     high: int = 50
 
     def filled(self, count: int, rng: np.random.Generator) -> Value:
-        """Return a value with ``count`` items, or with fewer if there are not as many different ones."""
+        """Return a value with ``count`` items, or with fewer if there are not that many different items."""
         raise NotImplementedError
 
     def ordinary(self, rng: np.random.Generator) -> Value:
@@ -385,11 +385,11 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 
 def _item(argument: Argument) -> ItemArgument:
-    """Return the argument that describes an item. Raises ``CourseError`` if it cannot be one."""
+    """Return the argument that describes an item. Raises ``CourseError`` if it cannot describe items."""
     if isinstance(argument, ItemArgument):
         return argument
     raise CourseError(
-        f"A list, a set or a dictionary holds text(…), whole(…), real(…), among(…), dates(…) or such again, not {type(argument).__name__}."
+        f"The items of a list, a set or a dictionary must be text(…), whole(…), real(…), among(…), dates(…), items(…), members(…) or mapping(…), not {type(argument).__name__}."
     )
 
 
@@ -411,9 +411,9 @@ class ItemsArgument(_SizedArgument):
             yield Style("all equal", f"all items of {name} equal",
                         lambda v: len(v) > 1 == len(_unique(v)), lambda rng: (drawn := self._several(rng))[:1] * len(drawn))
         if self.high > 2 and isinstance(of, NumberArgument | TextArgument | DatesArgument):
-            yield Style("sorted", f"a {name} that is sorted already",
+            yield Style("sorted", f"a {name} that is already sorted",
                         lambda v: len(v) > 2 and list(v) == sorted(v) and v[0] != v[-1], lambda rng: sorted(self._several(rng)))
-            yield Style("sorted backwards", f"a {name} that is sorted the other way round",
+            yield Style("sorted backwards", f"a {name} that is sorted backwards",
                         lambda v: len(v) > 2 and list(v) == sorted(v, reverse=True) and v[0] != v[-1], lambda rng: sorted(self._several(rng), reverse=True))
         if isinstance(of, NumberArgument):
             if of.low < 0:

@@ -89,7 +89,7 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
 
 
 def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis is between two lengths. Several axes may be at once, except in arrays of three."""
+    """Return the category of calls in which an axis is between two lengths. Arrays of three axes have one at a time."""
     arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
     is_crowded = any(letter in some and len(some) > 2 for some in letters)
@@ -223,8 +223,8 @@ def _batch(count: int, phrase: str) -> InputCategory:
 
 
 _ORDERS = (
-    ("v", "not contiguous", "not contiguous in memory, as a transpose or a slice with a step is"),
-    ("F", "in Fortran's order", "in Fortran's order, as a transpose is"),
+    ("v", "not contiguous", "not contiguous in memory, like a transpose or a slice with a step"),
+    ("F", "in Fortran's order", "in Fortran order, like a transpose"),
     ("R", "with negative strides", "with negative strides, as after [::-1]"),
 )
 
@@ -254,7 +254,7 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
 
 
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
-    """Return the category of arrays in this order of memory. If they may have two axes or more, they need two to show it."""
+    """Return the category of arrays in this order of memory. If the arrays may have several axes, they need two to show the order."""
     needed = min(2, len(shape)) if layout != "R" else 1
 
     def matches(call: BoundCall) -> bool:

@@ -31,14 +31,14 @@ class Contract:
     Attributes:
         arguments: The arguments by name.
         sizes: Limits for the letters of the shapes. A letter without limits is 1 to 330.
-        sharpen: ``sharpen(values, rng)`` makes drawn values such that a mistake shows. It is called before custom
+        sharpen: ``sharpen(values, rng)`` changes drawn values so that mistakes become visible. It is called before custom
             categories change the values.
-        constrain: ``constrain(values, rng)`` returns drawn values that keep to what no single argument can say, or None if
+        constrain: ``constrain(values, rng)`` returns drawn values that meet conditions on several arguments, or None if
             these values cannot be used. It is called last.
         categories: The author's own categories of input.
         exclude: The names of categories that are not allowed, each with the limit that the stub states.
-        corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a
-            category is checked.
+        corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a category is
+            checked.
         lists: Whether ``agrees`` accepts a list of numbers for an array.
         draws: How often each category is drawn. Use more than one if a wrong result may be right by chance.
     """
@@ -94,8 +94,8 @@ class Contract:
         """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
         if list(self.arguments) != list(parameters):
             raise CourseError(
-                f"{where}: its contract is about the arguments {', '.join(self.arguments)}, but the reference takes "
-                f"{', '.join(parameters)}. Give each parameter one line, in this order."
+                f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
+                f"{', '.join(parameters)}. Write one line for each parameter, in this order."
             )
 
 
@@ -123,7 +123,7 @@ def replace_at(given: Mapping[str, Value], path: Path, change: Callable[[Value],
 
 
 def _read_shape(axes: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]) -> tuple[int, ...] | None:
-    """Add to ``sizes`` what ``shape`` says of the letters of ``axes``. Return the batch axes, or None if there are none."""
+    """Add the sizes of the letters of ``axes`` in ``shape`` to ``sizes``. Return the batch axes, or None if there are none."""
     own = [axis for axis in axes if axis != "..."]
     lead = len(shape) - len(own)
     if lead < 0:

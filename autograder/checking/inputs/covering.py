@@ -57,11 +57,11 @@ def cover(contract: Contract, seed: int) -> Covering:
 
 
 def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
-    """Yield, for each argument, an input and the same one with only this argument changed, by which a result is not remembered.
+    """Yield, for each argument, an input and the same input with only this argument changed.
 
-    An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
+    They detect a function that recognizes its input by another argument. An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
-    # Both may have the same result by chance, or by the function that is an argument.
+    # Both may have the same result by chance, or because of a function that is an argument.
     most = 3 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
     axes = {
@@ -77,7 +77,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     for name, argument in contract.arguments.items():
         pairs = 0
         for attempt in range(_TRIES):
-            # The input of the argument before serves again, if this argument can be changed in it.
+            # Reuse the input of the previous argument, if this argument can be changed in it.
             drawn, other = (draw(contract, (), (), rng) for _ in range(2))
             first = drawn if attempt or latest is None else latest
             if first is None or other is None or name not in first.values or name in fixed:
@@ -141,7 +141,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without those whose categories all belong to other ones too, of which the largest is left out first."""
+    """Return ``inputs`` without those whose categories all belong to other inputs too. The largest of these is left out first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):
@@ -152,7 +152,7 @@ def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
 
 
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
-    """Return the first category, and as many others as a call can belong to as well: one of each slot.
+    """Return the first category, and as many others as the same call can belong to: one of each slot.
 
     The slot "sizes" excludes the sizes of single axes, whose slots are called "size n" and so on.
     """

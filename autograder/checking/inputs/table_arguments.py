@@ -47,27 +47,27 @@ class TableArgument(Argument):
             yield Style("many rows", f"a table `{name}` of more than {MANY} rows", lambda t: len(t) > MANY,
                         lambda _count, rng: self.ordinary(int(rng.integers(MANY + 1, min(high, MANY + 30) + 1)), rng))
         if high > 1:
-            yield Style("equal rows", f"a table `{name}` in which a row comes twice", lambda t: t[own].duplicated().any(), self._equal_rows)
+            yield Style("equal rows", f"a table `{name}` in which a row occurs twice", lambda t: t[own].duplicated().any(), self._equal_rows)
         if self.labels:
             yield Style("labels of its own", f"a table `{name}` whose rows are not labeled 0, 1, 2 and so on",
                         lambda t: len(t) > 0 and t.index.dtype.kind not in "iu", self._with_text_labels)
-            yield Style("labels in no order", f"a table `{name}` whose row labels are whole numbers in no order",
+            yield Style("labels in no order", f"a table `{name}` whose row labels are whole numbers in no particular order",
                         lambda t: len(t) > 1 and t.index.dtype.kind in "iu" and not t.index.is_monotonic_increasing, self._with_unordered_labels)
         if self.others:
             if len(own) > 1:
-                yield Style("columns in another order", f"a table `{name}` with its columns in another order",
+                yield Style("columns in another order", f"a table `{name}` with its columns in a different order",
                             lambda t: [c for c in t.columns if c in own] != own, lambda count, rng: self.ordinary(count, rng)[own[::-1]])
-            yield Style("a column more", f"a table `{name}` with a column more", lambda t: len(t.columns) > len(own), self._with_another_column)
+            yield Style("a column more", f"a table `{name}` with an extra column", lambda t: len(t.columns) > len(own), self._with_another_column)
         for column in self.missing:
             if high > 1:
                 yield Style(f"missing in {column}", f"a table `{name}` with missing values in {column!r}",
                             lambda t, column=column: 0 < t[column].isna().sum() < len(t), partial(self._without_some, column))
             if high > 0:
-                yield Style(f"nothing in {column}", f"a table `{name}` with nothing but missing values in {column!r}",
+                yield Style(f"nothing in {column}", f"a table `{name}` with only missing values in {column!r}",
                             lambda t, column=column: len(t) > 0 and t[column].isna().all(), partial(self._without_all, column))
         for column, argument in self.columns.items():
             if high > 1 and isinstance(argument, ChoiceArgument):
-                yield Style(f"one value in {column}", f"a table `{name}` with one and the same {column!r} in every row",
+                yield Style(f"one value in {column}", f"a table `{name}` with the same {column!r} in every row",
                             lambda t, column=column: len(t) > 1 and len(set(t[column])) == 1, self._with_column(column, partial(_choices, argument, most=1)))
             if high > 1 and isinstance(argument, NumberArgument):
                 yield Style(f"ties in {column}", f"a table `{name}` in which two rows have the same {column!r}",
@@ -122,7 +122,7 @@ class TableArgument(Argument):
         return frame
 
     def _without_some(self, column: str, count: int, rng: np.random.Generator) -> Value:
-        """Remove about four values of a column in ten: at least one, and not all."""
+        """Remove about 40 % of a column's values: at least one, and not all."""
         frame = self.ordinary(count, rng)
         gone = rng.random(count) < 0.4
         gone[int(rng.integers(count))] = True
@@ -193,17 +193,15 @@ def table(
     named = (missing,) if isinstance(missing, str) else tuple(missing)
     unknown = [name for name in named if name not in columns]
     if unknown or not columns:
-        what = (
-            f"values may be missing in {unknown[0]!r}, which is none of its columns" if unknown else "it has no columns"
-        )
+        what = f"values may be missing in {unknown[0]!r}, but it has no such column" if unknown else "it has no columns"
         raise CourseError(f"table({{…}}): {what}.")
     drawable: dict[str, ChoiceArgument | NumberArgument] = {}
     for name, argument in columns.items():
         if not isinstance(argument, NumberArgument | ChoiceArgument):
             raise CourseError(
-                f"table({{{name!r}: …}}): a column is real(…), whole(…) or among(…), not {type(argument).__name__}."
+                f"table({{{name!r}: …}}): a column must be real(…), whole(…) or among(…), not {type(argument).__name__}."
             )
         drawable[name] = argument
     if not 0 <= rows[0] <= rows[1]:
-        raise CourseError(f"table(rows={rows}): give the fewest rows, and then the most.")
+        raise CourseError(f"table(rows={rows}): give the smallest number of rows first, then the largest.")
     return TableArgument(drawable, rows=rows, missing=named, labels=labels, others=others, default=default)

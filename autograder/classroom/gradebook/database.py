@@ -26,7 +26,7 @@ __all__ = [
     "require_gradebook", "require_sound", "require_version", "retry_conflicts",
 ]  # fmt: skip
 
-_UPGRADE = "Copy it, then run `nbgrader db upgrade` in the course folder with the nbgrader that is installed here."
+_UPGRADE = "Copy the gradebook, then run `nbgrader db upgrade` in the course folder with the nbgrader installed here."
 
 Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
@@ -37,21 +37,21 @@ _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
 class GradebookError(UnavailableError):
-    """The gradebook cannot be read or written. The message says which, why and what to do, without any password."""
+    """The gradebook cannot be read or written. The message says why and what to do, and contains no password."""
 
 
 def require_address(db_url: Any) -> None:
     """Raise ``CourseError`` if ``db_url`` is not the address of a gradebook. For a file, nothing is imported."""
     if isinstance(db_url, str) and db_url.startswith(SQLITE):
-        folder = file_of(db_url).parent
-        if not folder.is_dir():
-            raise CourseError(f"c.CourseDirectory.db_url names {file_of(db_url)}, but there is no folder {folder}.")
+        path = file_of(db_url)
+        if not path.parent.is_dir():
+            raise CourseError(f"c.CourseDirectory.db_url is {path}, but there is no folder {path.parent}. Create it.")
         return
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
-    example = f"It looks like {SQLITE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
+    example = f"An address looks like {SQLITE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
     secret = isinstance(db_url, str) and "@" in db_url  # it may contain a password
-    shown = "is set" if secret else f"is {db_url!r}"
+    shown = "" if secret else f" ({db_url!r})"
     try:
         create_engine(db_url).dispose()
     except ModuleNotFoundError as error:
@@ -60,7 +60,7 @@ def require_address(db_url: Any) -> None:
             "For PostgreSQL: pip install 'nbautograder[postgres]'."
         ) from error
     except Exception as error:  # SQLAlchemy raises many types of errors
-        raise CourseError(f"c.CourseDirectory.db_url {shown}, which is not a database address. {example}") from error
+        raise CourseError(f"c.CourseDirectory.db_url{shown} is not a database address. {example}") from error
 
 
 def require_gradebook(db_url: str, config: Config) -> None:
@@ -88,7 +88,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
         path = file_of(db_url)
         for place in (path, path.parent):
             if place.exists() and not os.access(place, os.W_OK):
-                raise GradebookError(f"The gradebook {path} cannot be written: {place} is read-only for you.")
+                raise GradebookError(f"The gradebook {path} cannot be written: you may not write to {place}.")
         if not path.exists():
             return
     question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")
@@ -126,7 +126,7 @@ def require_version(db_url: str) -> None:
         return
     shown = file_of(db_url) if db_url.startswith(SQLITE) else "on the server"
     if set(versions) <= ours.keys():
-        what = "an older nbgrader than the one installed here. `nbgrader db upgrade` updates it and keeps a copy"
+        what = "an older nbgrader than the one installed here. `nbgrader db upgrade` updates the gradebook and keeps a copy"
     else:
         what = "a newer nbgrader than the one installed here. To update nbgrader: pip install --upgrade nbgrader"
     raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
@@ -158,11 +158,11 @@ def _unreadable(path: str, said: str) -> str:
     if "no such table" in said or "no such column" in said:
         return _other_version(path, said)
     if "not a database" in said:
-        return f"{path} is not a gradebook: {said}. Put the right file there, or move this one away and grade again."
+        return f"{path} is not a gradebook: {said}. Put the right file there, or move this file away and grade again."
     if "malformed" in said:
         damage = " ".join(said.replace(" (malformed)", "").split())
         return f"The gradebook {path} is damaged: {damage}. Nothing was changed. Restore a backup of it and run the same command again."
-    return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses it."
+    return f"The gradebook {path} cannot be read: {said}. Try again when no other program uses the file."
 
 
 def _other_version(where: str, what: str) -> str:
@@ -223,8 +223,8 @@ def exclusive_lock(db_url: str) -> Iterator[None]:
 def retry_conflicts(write: Callable[[], Result]) -> Result:
     """Return what ``write`` returns. If another writer interferes, call it again.
 
-    nbgrader's own commands do not use our lock, and other databases than PostgreSQL have none. So a transaction may conflict with another
-    one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
+    nbgrader's own commands do not use our lock, and databases other than PostgreSQL have no lock. So a transaction may conflict with
+    another one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
     """
     for attempt in range(_MAX_TRIES - 1):
         try:

@@ -81,8 +81,8 @@ def gradebook_url(course: Course) -> str:
 
 
 def load_nbgrader() -> None:
-    """Import what entering marks needs. This takes seconds."""
-    # More than a second of that goes into a grammar for addresses. No notebook has addresses, and jsonschema works without it.
+    """Import the modules that entering marks needs. This takes seconds."""
+    # Compiling a grammar for addresses takes more than a second of that. No notebook has addresses, and jsonschema works without it.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
     if not loaded:
@@ -121,7 +121,7 @@ def write_entries(
 ) -> int:
     """Write the marks of ``outcomes`` to the gradebook, and return how many submissions changed in it.
 
-    Manual scores, extra credit and manual comments stay as they are. So does a submission that already has these scores. Several
+    Manual scores, extra credit and manual comments stay as they are. A submission that already has these scores does not change either. Several
     processes may write at once: if another one interferes, the whole transaction is repeated.
 
     If the mark of an outcome that ``may_be_superseded`` would drop, nothing is written for its student. Instead ``kept`` gets the
@@ -133,9 +133,9 @@ def write_entries(
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
         raise CourseError(
-            f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), the first of them {unsafe[0]}. "
-            "Such marks do not go into the gradebook: a student's code could have changed them. "
-            "`autograder doctor` says how to get a sandbox."
+            f"{len(unsafe)} notebooks were graded without a sandbox (--unsafe-local), such as {unsafe[0]}. "
+            "Such marks are not entered in the gradebook, because a student's code could have "
+            "changed them. `autograder doctor` says how to get a sandbox."
         )
     load_nbgrader()
     from nbgrader.api import Gradebook  # noqa: PLC0415
@@ -176,7 +176,7 @@ def parse_timestamp(timestamp: str) -> dt.datetime | None:
 
     try:
         return parse_utc(timestamp.strip()) if timestamp.strip() else None
-    except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
+    except Exception:  # noqa: BLE001 - a student's own text: whatever error it causes, it is not a time
         return None
 
 
@@ -239,8 +239,8 @@ class _ChapterWriter:
         except (TraitError, ImportError) as error:
             named = config.get("AssignLatePenalties", {}).get("plugin_class")
             raise CourseError(
-                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If it is a file in the "
-                f"course folder, run the command there with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. If the plugin is a "
+                f"file in the course folder, run the command in that folder, with PYTHONPATH=. in front. No mark was entered, but graded notebooks are saved."
             ) from error
         self.extensions = read_extensions(course, chapter)
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
@@ -298,7 +298,7 @@ class _ChapterWriter:
             scores, comments = self._marks(outcome)
         except CourseError:
             raise
-        except Exception as error:  # noqa: BLE001 - one notebook's text must not keep a class's marks out
+        except Exception as error:  # noqa: BLE001 - the text of one notebook must not prevent the entry of a class's marks
             why = crash("Entering this notebook's marks", error)
             verdict = replace(outcome.verdict, status="ungradable", reason=why)
             scores, comments = self._marks(replace(outcome, verdict=verdict))
@@ -411,7 +411,7 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
 def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
     """Give students more time, and compute their late penalties again. Return how many have a submission in the gradebook.
 
-    The extensions of the others count as soon as their submissions are entered: see ``read_extensions``.
+    The extensions of the other students count as soon as their submissions are entered: see ``read_extensions``.
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
@@ -441,7 +441,7 @@ def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.t
 def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
     """Return the extensions in the course's ``extensions.csv``, by student. `autograder extend` writes this file.
 
-    Raises ``CourseError`` if it has been edited into something else.
+    Raises ``CourseError`` if it was edited and is no longer valid.
     """
     path = course.root / EXTENSIONS
     rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines())) if path.is_file() else []
@@ -478,7 +478,7 @@ class GradebookWriter:
         self._error: BaseException | None = None
 
     def begin(self, *, wait: bool) -> None:
-        """Start the thread, which loads nbgrader for seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Start the thread, which needs seconds to load nbgrader. With ``wait``, return once the gradebook is known to be usable."""
         if self._url is not None:
             self._start()
             if wait:
@@ -501,7 +501,7 @@ class GradebookWriter:
             self._thread = None
         self._check()
         if self._unentered:
-            sys.stderr.write("Graded without a sandbox: these marks are not entered in the gradebook.\n")
+            sys.stderr.write("Marks from grading without a sandbox are not entered in the gradebook.\n")
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []

@@ -70,8 +70,8 @@ class ClassList:
     """The students of a gradebook, by id.
 
     Attributes:
-        is_entered: whether an instructor entered them. Then one has a name or an address, or has no submission.
-        is_known: whether they are a class, not only the students who were graded so far. They were entered, or are in another chapter.
+        is_entered: whether an instructor entered them. This is assumed if a student has a name or an address, or has no submission.
+        is_known: whether they are a whole class, not only the students who were graded so far. They were entered, or are in another chapter.
     """
 
     people: Mapping[str, Person] = field(default_factory=dict)
@@ -171,7 +171,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError`` with the lines that are wrong. Nothing of such a file should be entered.
+    ``CourseError`` with the lines that are wrong. Then no student of the file should be entered.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
@@ -179,7 +179,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     if "id" not in heads:
         shown = ", ".join(heads[:10]) or "nothing"
         raise CourseError(
-            f"{path} has no column called id. Its first line contains {shown}. It should contain id and any of {', '.join(_COLUMNS[1:])}."
+            f"{path} has no column called id. Its first line contains {shown}. It must contain id, and it may contain {', '.join(_COLUMNS[1:])}."
         )
     if twice := sorted({head for head in heads if heads.count(head) > 1 and head}):
         raise CourseError(f"{path} has the column {twice[0]} twice.")
@@ -231,7 +231,7 @@ def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
         known = {student.id: student for student in book.db.query(Student).all()}
         for person in people:
             student = known.get(person.id) or Student(id=person.id)
-            book.db.add(student)  # does nothing if it is in the gradebook
+            book.db.add(student)  # does nothing if the student is already in the gradebook
             new += person.id not in known
             before = [getattr(student, name) for name in _COLUMNS[1:]]
             for name in _COLUMNS[1:]:

@@ -89,7 +89,7 @@ def _client(address: str) -> Iterator[Any]:
     # ``_gone`` explains a lost connection. Dask's own messages are about its internals.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        # Resolve the address first, because a Client with a wrong one waits long and complains when it is deleted.
+        # Resolve the address first, because a Client with a wrong address waits long and prints errors when it is deleted.
         resolve_address(normalize_address(address))
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -98,7 +98,7 @@ def _client(address: str) -> Iterator[Any]:
             "`dask scheduler`, and give --scheduler the address that it prints, such as tcp://192.168.0.1:8786."
         ) from error
     try:
-        with client.as_current():  # ``wait`` needs it
+        with client.as_current():  # Dask's ``wait`` uses the current client
             yield client
     finally:
         with suppress(Exception):
@@ -107,7 +107,7 @@ def _client(address: str) -> Iterator[Any]:
 
 @dataclass
 class _Run:
-    """The notebooks of one chapter on their way to the cluster and back."""
+    """The notebooks of one chapter, sent to the cluster and received back."""
 
     client: Any  # Dask has no type hints
     address: str
@@ -156,7 +156,7 @@ class _Run:
             raise self._gone() from error
 
     def _next(self, size: int) -> tuple[Unit, ...]:
-        """Read and return the next notebooks to send. Those of a chunk that died with its workers are sent one by one."""
+        """Read and return the next notebooks to send. The notebooks of a chunk whose workers died are sent one by one."""
         if self._alone:
             return tuple(filter(None, [self._unit(self._alone.popleft())])) or self._next(size)
         units: list[Unit] = []
@@ -202,8 +202,8 @@ class _Run:
             if len(units) > 1:  # sent one at a time, they show which notebook killed the worker
                 self._alone.extend(unit.position for unit in units)
                 return
-            why = "The process that graded this notebook was lost with its worker, several times over."
-            reason = f"{why} This is not the student's fault. Grade it again, or manually."
+            why = "The worker that graded this notebook stopped several times."
+            reason = f"{why} This is not the student's fault. Grade the notebook again, or grade it manually."
             yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
         except (CancelledError, OSError) as error:
@@ -231,8 +231,8 @@ class _Run:
 
     def _gone(self) -> ClusterError:
         return ClusterError(
-            f"The scheduler at {self.address} is gone. Graded notebooks are saved. Once it is back, run the same "
-            "command to continue."
+            f"The scheduler at {self.address} no longer answers. Graded notebooks are saved. Once the scheduler "
+            "is back, run the same command to continue."
         )
 
 

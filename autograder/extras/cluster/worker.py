@@ -83,7 +83,7 @@ class Refused:
 
 @functools.cache
 def version_fingerprint() -> dict[str, str]:
-    """Return the versions that must be equal on two machines for equal verdicts: of everything that draws inputs or judges."""
+    """Return the versions of everything that draws inputs or judges. If they are equal on two machines, verdicts are equal."""
     framework = Path(autograder.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(path for path in framework.rglob("*") if path.suffix in {".py", ".j2"}):
@@ -106,7 +106,7 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     if differing:
         return Refused(
             f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might differ from those of this "
-            "machine. Install the same versions there: the framework and its packages are not sent to workers."
+            "machine. Install the same versions there, because the framework and its packages are not sent to workers."
         )
     workspace = _take(bundle)
     try:
@@ -114,7 +114,7 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     except BaseException as error:
         workspace.close()
         if isinstance(error, SandboxUnavailable):
-            return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
+            return Refused(f"The worker on {platform.node()} has no sandbox for students' code. {error}", True)  # noqa: FBT003
         if isinstance(error, CourseError):
             return Refused(f"On the worker on {platform.node()}: {error}")
         raise

@@ -25,7 +25,7 @@ _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
 # The nbgrader settings that this framework uses: default and help.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
-    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's."),
+    "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's name."),
     "CourseDirectory.db_url": ("sqlite:///gradebook.db", "The address of the gradebook. Default: gradebook.db in the course folder."),
     "CourseDirectory.submitted_directory": ("submitted", "The folder of submissions."),
     "CourseDirectory.autograded_directory": ("autograded", "The folder of the graded notebooks."),
@@ -35,7 +35,7 @@ _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
         "The plugin that computes the penalty for a late submission.",
     ),
     "LateSubmissionPlugin.penalty_method": ("none", "The plugin's built-in rule: no penalty, or zero points for a late submission."),
-    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's."),
+    "Exchange.root": ("", "The folder through which notebooks are released and collected. Default: nbgrader's own folder."),
 }  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def _places(path: Path) -> dict[str, str]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with an object for each setting.")
 @course_option
 def config(*, as_json: bool, course_folder: Path | None) -> None:
-    """Print every setting: its value, its meaning, and where it was set."""
+    """Print every setting with its value, its meaning, and the place where it is set."""
     with report_errors():
         found = settings_of(load_course(course_folder))
         if as_json:

@@ -31,7 +31,7 @@ __all__ = ["demo"]
 @unsafe_option
 @workers_option
 def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
-    """Demonstrate everything with a simulated class in a new folder: release, collect, grade, give feedback."""
+    """Simulate a class in a new folder: release chapters, collect and grade submissions, and return feedback."""
     from autograder.extras.demo.demo_run import run_demo
 
     with report_errors():

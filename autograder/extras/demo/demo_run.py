@@ -1,4 +1,4 @@
-"""Run the demonstration: a class of simulated students, from release to feedback, in a folder of its own."""
+"""Run the demonstration: a class of simulated students, from release to feedback, in a new folder."""
 
 from __future__ import annotations
 
@@ -89,18 +89,20 @@ def run_demo(
             say(part)
         say("")
         say(
-            f"It took {graded - begun:.0f} s: {released - begun:.0f} s to validate and release, {graded - released:.0f} s to grade."
+            f"The demonstration took {graded - begun:.0f} s: {released - begun:.0f} s to validate and release, {graded - released:.0f} s to grade."
         )
     return report
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
     """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
-    say(f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
+    say(
+        f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing the chapters …"
+    )
 
     def refused(chapter: str, why: object) -> None:
         report.refused[chapter] = str(why)
-        say(f"{chapter}: not released, so it is skipped from now on. {why}")
+        say(f"{chapter}: not released, so it is skipped. {why}")
 
     proofs = validate_all(report.course, chapters, mutants=False, workers=workers)
     for done, proof in enumerate(proofs, start=1):
@@ -136,7 +138,7 @@ def fresh_folder(parent: Path) -> Path:
 
 
 def copy_course(course: Course, folder: Path) -> Course:
-    """Copy the files of a course, and nothing that was made from them, into ``folder``."""
+    """Copy the files of a course into ``folder``, without the files that were made from them."""
     for name in COURSE_FILES:
         source, target = course.root / name, folder / name
         if source.is_dir():
@@ -161,7 +163,7 @@ def _require_sandbox(course: Course) -> None:
         open_worker(course.limits, list(course.packages)).close()
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
-            f"{error} To see the demonstration without a sandbox, and without its hostile students, add --unsafe-local."
+            f"{error} To run the demonstration without a sandbox, and without its hostile students, add --unsafe-local."
         ) from error
 
 
@@ -223,7 +225,7 @@ class ClassReport:
 
 def class_table(report: ClassReport) -> str:
     """Format one row per student: their kind of work, and their points in each chapter."""
-    heads = ["student", "hands in", *map(_short, report.chapters)]
+    heads = ["student", "submits", *map(_short, report.chapters)]
     best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
     widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
@@ -243,12 +245,15 @@ def recognised(report: ClassReport) -> str:
     for key, slip in injected.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
-            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'nothing known'}")
+            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'no known mistake'}")
     found = len(injected) - len(missed)
-    lines = [f"{found} of {len(injected)} mistakes that were injected one at a time were identified by name.", *missed]
+    lines = [
+        f"{found} of {len(injected)} mistakes were identified by name. Each of them was injected on its own.",
+        *missed,
+    ]
     faults = _faults(report)
     if faults:
-        lines.append("Needs your review (— in the table, with advice on the feedback page):")
+        lines.append("Needs your review (marked — in the table, with advice on the feedback page):")
         lines += [f"  {student}, {_where(report, chapters)}: {fault}" for (student, fault), chapters in faults.items()]
     return "\n".join(lines)
 
@@ -257,7 +262,7 @@ def next_steps(report: ClassReport) -> str:
     """List commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
-    # Paths that can be typed there, with or without an active virtual environment.
+    # Paths that can be typed in a terminal there, with or without an active virtual environment.
     tools = Path(os.path.relpath(Path(sys.executable).parent, root))
     shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
     chapter, student = shown[0]

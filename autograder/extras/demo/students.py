@@ -183,7 +183,7 @@ class _AtWork:
         first = next(iter(self.right))
         place, cell = next((i, c) for i, c in enumerate(notebook["cells"]) if cell_of(i, c).grade_id == first)
         notebook["cells"].insert(place, {**copy.deepcopy(cell), "id": f"copy-of-{cell.get('id', place)}"[:64]})
-        return HandIn(_bytes(notebook), "a cell copied, grade id and all")
+        return HandIn(_bytes(notebook), "a cell copied with its grade id")
 
     def _attack(self) -> HandIn:
         # One chapter per student is enough, because a loop uses its whole time limit.

@@ -132,7 +132,9 @@ def _gradebook(course: Course) -> Probe:
     except (GradebookError, CourseError) as error:
         return Probe("gradebook", holds=False, detail="it cannot be used", remedy=str(error))
     if known is None:
-        return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db creates it")
+        return Probe(
+            "gradebook", holds=True, detail="there is none yet: `release`, `grade` or `nbgrader db` creates one"
+        )
     return Probe("gradebook", holds=True, detail="it matches the installed version of nbgrader")
 
 
@@ -143,7 +145,7 @@ def _class_list(course: Course) -> Probe:
     except (GradebookError, CourseError):
         return Probe("class list", holds=False, detail="the gradebook cannot be read", remedy="See the line above.")
     if known is None or not known.is_entered:
-        detail = "there is none, so nothing can report who has not submitted"
+        detail = "there is none, so autograder cannot report who has not submitted"
         return Probe("class list", holds=False, detail=detail, remedy=advice)
     doubles = duplicate_students(known.people.values())
     if doubles:
@@ -161,7 +163,7 @@ def _secret(course: Course) -> Probe:
     if _git(course.root, "ls-files", "--error-unmatch", "--", str(path)):
         remedy = (
             f"Anyone who reads the repository can work out the hidden inputs. Run git rm --cached {course.secret_file} and add the "
-            "file to .gitignore. Delete it before the next chapter, so that a new one is created."
+            "file to .gitignore. Delete the file before the next chapter, so that a new secret is created."
         )
         return Probe("secret", holds=False, detail=f"{course.secret_file} is committed to git", remedy=remedy)
     if not _git(course.root, "check-ignore", "--quiet", "--", str(path)):
@@ -183,7 +185,7 @@ def _alembic() -> Probe:
     if found is None:
         scripts = Path(sysconfig.get_path("scripts"))
         remedy = (
-            "nbgrader's own commands need it to create a gradebook (`autograder` does not). Activate the virtual environment "
+            "nbgrader's own commands need alembic to create a gradebook (`autograder` does not). Activate the virtual environment "
             f"(. {scripts / 'activate'}) or put {scripts} on PATH. If it is not installed: pip install alembic."
         )
         return Probe("alembic", holds=False, detail="it is not on PATH", remedy=remedy)
@@ -206,7 +208,7 @@ def _exchange(course: Course) -> Probe:
     if not root.is_dir():
         remedy = (
             f"On a machine that students share: sudo mkdir -p {root} && sudo chmod ugo+rwx {root}, or set c.Exchange.root in "
-            "nbgrader_config.py to your own folder. If you hand out and collect notebooks another way, ignore this."
+            "nbgrader_config.py to your own folder. If you hand out and collect notebooks another way, ignore this warning."
         )
         return Probe("exchange", holds=False, detail=f"there is no folder {root}", remedy=remedy)
     if not os.access(root, os.W_OK | os.X_OK):

@@ -32,14 +32,23 @@ __all__ = ["export"]
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
 @chapters_argument
 @everything_option
-@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), help="The system to write a file for.")
-@click.option("--push", type=click.Choice(["canvas"]), help="Enter the marks through this system's API instead.")
+@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), help="The system for which a file is written.")
+@click.option(
+    "--push",
+    type=click.Choice(["canvas"]),
+    help="Instead of writing a file, enter the marks through this system's API.",
+)
 @click.option(
     "--output", "-o", metavar="FILE", type=PATH, help="The file to write, or - for stdout. Default: grades-SYSTEM.csv."
 )
-@click.option("--roster", metavar="FILE", type=PATH, help="A file downloaded from that system, to add the marks to.")
 @click.option(
-    "--column", "columns", metavar="CHAPTER=NAME", multiple=True, help="The column of that file for a chapter."
+    "--roster",
+    metavar="FILE",
+    type=PATH,
+    help="A file downloaded from the system. The marks are added to its contents.",
+)
+@click.option(
+    "--column", "columns", metavar="CHAPTER=NAME", multiple=True, help="The column for a chapter in the --roster file."
 )
 @students_option
 @click.option(
@@ -61,7 +70,7 @@ __all__ = ["export"]
 @click.option(
     "--send", is_flag=True, help="With --push: enter the marks after you confirm. Otherwise, only show changes."
 )
-@click.option("--yes", is_flag=True, help="With --send: do not ask.")
+@click.option("--yes", is_flag=True, help="With --send: do not ask for confirmation.")
 @course_option
 def export(
     chapters: Sequence[str],
@@ -124,7 +133,7 @@ def export(
         for remark in done.remarks:
             echo_status(remark)
         if str(target) != "-":
-            echo_status(f"Marks of {', '.join(asked)} for {to} are in {target}.")
+            echo_status(f"The marks of {', '.join(asked)} for {to} are in {target}.")
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ _MAX_NAMES = 5
 
 
 class CanvasError(UnavailableError):
-    """Canvas cannot be reached, or refuses. The message never contains the token."""
+    """Canvas cannot be reached, or rejects a request. The message never contains the token."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs in the course at ``url``. With ``send``, ask and enter the marks, and read them again.
+    """Show every mark that differs in the course at ``url``. With ``send``, ask, enter the marks and read them back.
 
     ``columns`` gives the name of a chapter's assignment in Canvas. Raises ``CourseError`` or ``CanvasError``.
     """
@@ -75,11 +75,11 @@ def push_marks(
             before = "–" if one.before is None else number(one.before)
             click.echo(f"{chapter}  {sanitize(one.student)}: {before} → {number(one.after)}")
     if not total:
-        echo_status("Canvas has all of these marks already.")
+        echo_status("Canvas already has all of these marks.")
         return
     where = f"{pluralize(total, 'mark')} in the course “{sanitize(str(course.name))}”"
     if not send:
-        echo_status(f"Nothing was sent. --send enters {where}.")
+        echo_status(f"Nothing was sent. To enter {where}, add --send.")
         return
     if not yes and not _confirmed(f"Enter {where}?"):
         raise CanvasError("Nothing was sent.")
@@ -92,13 +92,13 @@ def push_marks(
         ]
     if lost:
         raise CanvasError(
-            f"Canvas did not take {pluralize(len(lost), 'mark')}: {_few(lost)}. Their grading period may be closed. The others are entered."
+            f"Canvas did not accept {pluralize(len(lost), 'mark')}: {_few(lost)}. Their grading period may be closed. The other marks were entered."
         )
-    echo_status(f"Entered {where}, and read {'it' if total == 1 else 'them'} again from Canvas.")
+    echo_status(f"Entered {where}, and read {'it' if total == 1 else 'them'} back from Canvas to check.")
 
 
 def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
-    """Return when each student submitted the assignment called ``name``, as nbgrader's ``timestamp.txt`` has it, by Canvas's number."""
+    """Return when each student submitted the assignment called ``name``, in the format of nbgrader's ``timestamp.txt``, by the student's number in Canvas."""
     with _errors():
         found = {one.user_id: one.submitted_at for one in _assignment(_course(url), chapter, name).get_submissions()}
     times = {user: dt.datetime.fromisoformat(text) for user, text in found.items() if text}
@@ -108,7 +108,7 @@ def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
 def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         raise CourseError(
-            f"{question} There is no terminal to answer in. Add --yes to enter the marks without a question."
+            f"{question} Without a terminal, you cannot answer. To enter the marks without this question, add --yes."
         )
     return click.confirm(question, err=True)
 
@@ -116,7 +116,7 @@ def _confirmed(question: str) -> bool:
 def _course(url: str) -> Any:
     match = re.match(r"(https?://[^/]+)/courses/(\d+)", url)
     if match is None:
-        shown = f"{url!r} is not such an address." if url else "None is given."
+        shown = f"{url!r} is not the address of a course." if url else "No address is given."
         raise CourseError(
             f"Canvas's API needs the address of the course, such as --url https://canvas.example.edu/courses/17. {shown}"
         )
@@ -132,13 +132,13 @@ def _course(url: str) -> Any:
             "Canvas's API needs canvasapi, which is not installed: pip install 'nbautograder[canvas]'."
         ) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about an address without https, which only a test server has
+        warnings.simplefilter("ignore")  # canvasapi warns about an address without https, which only a test server has
         return Canvas(match[1], token).get_course(int(match[2]))
 
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Report what Canvas or the network answers as one sentence."""
+    """Report an error of Canvas or the network as one sentence."""
     try:
         yield
     except (CourseError, UnavailableError):
@@ -149,13 +149,13 @@ def _errors() -> Iterator[None]:
             raise
         name = type(error).__name__
         text = " ".join(sanitize(str(error), 200).replace(os.environ.get(TOKEN) or "\0", "…").split())
-        unexpected = f"{name}: {text.rstrip('.')}."
+        unexpected = f"{name}: {text.rstrip('.')}. Wait, or fix the problem."
         advice = {
-            "InvalidAccessToken": f"The token in {TOKEN} is wrong or has expired.",
-            "Unauthorized": "The token's owner may not do this in the course.",
-            "Forbidden": "The token's owner may not do this in the course, or Canvas limits the rate of requests.",
-            "ResourceDoesNotExist": "There is no such course or assignment for the token's owner.",
-            "RateLimitExceeded": "Canvas limits the rate of requests. Wait a minute.",
+            "InvalidAccessToken": f"The token in {TOKEN} is wrong or has expired. Create a new one.",
+            "Unauthorized": "The token's owner does not have permission to do this in the course. Use the token of a teacher.",
+            "Forbidden": "The token's owner does not have permission to do this in the course, or there were too many requests. Check the permission, or wait a minute.",
+            "ResourceDoesNotExist": "The token's owner has no access to such a course or assignment. Check --url and --column.",
+            "RateLimitExceeded": "There were too many requests. Wait a minute.",
             "ConnectionError": "Canvas cannot be reached. Check --url and the network.",
         }
         raise CanvasError(f"Canvas: {advice.get(name) or unexpected} Then run the same command again.") from error
@@ -185,8 +185,8 @@ def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]
                 [user_id] = there
                 if user_id in owners:
                     raise CourseError(
-                        f"{owners[user_id]} and {student.id} of the gradebook both fit user {user_id} in Canvas. Nothing was sent. Give each their "
-                        "own LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
+                        f"{owners[user_id]} and {student.id} of the gradebook both match user {user_id} in Canvas. Nothing was sent. Give each "
+                        "student a different LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
                     )
                 found[student.id], owners[user_id] = user_id, student.id
     return found
@@ -200,7 +200,7 @@ def _assignment(course: Any, chapter: str, name: str) -> Any:
     what = f"{len(found)} assignments" if found else "no assignment"
     names = ", ".join(sorted(sanitize(str(one.name)) for one in every)[:10]) or "none"
     raise CourseError(
-        f"The Canvas course has {what} called {name!r}. Nothing was sent. Its assignments are: {names}. Name the right one: --column {chapter}=NAME."
+        f"The Canvas course has {what} called {name!r}. Nothing was sent. Its assignments are: {names}. Choose the right one with --column {chapter}=NAME."
     )
 
 
@@ -210,8 +210,8 @@ def _changes(
     """Return the marks of ``chapter`` that differ in Canvas, in the order of the students."""
     if assignment.grading_type in {"pass_fail", "not_graded"}:
         raise CourseError(
-            f"The assignment of {chapter} in Canvas is graded as {assignment.grading_type!r}, which takes no points. Nothing was sent. Set it to "
-            "points there."
+            f"The assignment of {chapter} in Canvas is graded as {assignment.grading_type!r}, which has no points. Nothing was sent. In Canvas, "
+            "set it to points."
         )
     factor, remarks = scale_of(chapter, found.worth[chapter], assignment.points_possible, "Canvas", scale)
     for remark in remarks:
@@ -230,16 +230,16 @@ def _changes(
             before, after = there[user].score, round(score * factor, 6)
             if before is None or abs(before - after) > _CLOSE:
                 changes.append(CanvasChange(student.id, user, before, after))
-    for names, why in ((excused, "excused in Canvas"), (absent, "not assigned this in Canvas")):
+    for names, why in ((excused, "excused in Canvas"), (absent, "not assigned to the student in Canvas")):
         if names:
             echo_status(
-                f"{chapter}: {pluralize(len(names), 'mark')} left out, because the student is {why}: {_few(names)}."
+                f"{chapter}: {pluralize(len(names), 'mark')} left out, because the work is {why}: {_few(names)}."
             )
     return changes
 
 
 def _send(assignment: Any, changes: Sequence[CanvasChange]) -> list[CanvasChange]:
-    """Enter the marks, wait for Canvas, and return those that it did not take."""
+    """Enter the marks, wait for Canvas, and return the marks that it did not accept."""
     grades = {one.user: {"posted_grade": format_points(one.after)} for one in changes}
     progress = assignment.submissions_bulk_update(grade_data=grades)
     ends = time.monotonic() + _WAIT_SECONDS

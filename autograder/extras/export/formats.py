@@ -48,12 +48,12 @@ def canvas(found: ClassMarks) -> Table:
 def moodle(found: ClassMarks) -> Table:
     """Return a table for Moodle's grade import ("Grades › Import"), which finds students by ID number or address.
 
-    Raises ``CourseError`` for one chapter. Its worksheet has to come from Moodle, which numbers the participants of each assignment anew.
+    Raises ``CourseError`` for one chapter. Its worksheet must come from Moodle, because participants have different numbers in each assignment.
     """
     if len(found.chapters) == 1:
         raise CourseError(
-            "Moodle numbers the participants of each assignment again, so only its own grading worksheet identifies them. Nothing was written. "
-            "In the assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
+            "In Moodle, participants have different numbers in each assignment, so only the assignment's own grading worksheet identifies "
+            "them. Nothing was written. In the assignment, choose “Download grading worksheet”, then add that file to the command: --roster FILE.csv."
         )
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     found.require_distinct("address", lambda student: student.email.casefold())
@@ -119,10 +119,10 @@ def export_marks(
             f"--roster merges marks into a file downloaded from {' or '.join(KEYS)}. An export to {to} has no such file."
         )
     if columns and roster is None:
-        raise CourseError("--column names a column of a downloaded file. Give that file with --roster FILE.")
+        raise CourseError("--column chooses a column of a downloaded file. Add that file with --roster FILE.")
     if roster is not None and output is not None and output.exists() and roster.exists() and output.samefile(roster):
         raise CourseError(
-            f"{output} is the downloaded file. Name another file with --output, so that the download is kept."
+            f"{output} is the downloaded file. Choose another file with --output, so that the download is kept."
         )
     found = read_class(url, chapters, students, policy)
     if roster is None:

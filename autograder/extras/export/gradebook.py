@@ -138,7 +138,7 @@ class ClassMarks:
             if len(students) > 1:
                 raise CourseError(
                     f"{' and '.join(students)} have the same {what} in the gradebook, {found!r}, so it is unclear whose mark is whose. "
-                    "Nothing was written. Give each their own (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
+                    "Nothing was written. Give each student a different one (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
                 )
 
 
@@ -156,7 +156,9 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     require_version(url)
     known = read_class_list(url)
     if known is None:
-        raise GradebookError("There is no gradebook yet, so there are no marks. `autograder grade CHAPTER` creates it.")
+        raise GradebookError(
+            "There is no gradebook yet, so there are no marks. `autograder grade CHAPTER` creates one."
+        )
     if not known.people:
         raise CourseError("The gradebook has no students yet, so there is nothing to export.")
     unknown = [student for student in students if student not in known.people]
@@ -167,7 +169,7 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     ungraded = [chapter for chapter in wanted if chapter not in there]
     if ungraded or not wanted:
         raise CourseError(
-            f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet. Release it or grade its submissions first."
+            f"The gradebook does not contain {', '.join(ungraded) or 'any chapter'} yet. Release the chapter or grade its submissions first."
         )
     books = {chapter: read_book(url, chapter) or ChapterBook() for chapter in wanted}
     return ClassMarks(

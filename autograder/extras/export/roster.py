@@ -45,7 +45,7 @@ _CANVAS: Mapping[str, Ids] = {
     "Integration ID": lambda s: [s.lms_user_id, s.id],
     "SIS Login ID": lambda s: [s.id, s.email],
 }
-# Not "Identifier": Moodle numbers the participants of each assignment anew, so a number there can be another student's id.
+# Not "Identifier": in Moodle, participants have different numbers in each assignment, so a number there can be another student's id.
 _MOODLE: Mapping[str, Ids] = {
     "ID number": lambda s: [s.lms_user_id, s.id],
     "Username": lambda s: [s.id],
@@ -145,10 +145,10 @@ def merged(
 ) -> Merged:
     """Return ``roster`` with the marks of ``found`` in its rows.
 
-    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that the
-    system adds. If there is no mark to export, or the system does not let the grade change, the cell does not change. ``scale`` says what
-    to do if the system has other points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas", "moodle"),
-    if two rows or two students have the same id, or if points differ and ``scale`` is empty.
+    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that
+    the system adds. If there is no mark to export, or if the system locks the grade, the cell does not change. ``scale`` says what to
+    do if the system has other points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas",
+    "moodle"), if two rows or two students have the same id, or if points differ and ``scale`` is empty.
     """
     layout = layout_of(roster, to)
     whose = matched(found.students, roster, to, layout)
@@ -261,7 +261,7 @@ def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
 
 
 def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping[str, int]) -> dict[int, Person]:
-    """Return the student of each row, matched by the most reliable id. Raises ``CourseError`` if an id is there twice."""
+    """Return the student of each row, matched by the most reliable id. Raises ``CourseError`` if an id occurs twice."""
     whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     rows = _student_rows(roster, to, layout)
@@ -288,8 +288,8 @@ def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping
                     continue
                 if index in whose:
                     raise CourseError(
-                        f"{whose[index].id} and {student.id} of the gradebook both fit row {index + 2} of {roster.path}. Nothing was written. "
-                        "Give each their own LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
+                        f"{whose[index].id} and {student.id} of the gradebook both match row {index + 2} of {roster.path}. Nothing was written. "
+                        "Give each student a different LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
                     )
                 whose[index], taken[student.id] = student, index
     return whose
@@ -319,7 +319,7 @@ def _fill(
         where = "a new assignment" if to == "canvas" else "a new column"
         remarks.append(
             f"The file has no column for {chapter}, so {where} {column or chapter} was added at its end. If an existing column is the right one, "
-            f"name it: --column {chapter}=NAME."
+            f"choose it with --column {chapter}=NAME."
         )
     is_worksheet = to == "moodle" and at == layout.get("Grade")
     about = (layout.get(_COMMENTS) if is_worksheet else _feedback_column(head, at)) if to == "moodle" else None
@@ -342,9 +342,7 @@ def _fill(
     if is_worksheet and about is None:
         remarks.append(f"The file has no column {_COMMENTS!r}, so only the grades were written.")
     if locked:
-        why = (
-            "these students are excused in Canvas" if to == "canvas" else "Moodle does not let these grades be changed"
-        )
+        why = "these students are excused in Canvas" if to == "canvas" else "these grades cannot be changed in Moodle"
         remarks.append(
             f"{pluralize(len(locked), 'row')} of {chapter} stayed as {'it was' if len(locked) == 1 else 'they were'}, because {why}: {_few(locked)}."
         )
@@ -354,11 +352,11 @@ def _fill(
 def scale_of(chapter: str, worth: float, there: float | None, system: str, scale: Scale) -> tuple[float, list[str]]:
     """Return the factor for marks out of ``worth`` points in a system that has ``there`` points, and a remark if these differ.
 
-    Raises ``CourseError`` if they differ and ``scale`` is empty, because the system would show a share that nobody earned.
+    Raises ``CourseError`` if they differ and ``scale`` is empty, because the system would show a wrong percentage.
     """
     if there is None or abs(there - worth) < 1e-9:
         return 1.0, []
-    points = f"{chapter} is worth {number(worth)} in the gradebook and {number(there)} in {system}."
+    points = f"{chapter} has {pluralize(worth, 'point')} in the gradebook, but {number(there)} in {system}."
     if scale == "as-is":
         return 1.0, [f"{points} Marks are exported unchanged."]
     if scale == "scale" and worth > 0:
@@ -378,7 +376,7 @@ def _may_change(row: Sequence[str], layout: Mapping[str, int]) -> bool:
     word = row[layout[_CHANGEABLE]].strip().casefold()
     if word not in _YES | _NO | {""}:
         raise WorksheetError(
-            f"The column “{_CHANGEABLE}” of the worksheet contains {word!r}, which is neither a known yes nor a known no. Nothing was written. "
+            f"The column “{_CHANGEABLE}” of the worksheet contains {word!r}, which is not a known word for yes or no. Nothing was written. "
             "Set your language in Moodle to English and download the worksheet again."
         )
     return word in _YES
@@ -398,8 +396,8 @@ def _column_of(
     if to == "moodle" and "Identifier" in layout:
         if "Grade" not in layout:
             raise WorksheetError(
-                f"The worksheet has no column of grades that can be recognized. Its columns are: {', '.join(map(escape_formula, head))}. "
-                f"Nothing was written. Name the column: --column {chapter}=NAME."
+                f"No column of the worksheet can be recognized as the grades. Its columns are: {', '.join(map(escape_formula, head))}. "
+                f"Nothing was written. Choose the column of the grades: --column {chapter}=NAME."
             )
         return layout["Grade"] if alone else None
     return None
@@ -418,8 +416,8 @@ def _points_possible(table: Table, at: int, worth: float, chapter: str) -> float
         row[at] = format_points(worth)
     if "read only" in row[at]:
         raise CourseError(
-            f"Canvas calculates the column {table[0][at].strip()} itself (“read only”), so it takes no marks of {chapter}. Nothing was written. "
-            f"Name the assignment's column: --column {chapter}=NAME."
+            f"Canvas calculates the column {table[0][at].strip()} itself (“read only”), so marks of {chapter} cannot be entered in it. Nothing "
+            f"was written. Choose the assignment's column: --column {chapter}=NAME."
         )
     return _number(row[at])
 

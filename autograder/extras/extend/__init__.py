@@ -32,7 +32,7 @@ _MAX_SHOWN = 5  # problems of a file in one message
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """More time for one student in one chapter. No time takes an extension back."""
+    """More time for one student in one chapter. A duration of 0 takes an extension back."""
 
     chapter: str
     student: str
@@ -55,7 +55,7 @@ def extend(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Give a student more time for a chapter, such as 48h or 2d. The last extension counts, and 0h takes it back."""
+    """Give a student more time for a chapter, such as 48h or 2d. The last extension counts, and 0h removes it."""
     with report_errors():
         course = load_course(course_folder)
         if file is not None and chapter is None:
@@ -70,7 +70,7 @@ def extend(
             click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         for one, entry in zip(extensions, found, strict=True):
             what = f"{duration(one.time)} more" if one.time else "no extension"
-            later = "" if entry["submitted"] else " It counts when a submission is graded."
+            later = "" if entry["submitted"] else " The extension counts when a submission is graded."
             echo_status(f"{sanitize(one.student)} has {what} for {one.chapter}.{later}")
 
 

@@ -31,19 +31,19 @@ __all__ = ["gradescope"]
 def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
-    """Create the zip that Gradescope needs to grade a chapter. It contains the checks and the secret: share it with nobody."""
+    """Create the zip file with which Gradescope grades a chapter. It contains the checks and the secret, so give it to nobody else."""
     from autograder.extras.gradescope.bundle import bundle
 
     with report_errors():
         course = load_course(course_folder)
         path = output or Path(f"{course.require_chapter(chapter)}-gradescope.zip")
         if path.is_dir():
-            raise CourseError(f"{path} is a folder. Name a file for the zip, such as {path / f'{chapter}.zip'}.")
+            raise CourseError(f"{path} is a folder. Give the zip a file name, such as {path / f'{chapter}.zip'}.")
         if unsafe_local:
             echo_status(
                 "UNSAFE: if the container has no sandbox, a student's code can read the checks and write its own mark."
             )
         bundle(course, chapter, path, hidden=hidden_checks, unsafe_local=unsafe_local)
         echo_status(
-            f"The zip is {path}. It contains the checks, the solutions and the course's secret. Upload it to Gradescope, and share it with nobody."
+            f"The zip is {path}. It contains the checks, the solutions and the course's secret. Upload it to Gradescope, and do not share it with anyone else."
         )

@@ -31,10 +31,10 @@ _WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives 
 def bundle(
     course: Course, chapter: str, output: Path, *, hidden: str = "after_published", unsafe_local: bool = False
 ) -> None:
-    """Write the zip for ``chapter``. It holds the checks, the solutions and the course's secret.
+    """Write the zip for ``chapter``. It contains the checks, the solutions and the course's secret.
 
     ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
-    confinement grades all the same. Raises ``CourseError`` if a package of the course is not installed.
+    a sandbox also grades. Raises ``CourseError`` if a package of the course is not installed.
     """
     course.require_chapter(chapter)
     settings = {"chapter": chapter, "hidden_checks": hidden, "unsafe_local": unsafe_local}
@@ -51,7 +51,7 @@ def bundle(
             for path in _below(course.root / part):
                 _add(archive, f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes())
         _add(archive, "secret", secret_text(course).encode(), 0o600)
-    # It holds the secret, so other accounts may not read it.
+    # It contains the secret, so other accounts may not read it.
     write_atomically(output, file.getvalue(), 0o600)
 
 
@@ -83,8 +83,8 @@ def _pinned(name: str, course: Course) -> str:
         owners = metadata.packages_distributions().get(name)  # an import name, such as sklearn
         if not owners:
             raise CourseError(
-                f"The course lets notebooks import {name!r}, which is not installed here, so its version cannot be given to "
-                f"Gradescope: pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
+                f"The course lets notebooks import {name!r}, which is not installed here. Gradescope needs its version. "
+                f"Install it with pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
             ) from None
         found = metadata.distribution(owners[0])
     # A local build ("1.2+local") is on no package index.

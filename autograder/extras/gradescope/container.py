@@ -34,7 +34,7 @@ def main(root: Path) -> int:
     status = 0
     try:
         results = _graded(root)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is not the student's
+    except Exception as error:  # noqa: BLE001 - whatever the error is, it is not the student's fault
         traceback.print_exc(file=sys.stdout)
         why = f"The grader failed: {type(error).__name__}: {error}"
         sys.stdout.write(f"{why}\n")
@@ -103,7 +103,7 @@ def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str
 def _tell(root: Path, verdict: Verdict) -> None:
     """Print notes for the instructors. Gradescope shows them to nobody else."""
     sys.stdout.write(f"{verdict.chapter}: {verdict.status}, {number(verdict.score)} of {number(verdict.max_score)}\n")
-    sys.stdout.write(f"Confined by: {verdict.sandbox}\n")
+    sys.stdout.write(f"Sandbox: {verdict.sandbox}\n")
     for text in (verdict.reason, verdict.warning):
         sys.stdout.write(f"{text}\n" if text else "")
     try:
@@ -113,8 +113,8 @@ def _tell(root: Path, verdict: Verdict) -> None:
         return  # grading does not need it
     if verdict.status == "graded" and abs(total - verdict.max_score) > 1e-9:
         sys.stdout.write(
-            f"The assignment is set to {pluralize(total, 'point')} on Gradescope, but these checks give {number(verdict.max_score)}: "
-            "set the autograder points there to the same number.\n"
+            f"The assignment is set to {pluralize(total, 'point')} on Gradescope, but these checks give {number(verdict.max_score)}. "
+            "Set the autograder points on Gradescope to the same number.\n"
         )
 
 

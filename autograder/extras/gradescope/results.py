@@ -76,7 +76,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
     }
     said = []
     if exercise.message and visible and head["visibility"] != "visible":
-        # What students may read at once is in a test of its own, which does not show the points.
+        # The text that students may read at once is in a separate test, which does not show the points.
         note = {"name": f"{exercise.name}: what to check", "number": f"{number}.0", "status": head["status"]}
         said = [{**note, "output": head["output"], "visibility": "visible", "score": 0.0, "max_score": 0.0}]
         head["output"] = ""

@@ -48,12 +48,12 @@ class StudentNameRewriter(ast.NodeTransformer):
         return node
 
     def asks(self, node: ast.AST) -> bool:
-        """Return whether ``node`` contains anything of the student's."""
+        """Return whether ``node`` uses a function or variable of the student."""
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         return bool(names & (self.functions | self.variables | self.answers))
 
     def whole(self, node: ast.AST) -> bool:
-        """Return whether ``node`` is one of the student's variables, or what one of their functions returned, unchanged."""
+        """Return whether ``node`` is one of the student's variables, or the unchanged return value of one of their functions."""
         if isinstance(node, ast.Name):
             return node.id in self.variables or node.id in self.answers
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
@@ -72,7 +72,7 @@ class StudentNameRewriter(ast.NodeTransformer):
 
 
 def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[str] | None:
-    """Return the lines that say the same as an assertion. None if no helper says the same."""
+    """Return lines that are equivalent to an assertion. None if no helper is equivalent to it."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
     tried = without_raises(node)
@@ -216,7 +216,7 @@ def _called(call: ast.Call, student: StudentNameRewriter) -> list[str] | None:
 
 
 def _autotest(asked: ast.expr, student: StudentNameRewriter) -> list[str] | None:
-    """Translate an nbgrader autotest. nbgrader computes its value at release, and here the reference is called."""
+    """Translate an nbgrader autotest. nbgrader computes the expected value at release. Here, the reference is called instead."""
     if student.whole(asked) and isinstance(asked, ast.Call):
         return [ast.unparse(student.changed(asked)).replace("student.", "agrees.", 1)]
     if not student.asks(asked):
@@ -320,7 +320,7 @@ def _expected(node: ast.expr) -> ast.expr | None:
 
 def _try(body: list[ast.stmt], expected: ast.expr) -> ast.Try:
     what = "; ".join(ast.unparse(statement) for statement in body)
-    text = f"`{what}` should raise {ast.unparse(expected)}, but it raised nothing"
+    text = f"`{what}` should raise {ast.unparse(expected)}, but it raised no error"
     failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [ast.Constant(text)], []), None)
     handler = ast.ExceptHandler(expected, None, [ast.Pass()])
     return ast.Try(body, [handler], [failed], [])

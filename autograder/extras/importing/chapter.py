@@ -1,4 +1,4 @@
-"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and what stays as it was."""
+"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and the parts that do not change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_ha
 
 @dataclass(frozen=True)
 class NotImported:
-    """Something that is not imported or stays as it was: where it is in the source, and why."""
+    """A part that is not imported or not changed: where it is in the source, and why."""
 
     where: str
     why: str
@@ -76,7 +76,7 @@ class NewChapter:
 
     @property
     def probes(self) -> bool:
-        """Whether a check looks at the notebook's variables, which takes a function in the notebook."""
+        """Whether a check looks at the notebook's variables, which requires a function in the notebook."""
         answers = {e.name for e in self.exercises if e.answers}
         mine = [check for check in self.checks if check.exercise in answers]
         return any(way.probe for check in mine for way in ([check.chosen] if check.chosen else check.ways))
@@ -141,7 +141,7 @@ def program_of(original: Original, ran: AsItIs | None = None) -> list[Statement]
 
 
 def planned(original: Original, name: str, ran: AsItIs | None = None) -> NewChapter:
-    """Return the chapter that an original becomes. ``ran`` says what happened when the notebook ran as it is."""
+    """Plan the chapter for an original notebook. ``ran`` is the result of running the notebook unchanged."""
     chapter = NewChapter(name, original, notes=list(original.notes), ran=ran or AsItIs())
     pieces = original.pieces
     chapter.program = program_of(original, ran)
@@ -225,7 +225,7 @@ def _divide(
     twice = [e.name for e in mine if any(e.name == other.name for other in chapter.exercises)]
     if parts is None or twice:
         why = (
-            f"{twice[0]} is already an exercise of this notebook, and an exercise has one cell. Rename one of them."
+            f"{twice[0]} is already an exercise of this notebook, and an exercise can have only one cell. Rename one of the two."
             if twice
             else _why_nothing(chapter, piece)
         )
@@ -251,9 +251,9 @@ def _why_nothing(chapter: NewChapter, piece: AnswerCell) -> str:
     if chapter.original.tool == "Otter" and not any(
         isinstance(p, Test) and p.question == piece.question for p in chapter.original.pieces
     ):
-        return "it has no tests and no manual grading, so it is worth nothing. Its cell stays, without points."
+        return "it has no tests and no manual grading, so it has no points. Its cell stays in the notebook."
     if not statements:
-        return "Python cannot read its code, or it has none."
+        return "it has no code, or Python cannot read its code."
     return "no test uses a function or a variable that its solution defines."
 
 
@@ -268,12 +268,12 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
             leave(chapter, number, test, body.why_not)
             continue
         if again := _defined_again(chapter, number, body.statements):
-            why = f"{again} is defined a second time in this notebook, and an exercise has one cell"
+            why = f"{again} is defined twice in this notebook, and an exercise can have only one cell"
             leave(chapter, number, test, why)
             continue
         exercise = _asked_for(chapter, number, test, body.statements)
         if exercise is None:
-            leave(chapter, number, test, "it uses nothing that students write")
+            leave(chapter, number, test, "it uses no function or variable that students write")
             continue
         found.append((number, test, body, exercise))
     for exercise in chapter.exercises:
@@ -283,7 +283,7 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
 
 
 def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
-    """Return the function that a test uses and that an answer which is no exercise defines again before the test."""
+    """Return the function that a test uses and that an answer outside the exercises redefines before the test."""
     for name in references_of(body, chapter.names()):
         origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
         if origin in chapter.by_hand:
@@ -333,7 +333,7 @@ def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
         chapter.spare.append((number, test))
         reason += _by_hand_for(chapter, number, test)
     if not test.hidden:
-        reason += " Its cell stays, for students to run."
+        reason += " Its cell stays in the notebook, so that students can run it."
         chapter.kept_tests.setdefault(number, []).append(test)
     chapter.left.append(NotImported(test.where, reason))
 
@@ -353,7 +353,7 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
     return f" Its {worth} {_ABOVE}"
 
 
-_ABOVE = "go to the exercise above it."
+_ABOVE = "go to the exercise above the test."
 
 
 def _written(chapter: NewChapter, given: _Assigned) -> None:
@@ -390,7 +390,7 @@ def _method(test: Test, used: set[str]) -> str:
 
 
 def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
-    """Decide what becomes of an exercise that no check covers: graded manually, only required to exist, or without points."""
+    """Decide how to treat an exercise without checks: grade it manually, only require that it exists, or give it no points."""
     mine = [(n, t) for n, t in chapter.spare if _is_about(chapter, n, t, exercise)]
     if mine:
         chapter.spare = [one for one in chapter.spare if one not in mine]
@@ -406,7 +406,7 @@ def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
     if any(isinstance(chapter.original.pieces[s.origin], AnswerCell | Test) for s in later):
         name = exercise.answers[0] if exercise.answers else exercise.name
         code = f"assert {name} is not None" if exercise.answers else f"assert callable({name})"
-        test = Test(exercise.where, exercise.name, code, Fraction(0), title=f"{name} is there")
+        test = Test(exercise.where, exercise.name, code, Fraction(0), title=f"{name} is defined")
         found = ways(test, body_of(test, chapter.program), chapter.names(), exercise.answers)
         chapter.checks.append(
             Check(exercise.name, "test_it_is_there", test.title, test, Fraction(0), visible=True, ways=found)

@@ -66,7 +66,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
-    """Return the text of a statement. If its function uses imports that only answers make, they go into its body.
+    """Return the text of a statement. If its function uses imports from answers only, these imports go into its body.
 
     Students do not get these imports, so a function that is put into their notebook needs them itself.
     """
@@ -113,7 +113,7 @@ def _look(chapter: NewChapter) -> str:
 
 
 def _without_star(statement: Statement, used: Collection[str]) -> str:
-    """Return the text of an import. A star import names what is used. Empty if nothing is."""
+    """Return the text of an import. A star import is replaced by the names that are used. Empty if none are."""
     node = statement.node
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names = sorted(statement.binds & set(used))
@@ -156,7 +156,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 
 
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
-    """Return how many assertions the hidden tests make in the notebook, and how many the checks that they became make.
+    """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
     A call of a helper counts with its assertions. A test that only has to run counts as one.
     """
@@ -466,7 +466,7 @@ def _cleaned(cell: Mapping[str, Json]) -> dict[str, Json]:
     """Return a cell of the source without outputs and without the metadata of other tools."""
     kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
     metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
-    assert isinstance(metadata, Mapping)  # noqa: S101 - as it was just asked
+    assert isinstance(metadata, Mapping)  # noqa: S101 - as was just checked
     kept: dict[str, Json] = {key: metadata[key] for key in _KEPT if key in metadata}
     marks = metadata.get("nbgrader")
     if isinstance(marks, dict) and marks.get("grade_id"):

@@ -82,7 +82,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
             error = _error_of(ast.Module([done], []), where, names)
             if error:
                 failed[place] = error
-                # Only a failed import does not end its cell, so that one missing package does not take the others along.
+                # Only a failed import does not end its cell, so that one missing package does not make other imports fail.
                 stopped = "" if isinstance(node, ast.Import | ast.ImportFrom) else f"not run after {error}"
                 missing += [m for m in [re.search(r"No module named '(\w+)", error)] if m]
             elif before:
@@ -121,7 +121,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
     for (exercise, name), (why, calls) in failures_by_check(checks, file).items():
         spec = checks.specs[exercise]
         check = next(c for c in spec.checks if c.name == name)
-        fails = why or ("its second run uses other inputs" if second[exercise, name] != ("", calls) else "")
+        fails = why or ("its second run uses different inputs" if second[exercise, name] != ("", calls) else "")
         unwritten = ""
         if not fails:
             try:
@@ -170,7 +170,7 @@ def _worth(chapter: NewChapter) -> dict[str, Fraction]:
 
 
 def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
-    """Adapt the rest of the chapter after checks were left out. ``worth`` are the points of the exercises before."""
+    """Adapt the rest of the chapter after checks were left out. ``worth`` contains the earlier points of the exercises."""
     for check in chapter.checks:
         there = {c.method for c in chapter.checks_of(check.exercise)}
         check.after = tuple(method for method in check.after if method in there)
@@ -178,7 +178,7 @@ def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
         mark_by_hand(chapter, exercise, worth[exercise.name])
     if not chapter.exercises:
         why = "".join(f"\n  - {left}" for left in chapter.left)
-        raise ImportRefusedError(f"None of its tests can be imported. Nothing was written.{why}")
+        raise ImportRefusedError(f"None of the notebook's tests can be imported. Nothing was written.{why}")
 
 
 def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
@@ -203,7 +203,7 @@ def _hide(chapter: NewChapter, check: Check) -> None:
     check.visible, check.stays = False, True
     chapter.notes.append(
         f"{check.test.where}: its test “{check.title}” does something that check() cannot replay in a notebook. Its cell stays "
-        "for students to run, and grading uses it as a hidden check."
+        "in the notebook, so that students can run it. Grading uses the test as a hidden check."
     )
     chapter.kept_tests.setdefault(_number_of(chapter, check), []).append(check.test)
 
@@ -222,13 +222,13 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
         chapter.give(check.exercise, check.points)
         told += f" Its {pluralize(float(check.points), 'point')} went to the other checks of {check.exercise}."
     if check.visible and not isinstance(chapter.original.pieces[_number_of(chapter, check)], AnswerCell):
-        told += " Its cell stays, for students to run."
+        told += " Its cell stays in the notebook, so that students can run it."
         chapter.kept_tests.setdefault(_number_of(chapter, check), []).append(check.test)
     chapter.left.append(NotImported(check.test.where, told))
 
 
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
-    """Leave out the statement or the form of a check because of which the chapter cannot be loaded.
+    """Leave out the statement or the form of a check that keeps the chapter from loading.
 
     Return False if the error does not say which it is. ``files`` are the chapter's files.
     """
@@ -286,7 +286,7 @@ def repair(
         return True
     hopeless = (
         "Give both the same",
-        "with the reference solutions in it",
+        "with the reference solutions in place",
         "in the released notebook",
         "cannot be put into",
     )
@@ -306,8 +306,8 @@ def repair(
     chapter.fails.add(cell["source"])
     why = what.partition("it fails. ")[2] or what
     chapter.notes.append(
-        f"A cell is tagged raises-exception, because it fails as the grader runs it: {why.rstrip('.')}. It begins with "
-        f"“{cell['source'].strip().splitlines()[0][:60]}”."
+        f"A cell is tagged raises-exception, because it fails when the grader runs it: {why.rstrip('.')}. The cell "
+        f"begins with “{cell['source'].strip().splitlines()[0][:60]}”."
     )
     return True
 
@@ -323,14 +323,14 @@ def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] |
 
 
 def _split_import(chapter: NewChapter, source: str, line: int) -> bool:
-    """Let the import in a line of a given cell have a cell of its own. Return False if there is none."""
+    """Move the import in a line of a given cell to a cell of its own. Return False if there is none."""
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell) and code_of(piece) == source and (tree := parsed_cell(source)) is not None:
             imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and s.lineno == line]
             if imports and len(tree.body) > 1:
-                chapter.ran.failed[number, line] = "it fails as the grader runs it"
+                chapter.ran.failed[number, line] = "it fails when the grader runs it"
                 chapter.notes.append(
-                    f"{piece.where}: {ast.unparse(imports[0])} fails as the grader runs it. It gets its own cell."
+                    f"{piece.where}: {ast.unparse(imports[0])} fails when the grader runs it, so it gets its own cell."
                 )
                 return True
     return False
@@ -374,14 +374,16 @@ def run_in_process(what: str, course: Course, chapter: str, *, unsafe_local: boo
             )
         except subprocess.TimeoutExpired as error:
             raise ImportRefusedError(
-                f"Its own solutions and tests did not finish within {_SECONDS:.0f} s. Nothing was written."
+                f"The notebook's own solutions and tests did not finish within {_SECONDS:.0f} s. Nothing was written."
             ) from error
         finally:
             if launch.folder is not None:
                 launch.folder.cleanup()
         if done.returncode or not result.is_file():
             last = (done.stderr.strip().splitlines() or ["the process ended without a message"])[-1]
-            raise ImportRefusedError(f"Its own solutions and tests could not be run: {last}. Nothing was written.")
+            raise ImportRefusedError(
+                f"The notebook's own solutions and tests could not be run: {last}. Nothing was written."
+            )
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
 
@@ -396,7 +398,7 @@ def _launch(arguments: Sequence[str], course: Course, *, unsafe_local: bool) -> 
         return plan_module(module, arguments, readable=readable, writable=[course.root, Path(arguments[-1]).parent])
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
-            f"There is no sandbox here, so the notebook's solutions and tests were not run. {error} Run `autograder doctor`: it says "
+            f"There is no sandbox here, so the notebook's solutions and tests were not run. {error} Run `autograder doctor` to see "
             "what is missing and how to get it. To run a notebook that you trust without a sandbox, as yourself, add --unsafe-local. "
             "Nothing was written."
         ) from error

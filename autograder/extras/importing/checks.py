@@ -1,6 +1,6 @@
 """Translate a test of the source into a check.
 
-A test becomes a call of a ``checking`` helper if that says the same, and else plain Python or a probe.
+A test becomes a call of a ``checking`` helper if one is equivalent, and otherwise plain Python or a probe.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 class NamesInTests:
     """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
-    ``program`` are the statements before the test. ``tests`` are the numbers of the cells that hold tests, and ``written``
-    the lines that students write: the number of the cell, and that of the line.
+    ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells, and ``written`` the lines
+    that students write: the numbers of cell and line.
     """
 
     functions: frozenset[str]
@@ -89,7 +89,7 @@ def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
         if "env" in {a.arg for a in function.args.args}:
             statements = [_Environment().visit(s) for s in statements]
     statements = [s for s in statements if not _text(s)]
-    why = f"its own solutions fail it: {error}" if error else ""
+    why = f"the notebook's own solutions fail it: {error}" if error else ""
     if statements and isinstance(statements[-1], ast.Expr):
         last = _shown(statements[-1], test)
         why = why or ("" if last is not None else _PARTIAL)
@@ -121,7 +121,7 @@ def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequen
 def assertions_in(
     body: Iterable[ast.stmt], helpers: Mapping[str, Sequence[ast.stmt]], seen: frozenset[str] = frozenset()
 ) -> int:
-    """Return how many assertions statements make. A call of a helper makes those of the helper, and a loop counts once.
+    """Return how many assertions statements make. A call of a helper counts with the helper's assertions, and a loop counts once.
 
     ``helpers`` are the bodies of the functions that the statements may call. A ``raise`` counts as well.
     """
@@ -233,7 +233,7 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
 def _lines(
     statements: Sequence[ast.stmt], student: StudentNameRewriter, *, plain: bool, hidden: bool, message: str
 ) -> list[str] | None:
-    """Return the lines of a method. None if no helper says the same and ``plain`` Python is not wanted."""
+    """Return the lines of a method. None if no helper is equivalent and ``plain`` Python is not wanted."""
     lines: list[str] = []
     for node in statements:
         found = _line(node, student, plain=plain, hidden=hidden, message=message)
@@ -296,7 +296,7 @@ def _plain_assertion(node: ast.stmt, student: StudentNameRewriter, *, hidden: bo
     if isinstance(node, ast.Assert):
         test, said = node.test, node.msg
     else:
-        assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)  # noqa: S101, PT018 - as it was asked above
+        assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)  # noqa: S101, PT018 - as was checked above
         test, said = truth_of(node.value) or node.value, None
     text = "The result is not what a hidden test expects." if hidden else f"`{ast.unparse(test)}` is false."
     words = ast.unparse(student.changed(said)) if said is not None else repr(message or text)
@@ -339,7 +339,7 @@ def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
-    """Return a last expression as the assertion that it is in Otter. None for a number of points."""
+    """Return the assertion that Otter makes of a last expression. None for a number of points."""
     value = last.value
     if _asserts(last):
         return last

@@ -39,7 +39,7 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], not
             size = candidate.stat().st_size
             if total + size > _LARGEST:
                 notes.append(
-                    f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take {_LARGEST >> 20} MiB together."
+                    f"{name} takes {size / 2**20:.0f} MiB and was not copied: the files next to a notebook may take at most {_LARGEST >> 20} MiB together."
                 )
                 continue
             total += size
@@ -47,12 +47,15 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], not
             if candidate.suffix == ".py":  # a module may name further modules and files
                 text += candidate.read_text(encoding="utf-8", errors="replace")
     missing = [name for name in named if name not in found.values() and not set(name) & set("*?[")]
-    notes += [f"{name} is in its list of files, but there is no such file next to the notebook." for name in missing]
+    notes += [
+        f"{name} is in the notebook's list of files, but there is no such file next to the notebook."
+        for name in missing
+    ]
     return found
 
 
 def _is_named(relative: Path, named: Sequence[str], text: str) -> bool:
-    """Return whether code or text names a file, the folder that it is in, or the module that it is."""
+    """Return whether code or text names a file, its folder, or the file as a module."""
     name = relative.as_posix()
     if name in named or re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/-])", text):
         return True
@@ -105,6 +108,6 @@ def packages_of(course: Course, program: Sequence[Statement], files: Mapping[Pat
             wanted.append(distribution)
         except PackageMissing:
             notes.append(
-                f"It imports {package}, which is not installed here. Install it, and add it to c.Course.packages."
+                f"The notebook imports {package}, which is not installed here. Install it, and add it to c.Course.packages."
             )
     return sorted(set(wanted))

@@ -79,9 +79,10 @@ def exercise_name(question: str, taken: Collection[str]) -> str:
 
 
 def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: set[str]) -> list[Part] | None:
-    """Return the parts of an answer's cell in order. None if it holds nothing that could be an exercise.
+    """Return the parts of an answer's cell in order. None if nothing in it could be an exercise.
 
-    ``tested`` are the names that tests use. ``taken`` are names that exercises may not have, to which new ones are added.
+    ``tested`` contains the names that tests use. ``taken`` contains the names that exercises may not have, and new names are added to
+    it.
     """
     chunks = _chunks(answer, origin)
     if not chunks:
@@ -205,7 +206,7 @@ def _of_variables(
 
 
 def _stub(chunk: _Chunk) -> str:
-    """Return a function with its docstring and an empty body. What the source shows of its body becomes comments."""
+    """Return a function with its docstring and an empty body. The part of its body that the source shows becomes comments."""
     function = chunk.function
     assert function is not None  # noqa: S101 - the chunk was chosen for it
     if isinstance(function, ast.ClassDef):

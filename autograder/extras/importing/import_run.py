@@ -89,7 +89,7 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
     return Imported(chapter, list(files), packages, mistakes)
 
 
-_MISSING = "It imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
+_MISSING = "The notebook imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
 _ROUNDS = 6  # of changing what does not work
 
 
@@ -111,7 +111,9 @@ def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, u
         ):
             break
     if "error" in tried:
-        raise ImportRefusedError(f"Its solutions and checks cannot be loaded: {tried['error']} Nothing was written.")
+        raise ImportRefusedError(
+            f"The notebook's solutions and checks cannot be loaded: {tried['error']} Nothing was written."
+        )
     choose_forms(chapter, tried["checks"])
     for _ in range(_ROUNDS):
         _put_all(copy, _files(chapter, beside))
@@ -140,7 +142,7 @@ def _nothing_runs(chapter: NewChapter, missing: Sequence[str]) -> str:
     why = "".join(f"\n  - {left}" for left in chapter.left)
     advice = f" Install it ({', '.join(missing)}) and import the notebook again." if missing else ""
     first = f"{pieces[errors[0][0]].where}: {errors[0][1]}." if errors else "none of its tests passes."
-    return f"Its own solutions and tests do not run: {first}{advice} Nothing was written.{why}"
+    return f"The notebook's own solutions and tests do not run: {first}{advice} Nothing was written.{why}"
 
 
 def _chapter_name(course: Course, path: Path, name: str | None) -> str:
@@ -149,8 +151,8 @@ def _chapter_name(course: Course, path: Path, name: str | None) -> str:
         asked = f"ch{asked}"
     if not asked.isidentifier() or not asked.isascii() or keyword.iskeyword(asked):
         raise ImportRefusedError(
-            f"{asked!r} cannot be the name of a chapter: it names Python files, so it may contain letters, digits "
-            "and _, and must not begin with a digit. Give another name with --chapter NAME. Nothing was written."
+            f"{asked!r} cannot be the name of a chapter. The name is also used for Python files, so it may "
+            "contain only letters, digits and _, and must not begin with a digit. Give another name with --chapter NAME. Nothing was written."
         )
     own = [course.source(asked), course.checks(asked), course.root / "solutions" / f"{asked}.py"]
     there = [str(p.relative_to(course.root)) for p in own if p.exists()]
@@ -192,7 +194,7 @@ def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = Fals
 
 
 def _copy_course(course: Course, root: Path) -> None:
-    """Copy what a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
+    """Copy the files that a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     root.mkdir()
     for path in course.root.glob("*.py"):
@@ -272,7 +274,7 @@ def _told(imported: Imported) -> Iterator[str]:
         yield f"Hidden tests: {pluralize(before, 'assertion')} in the notebook, {after} in the checks.{lost}"
     for heading, items in (
         ("Not imported:", chapter.left),
-        ("To know:", chapter.notes),
+        ("Notes:", chapter.notes),
         ("Problems that would stop a release:", imported.mistakes),
     ):
         if items:
@@ -283,7 +285,7 @@ def _told(imported: Imported) -> Iterator[str]:
     if imported.mistakes:
         yield f"Fix these, then run: autograder release {chapter.name} --draft"
     else:
-        yield f"Its solutions earn full marks, and the blank notebook earns none. Next: autograder release {chapter.name} --draft"
+        yield f"The solutions earn full marks, and the blank notebook earns no points. Next: autograder release {chapter.name} --draft"
 
 
 def _checks(count: int, kind: str) -> str:

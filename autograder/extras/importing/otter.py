@@ -123,7 +123,7 @@ def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, 
 
 def _simple(text: str) -> Mapping[str, Json]:
     """Return a test's settings. Settings that cannot be read are ignored, because a message may contain anything."""
-    import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
+    import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
         return {}
@@ -169,7 +169,7 @@ def distribute_points(
     rest = Fraction(0) if whole is None else whole - said
     if rest < 0:
         notes.append(
-            f"{where}: its tests are worth {pluralize(float(said), 'point')} together, but the question has {pluralize(float(whole or 0), 'point')}. The tests' points are used."
+            f"{where}: its tests have {pluralize(float(said), 'point')} together, but the question has {pluralize(float(whole or 0), 'point')}. The tests' points are used."
         )
         rest = Fraction(0)
     each = rest / len(silent) if silent else Fraction(0)
@@ -183,7 +183,7 @@ def distribute_points(
     if config.get("all_or_nothing") is True and len(tests) > 1:
         worth = [Fraction(0)] * (len(tests) - 1) + [sum(worth, Fraction(0))]
         notes.append(
-            f"{where}: all or nothing, as in the source. Its last test has all the points and depends on the others."
+            f"{where}: all or nothing, as in the source. The question's last test has all its points and depends on the other tests."
         )
         return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], notes
     return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], notes
@@ -222,16 +222,16 @@ _OLD_TEST = re.compile(r"\A#+\s*(hidden\s+)?tests?\s*#+", re.IGNORECASE)
 _OWN = re.compile(r"^\s*(?:import otter|grader\s*=\s*otter\.|grader\.(?:check|export)\b|from otter\b)")
 _BLANK = "_Type your answer here, replacing this text._"
 _DOES_MORE = {
-    "seed": "students get the seed that grading uses, but Otter would give them another",
-    "variables": "no environment of a student is kept",
-    "save_environment": "no environment of a student is kept",
-    "config_file": "it is not read, so its settings are not imported",
+    "seed": "students get the seed that grading uses, but Otter would give students a different seed",
+    "variables": "the environment of a student's run is not saved",
+    "save_environment": "the environment of a student's run is not saved",
+    "config_file": "the file is not read, so its settings are not imported",
 }
 
 
 @dataclass
 class _Question:
-    """A question while it is read."""
+    """A question that is being read."""
 
     name: str
     where: str
@@ -350,7 +350,7 @@ class _OtterReader:
         config = _yaml(where, text)
         name = str(config.get("name") or f"question_{len(self.names) + 1}")
         if name in self.names:
-            raise ImportRefusedError(f"{where}: a second question is called {name}. Give each question its own name.")
+            raise ImportRefusedError(f"{where}: two questions are called {name}. Give each question its own name.")
         self.names.add(name)
         self.question, self.block, self.old = _Question(name, f"{where} ({name})", config), "", False
 
@@ -370,7 +370,7 @@ class _OtterReader:
 
     def _of_block(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if self.block == "PROMPT":
             question.prompt.append((where, cell))
         elif self.block == "SOLUTION":
@@ -382,7 +382,7 @@ class _OtterReader:
 
     def _of_old(self, where: str, cell: Mapping[str, Json], source: str) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if cell.get("cell_type") == "code" and _OLD_TEST.match(source.lstrip()):
             self._test(where, cell)
         elif not question.solution and not question.tests:
@@ -393,7 +393,7 @@ class _OtterReader:
 
     def _test(self, where: str, cell: Mapping[str, Json]) -> None:
         question = self.question
-        assert question is not None  # noqa: S101 - who calls it has looked
+        assert question is not None  # noqa: S101 - the caller has checked this
         if cell.get("cell_type") == "code":
             test, points = test_of(where, question.name, cell)
             question.tests.append((test, points))
@@ -456,7 +456,7 @@ def _only_otter(source: str) -> bool:
 
 
 def _yaml(where: str, text: str) -> Mapping[str, Json]:
-    import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
+    import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
         raise ImportRefusedError(

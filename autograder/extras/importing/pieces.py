@@ -69,7 +69,7 @@ class AnswerCell:
 class Test:
     """A cell of tests, or the hidden part of one.
 
-    ``question`` is the question that it belongs to, or "" if only the names in it tell. ``expected`` is the text that its last
+    ``question`` is the question that it belongs to, or "" if only the names in the test show it. ``expected`` is the text that its last
     expression has to print. With ``after_visible``, the visible part before it has to pass as well.
     """
 

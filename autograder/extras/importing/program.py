@@ -66,7 +66,7 @@ Place = tuple[int, int]  # the number of a cell, and a line in it
 
 @dataclass(frozen=True)
 class AsItIs:
-    """What happened when the notebook ran as it is, with its solutions and all its tests.
+    """The result of running the notebook unchanged, with its solutions and all its tests.
 
     ``failed`` gives the error of each statement that failed or did not run after an error, and ``stars`` the names that each
     star import binds.

@@ -210,7 +210,7 @@ _IN_UNITTEST = {"eq_": "assertEqual", "assert_equals": "assertEqual", "ok_": "as
 
 
 def _without_nose(original: Original) -> Original:
-    """Replace imports from nose, which no current Python can install, by the assertions of unittest that they stand for."""
+    """Replace imports from nose, which no current Python can install, by the corresponding assertions of unittest."""
 
     def replaced(source: str) -> str:
         return _NOSE.sub(_from_unittest, source)

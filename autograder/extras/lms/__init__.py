@@ -28,7 +28,7 @@ __all__ = ["collect"]
     "system",
     type=click.Choice(["canvas", "moodle", "folder"]),
     required=True,
-    help="Where the files come from.",
+    help="The system that the files come from.",
 )
 @click.option(
     "--roster",
@@ -55,7 +55,7 @@ def collect(
     as_json: bool,
     course_folder: Path | None,
 ) -> None:
-    """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. Running it again changes nothing."""
+    """Collect the submissions in a zip file or folder from Canvas, Moodle or elsewhere. A second run changes nothing."""
     from autograder.extras.export.canvas_api import submission_times
     from autograder.extras.lms.collecting import collect as run
     from autograder.extras.lms.collecting import report
@@ -64,7 +64,7 @@ def collect(
         course = load_course(course_folder)
         course.require_chapter(chapter)
         if url and system != "canvas":
-            raise CourseError("--url is for --from canvas.")
+            raise CourseError("--url works only with --from canvas.")
         times = submission_times(url, chapter, column or chapter) if url else {}
         done = run(course, chapter, download, system, roster=roster, times=times, add=add, force=force)
         if as_json:

@@ -1,4 +1,4 @@
-"""Put the notebooks of a download into ``submitted/``, each with the right student, and remember what each file was called."""
+"""Put the notebooks of a download into ``submitted/``, each with the right student, and record the name of each file."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def collect(
             done.append(_collected(course, chapter, one, whose[one], when, system, force=force))
     unknown = "No student in the gradebook has this id or name."
     done += [Collected("", _first(one), "unknown", why or unknown, who=one.who) for one, why in problems.items()]
-    nobody = "Its name does not identify a student, so it was left out."
+    nobody = "The file's name does not identify a student, so the file was left out."
     done += [Collected("", sanitize(name), "rejected", nobody, who=sanitize(name)) for name in others]
     return done
 
@@ -167,7 +167,7 @@ def _plain(name: str) -> str:
 def _whose(
     handins: Sequence[Handin], people: Mapping[str, Person], rows: Mapping[str, _Row], system: System
 ) -> tuple[dict[Handin, str], dict[Handin, str]]:
-    """Return the student of each hand-in, and for the others why there is none. The reason is empty for unknown students."""
+    """Return the student of each hand-in, or the reason why no student was found. The reason is empty for unknown students."""
     by_lms: dict[str, set[str]] = {}
     by_text: dict[str, set[str]] = {}
     by_name: dict[str, set[str]] = {}
@@ -193,7 +193,9 @@ def _whose(
                 fits = {s for s in fits if not people[s].lms_user_id.isdigit() or people[s].lms_user_id == one.user}
         if len(fits) > 1:
             which = f"{len(fits)} students in the gradebook match: {', '.join(sorted(fits))}."
-            problems[one] = f"{which} --roster FILE, with a file from {system.capitalize()}, identifies each student."
+            problems[one] = (
+                f"{which} To identify each student, add --roster FILE with a file from {system.capitalize()}."
+            )
         elif fits:
             [found[one]] = fits
         else:
@@ -206,13 +208,13 @@ def _whose(
             for one in several:
                 del found[one]
                 problems[one] = (
-                    f"{student} matches {' and '.join(other.who for other in several)}, so none of them was collected."
+                    f"{' and '.join(other.who for other in several)} match the same student ({student}), so none of them was collected."
                 )
     return found, problems
 
 
 def _new_person(one: Handin, row: _Row | None, system: System) -> Person:
-    """Return an unknown student as a new one. Their id is the one that the system's file has, or made from what the download says."""
+    """Return an unknown student as a new one. Their id comes from the system's file, or is made from the names in the download."""
     texts = row.texts if row else {}
     email = texts.get("Email address", "")
     given = [texts.get(head, "") for head in ("Username", "SIS Login ID", "SIS User ID", "ID number")]
@@ -249,10 +251,10 @@ def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
     every = unpack(files)
     notebooks = [file for file in every if file.name.suffix.casefold() == ".ipynb"]
     if not notebooks:
-        raise _NoNotebook(f"There is no notebook. The files are {list_names(f.name.as_posix() for f in every)}.")
+        raise _NoNotebook(f"None of the files is a notebook: {list_names(f.name.as_posix() for f in every)}.")
     if sum(file.size for file in notebooks) > MAX_INNER_BYTES:
         raise _NoNotebook(
-            f"The notebooks are larger than {MAX_INNER_BYTES >> 20} MB together: {list_names(f.name.as_posix() for f in notebooks)}."
+            f"Together, the notebooks are larger than {MAX_INNER_BYTES >> 20} MB: {list_names(f.name.as_posix() for f in notebooks)}."
         )
     rated = [(file, file.read()) for file in notebooks]
     named = [(file, data) for file, data in rated if _stem(file) == chapter.casefold()]
@@ -350,13 +352,13 @@ def _collected(
     same, now = there == choice.data, beside(target, BESIDE[0]) or ""
     if there is not None and not same and not force:
         if not before:
-            kept = f"{target} is another notebook, which did not come from `autograder collect`. --force replaces it."
+            kept = f"{target} already exists, and it did not come from `autograder collect`. --force replaces it."
             return replace(result, status="kept", reason=kept)
         if choice.file.number < before.get("number", 0):
             return replace(
                 result, status="kept", reason="A later attempt was collected before. --force replaces it with this one."
             )
-    # A time that somebody has corrected since is not changed.
+    # A time that was corrected by hand is not changed.
     stamped = time != before.get("timestamp", "") and now == before.get("timestamp", "")
     if not same:
         write_atomically(target, choice.data)
@@ -383,7 +385,7 @@ def _bytes(path: Path) -> bytes | None:
 
 @dataclass(frozen=True)
 class _When:
-    """What is known about the time of a submission: the student's row, when it was due, and the time from the system's API."""
+    """The known facts about the time of a submission: the student's row, when it was due, and the time from the system's API."""
 
     row: _Row | None
     due: dt.datetime | None
@@ -405,15 +407,15 @@ def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
                 continue
             return f"{found.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC"
         notes.append(
-            "The time in the worksheet cannot be read, so no time was kept. Download the worksheet in English."
+            "The time in the worksheet cannot be read, so no time was saved. Download the worksheet in English."
         )
     if not file.late:
         return ""
     if when.due is None:
-        notes.append("Canvas marks the file LATE, but the gradebook has no due date, so no time was kept.")
+        notes.append("Canvas marks the file LATE, but the gradebook has no due date, so no time was saved.")
         return ""
     notes.append(
-        "Canvas marks the file LATE without a time, so timestamp.txt has the first second after the due date. --url reads the real time."
+        "Canvas marks the file LATE without a time, so timestamp.txt has the first second after the due date. To read the real time, add --url."
     )
     return f"{when.due + dt.timedelta(seconds=1):%Y-%m-%d %H:%M:%S} UTC"
 
@@ -425,7 +427,7 @@ def report(done: Sequence[Collected], chapter: str) -> str:
         "replaced": "replaced",
         "unchanged": "unchanged",
         "kept": "kept",
-        "unknown": "of unknown students",
+        "unknown": "from unknown students",
         "rejected": "not collected",
     }
     counts = {status: sum(one.status == status for one in done) for status in names}
@@ -438,5 +440,5 @@ def report(done: Sequence[Collected], chapter: str) -> str:
     if unknown:
         more = f" and {len(unknown) - _MOST} more (--json lists all)" if len(unknown) > _MOST else ""
         lines.append(f"Not in the gradebook: {', '.join(unknown[:_MOST])}{more}.")
-        lines.append("--add enters them, and `autograder roster students.csv` enters a class list.")
+        lines.append("To enter these students, add --add. To enter a class list, run `autograder roster students.csv`.")
     return "\n".join(lines)

@@ -132,10 +132,10 @@ def _nothing(path: Path, system: System, chapter: str, files: list[File]) -> str
         return f"{path} contains no files."
     names = [file.path.as_posix() for file in files]
     example = EXAMPLES[system].replace("CHAPTER", chapter)
-    text = f"{path} has no file named like {example}, as in a download from {system.capitalize()}. It contains {list_names(names)}."
+    text = f"{path} has no file with a name like {example}, as in a download from {system.capitalize()}. It contains {list_names(names)}."
     if system == "canvas" and any(_CANVAS_ANONYMOUS.fullmatch(file.path.name) for file in files):
         return (
-            f"The files in {path} have no names, because the assignment is graded anonymously in Canvas. Turn that off there, download the "
+            f"The files in {path} have no names, because the assignment is graded anonymously in Canvas. Turn off anonymous grading there, download the "
             "submissions again, and collect that file."
         )
     others = [other for other in _BY_SYSTEM if other not in {system, "folder"} and _BY_SYSTEM[other](files)[0]]
@@ -164,7 +164,7 @@ def _in_folder(folder: Path) -> Iterator[File]:
             found += 1
             if found > MAX_FILES:
                 raise CourseError(
-                    f"{folder} has more than {MAX_FILES:,} files. Name the folder with the submissions only."
+                    f"{folder} has more than {MAX_FILES:,} files. Give a folder that contains only the submissions."
                 )
             path = Path(root, name)
             place = PurePosixPath(path.relative_to(folder).as_posix())
@@ -175,7 +175,7 @@ def _read_file(path: Path) -> bytes:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            kind = "a link" if stat.S_ISLNK(found.st_mode) else "no regular file"
+            kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a regular file"
             raise HostileArchiveError(f"{path.name} is {kind}, so it was not read.")
         if found.st_size > MAX_FILE:
             raise HostileArchiveError(f"{path.name} is larger than {MAX_FILE >> 20} MB.")
@@ -189,7 +189,7 @@ def _in_zip(path: Path) -> Iterator[File]:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise CourseError(
-            f"{path} cannot be read as a zip file: {getattr(error, 'strerror', None) or error}. Download it again, or unpack it and name "
+            f"{path} cannot be read as a zip file: {getattr(error, 'strerror', None) or error}. Download it again, or unpack it and give "
             "the folder."
         ) from error
     try:
@@ -206,7 +206,7 @@ def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[F
     whole = sum(info.file_size for info in members)
     packed = sum(info.compress_size for info in members)
     if whole > most_bytes or whole > max(_FREE, MAX_RATIO * packed):
-        raise HostileArchiveError(f"its {packed:,} bytes would unpack to {whole:,}, like a zip bomb.")
+        raise HostileArchiveError(f"its {packed:,} bytes would unpack to {whole:,} bytes, as in a zip bomb.")
     for info in members:
         name = info.filename.replace("\\", "/")
         if (
@@ -215,7 +215,7 @@ def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[F
             or re.match(r"[A-Za-z]:", name)
             or "\0" in info.orig_filename
         ):
-            raise HostileArchiveError(f"the path {sanitize(info.orig_filename)!r} in it leads out of the folder.")
+            raise HostileArchiveError(f"the path {sanitize(info.orig_filename)!r} in it points outside the folder.")
         if stat.S_ISLNK(info.external_attr >> 16):
             raise HostileArchiveError(f"{sanitize(name)} in it is a link.")
         if info.file_size > MAX_FILE:
@@ -256,7 +256,7 @@ def unpack(files: Iterable[File]) -> list[File]:
         except HostileArchiveError as error:
             raise HostileArchiveError(f"{sanitize(file.name.as_posix())} was not unpacked: {error}") from error
         except (zipfile.BadZipFile, NotImplementedError, ValueError):
-            found.append(file)  # shown as what it is: a file that is not a notebook
+            found.append(file)  # shown as a file that is not a notebook
             continue
         todo = [
             (

@@ -35,12 +35,12 @@ _EPOCH = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same pages give t
 
 
 def canvas(course: Course, chapter: str, pages: Sequence[PageResult]) -> bool:
-    """Write the zip file that Canvas takes back. Return whether every student is in it."""
+    """Write the zip file to upload to Canvas. Return whether every student is in it."""
     return _pack(course, chapter, pages, "canvas")
 
 
 def moodle(course: Course, chapter: str, pages: Sequence[PageResult]) -> bool:
-    """Write the zip file that Moodle takes back. Return whether every student is in it."""
+    """Write the zip file to upload to Moodle. Return whether every student is in it."""
     return _pack(course, chapter, pages, "moodle")
 
 
@@ -56,14 +56,14 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
             why = f"The submission did not come from `autograder collect … --from {system}`, so {system.capitalize()} cannot assign this feedback to a student."
             left_out.append((why, page.student))
         elif page.status == "not graded":
-            left_out.append(("Not graded yet, so not in the zip file.", page.student))
+            left_out.append(("The submission is not graded yet, so it is not in the zip file.", page.student))
         elif system == "moodle":
             files[f"{record['folder']}/{chapter}.html"] = page.path.read_bytes()
         else:
             notebook = writer.files(Job(Path(), page.student, chapter))[0]
             data = _graded(notebook, marks.get(page.student))
             name = str(record["file"])
-            # A student's zip file is shown under its name too, so it has to be one.
+            # Canvas shows the feedback under the name of the student's file. If that is a zip file, the feedback must be one too.
             files[name] = _zip({f"{chapter}.ipynb": data}) if PurePosixPath(name).suffix.casefold() == ".zip" else data
     if files:
         write_atomically(path, _zip(files), 0o600)  # it has the whole class's marks

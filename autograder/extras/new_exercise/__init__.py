@@ -17,33 +17,35 @@ __all__ = ["new_exercise", "stubs"]
 
 @click.command("new-exercise", cls=PlacedCommand, section="To write and maintain a course", after="new")
 @click.argument("name")
-@click.option("--chapter", metavar="CHAPTER", required=True, help="Its chapter, which is created if it is new.")
+@click.option(
+    "--chapter", metavar="CHAPTER", required=True, help="The exercise's chapter. It is created if it does not exist."
+)
 @click.option(
     "--signature",
     metavar="'NAME(x, axis=-1)'",
-    help="Its parameters. Default: those of its reference, or x if it has none yet.",
+    help="The exercise's parameters. Default: the reference's parameters, or x if there is no reference yet.",
 )
-@click.option("--points", type=float, help="Its points. Default: 4.")
+@click.option("--points", type=float, help="The exercise's points. Default: 4.")
 @course_option
 def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
 ) -> None:
-    """Create an exercise: reference, checks, a first misconception and cells, with a mark at each part to write."""
+    """Create an exercise: reference, checks, a first misconception and cells, with TODO(author) at each part that you have to write."""
     from autograder.extras.new_exercise.outline import new_exercise as begin
 
     with friendly_errors():
         course = load_course(course_folder)
         made = begin(course, name, chapter, signature=signature, points=points)
         if made.new_chapter:
-            click.echo(f"{chapter} is a new chapter, the last in course_config.py.")
+            click.echo(f"{chapter} is a new chapter, at the end of the list in course_config.py.")
         if made.from_reference:
             click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
         for path in made.files:
             todo = made.todo.get(path, 0)
-            left = f"   {pluralize(todo, 'place')} to write in" if todo else ""
+            left = f"   {pluralize(todo, 'place')} to fill in" if todo else ""
             click.echo(f"  {path.relative_to(course.root)}{left}")
         if made.todo:
-            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
+            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists the remaining places.")
         if not made.from_reference:
             click.echo(
                 f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."
@@ -54,7 +56,7 @@ def new_exercise(
 @chapters_argument
 @course_option
 def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
-    """Update the parameters and docstrings of stubs from their references. By default, every chapter."""
+    """Update the parameters and docstrings of stubs from their references, by default in every chapter."""
     from autograder.extras.new_exercise.stub_cells import update_stubs
 
     with friendly_errors():

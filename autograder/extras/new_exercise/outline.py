@@ -87,8 +87,8 @@ def new_exercise(
     worth = _worth_in_the_checks(course, chapter, name) if checks_are_there else None
     if worth is not None and points is not None and worth != points:
         raise CourseError(
-            f"The checks of {name} in {course.checks(chapter)} are worth {worth:g} points, but --points is {points:g}. Omit "
-            "--points, or change the points there first."
+            f"The checks of {name} in {course.checks(chapter)} have {worth:g} points, but --points is {points:g}. Omit "
+            "--points, or change the points in that file first."
         )
     worth = worth or points or POINTS
     wrote_cells = _notebook(files, name, stub_of(reference, reference_text), worth)
@@ -123,7 +123,7 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
             if signature is not None and configuration.require_parameters(name, signature) != given:
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
-                    f"{path}, line {node.lineno} already has {there}, but --signature is "
+                    f"{path}, line {node.lineno} already defines {there}, but --signature is "
                     f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is made from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")

@@ -16,7 +16,9 @@ from autograder.course.course import load_course
 __all__ = ["export_student", "forget"]
 
 dry_option = click.option("--dry-run", is_flag=True, help="Only list what is stored. Nothing is written.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every place.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object with every place that has the student's data."
+)
 
 
 @click.command(cls=PlacedCommand, section="To teach", after="roster")
@@ -64,7 +66,7 @@ def export_student(
         data = find_data(course, student)
         path = output or Path(f"{student}.zip")
         if path.exists() and not dry_run:
-            raise CourseError(f"{path} exists already. Move it away, or name another file with --output.")
+            raise CourseError(f"{path} already exists. Move it away, or choose another file with --output.")
         if as_json:
             click.echo(json.dumps({**data.to_json(), "written": not dry_run}, ensure_ascii=False, indent=2))
         else:

@@ -73,7 +73,7 @@ class StudentData:
         pages: pages about the class that name the student. They are removed as a whole, because they can be created again.
         lines: the lines about the student in files about the class, by file.
         rows: what the gradebook has, by table.
-        mentions: other files that name the student. Nothing is known about them, so they are only listed.
+        mentions: other files that name the student. Their purpose is unknown, so they are only listed.
     """
 
     student: str
@@ -165,7 +165,7 @@ def find_data(course: Course, student: str) -> StudentData:
 
 
 def _folders(course: Course, student: str) -> list[Path]:
-    """Return the student's folders: those of nbgrader, and what is put aside while a run compares two notebooks."""
+    """Return the student's folders: those of nbgrader, and files that are set aside while a run compares two notebooks."""
     kinds = ("submitted", "autograded", "feedback")
     found = [folder_of(course, kind) / student for kind in kinds]
     found += [course.state("earlier", chapter, student) for chapter in course.chapters]
@@ -190,7 +190,7 @@ def _verdicts(course: Course, student: str) -> list[Path]:
 
 
 def _lines(course: Course, student: str) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each file of lines about the class that has some about the student, with those lines."""
+    """Yield each file of lines about the class that has lines about the student, with those lines."""
     logs = [course.root / LOG_NAME, *sorted(course.state("verdicts").glob("*/uptodate.jsonl"))]
     for path, is_theirs in [
         *((log, _json_student(student)) for log in logs),

@@ -65,7 +65,7 @@ def report(
             found = _given_out(course, found)
         if not any(one.of("graded", "waiting", "ungradable") for one in found):
             raise CourseError(
-                f"Nothing of {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
+                f"No submission for {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
             )
         students = {student for one in found for student in one.marks}
         names = Names(
@@ -80,7 +80,7 @@ def report(
             name = "all" if everything else "-".join(asked)
             path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")
             if path.is_dir():
-                raise CourseError(f"{path} is a folder. Name a file for the page, such as {path / 'report.html'}.")
+                raise CourseError(f"{path} is a folder. Give the page a file name, such as {path / 'report.html'}.")
             made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
             links = {}
             for chapter in asked:
@@ -131,5 +131,7 @@ def _given_out(course: Course, found: Sequence[ChapterMarks]) -> list[ChapterMar
 
     out, other = given_out(course, found)
     if other:
-        echo_status(f"Left out, because not released and without submissions: {', '.join(other)}.")
+        echo_status(
+            f"These chapters are left out, because they are not released and have no submissions: {', '.join(other)}."
+        )
     return out

@@ -38,7 +38,7 @@ STANDINGS: Mapping[Standing, str] = {
     "missing": "not submitted",
 }
 NOT_ENTERED = "The mark is not in the gradebook."
-_AGAIN = "Another notebook was submitted after this mark. Grade again."
+_AGAIN = "Another notebook was submitted after this mark was entered. Grade the chapter again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ChapterMarks:
 
 
 def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
-    """Return the class in each of ``chapters``, each with every student that any of them has.
+    """Return the class in each of ``chapters``, each with every student of any of these chapters.
 
     Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
     """
@@ -108,7 +108,7 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
 
 def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
-    """Return the chapters that were released or have a submission or a mark, and the names of the others. All if there is none."""
+    """Return the chapters that were released or have a submission or a mark, and the names of the others. All chapters if there is none."""
     release = folder_of(course, "release")
     out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
     return out, [one.chapter for one in found if one not in out]
@@ -193,7 +193,7 @@ def _mark(
     elif ungradable and not doubts:
         doubts = [entry.reason]
     if standing == "waiting":
-        doubts.append(f"These need manual grading: {', '.join(waits)}.")
+        doubts.append(f"These parts need manual grading: {', '.join(waits)}.")
     return StudentMark(
         student,
         standing,

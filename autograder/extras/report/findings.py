@@ -57,7 +57,7 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that students fail who are strong in the other exercises: the share among them and in the whole class.
+    """A check that students fail although they are strong in the other exercises: the share of failures among them and in the class.
 
     ``odd`` means that strong students fail it no less often than others, which is rare for a sound check.
     """
@@ -92,7 +92,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
             key = exercise.name, exercise.misconception
             found.setdefault(key, []).append(mark.student)
             messages.setdefault(key, Counter())[exercise.message] += 1
-    # A text may hold further notes for one student. The shortest of the most frequent texts has none.
+    # A text may hold further notes for one student. The shortest of the most frequent texts has no such notes.
     message_of = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
     order = list(one.worth)
     mistakes = [KnownMistake(*key, message_of[key], tuple(students)) for key, students in found.items()]
@@ -113,7 +113,7 @@ def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
         lines = source.split("\n")
         texts = [lines[number - 1].strip() for number in exercise.located.lines if 0 < number <= len(lines)]
         line = sanitize(" … ".join(texts), _MAX_LINE)
-        kind = exercise.located.kind or "several kinds of edit"
+        kind = exercise.located.kind or "several kinds of change"
         found.setdefault((exercise.name, _NUMBER.sub("0", line), kind), []).append((mark.student, line))
     grouped = [
         MarkedLine(exercise, members[0][1], kind, tuple(student for student, _ in members))
@@ -155,7 +155,7 @@ def _rest(mark: StudentMark, exercise: str) -> float:
 
 
 def _failing(marks: Sequence[StudentMark], exercise: str) -> dict[tuple[str, str, bool], tuple[int, int]]:
-    """Return by check how many fail it, and how many it was run on."""
+    """Return for each check how many students fail it, and for how many it was run."""
     found: dict[tuple[str, str, bool], tuple[int, int]] = {}
     for mark in marks:
         outcome = next((e for e in mark.verdict.exercises if e.name == exercise), None) if mark.verdict else None
@@ -287,23 +287,23 @@ def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float
 
 def _of_item(difficulty: float, found: float | None, low: float | None, students: int) -> str:
     if students < FEW:
-        return f"With fewer than {FEW} students, its difficulty and its relation to the other exercises are unknown."
+        return f"With fewer than {FEW} students, the difficulty of this exercise and its relation to the other exercises are unknown."
     if difficulty >= _EASY:
-        first = "Nearly everybody has these points."
+        first = "Students earned nearly all points of this exercise."
     elif difficulty <= _HARD:
-        first = "This one is hard."
+        first = "This exercise is hard."
     else:
-        first = "Neither hard nor easy."
+        first = "This exercise is neither hard nor easy."
     if found is None:
-        return f"{first} All marks here, or in the rest, are the same, so they cannot be compared."
+        return f"{first} All students have the same marks in this exercise, or the same total in the others, so the two cannot be compared."
     if found < 0:
-        second = "Students who are strong elsewhere do worse here. Read the exercise and its checks again."
+        second = "Students who do well in the other exercises do worse in this one. Review the exercise and its checks."
     elif found < _WEAK:
-        second = "It says almost nothing about which students are strong elsewhere."
+        second = "Its marks say almost nothing about the marks in the other exercises."
     elif found < _STRONG:
-        second = "It agrees a little with the other exercises."
+        second = "Its marks agree a little with the marks in the other exercises."
     else:
-        second = "It agrees well with the other exercises."
+        second = "Its marks agree well with the marks in the other exercises."
     rough = " With so few students, this may be chance." if low is not None and low < 0 < found else ""
     return f"{first} {second}{rough}"
 
@@ -312,7 +312,7 @@ def _of_alpha(alpha: float | None, students: int, columns: Mapping[str, Sequence
     if students < FEW:
         return (
             f"Reliability and discrimination are not shown: {students} with a mark in every exercise "
-            f"{'is' if students == 1 else 'are'} too few. They become meaningful from {FEW} students on."
+            f"{'is' if students == 1 else 'are'} too few. They become meaningful with at least {FEW} students."
         )
     if alpha is None:
         why = "there is only one exercise" if len(columns) < 2 else "everybody has the same total"

@@ -161,7 +161,7 @@ def _spread(scores: Sequence[float], worth: float) -> str:
     quarters = statistics.quantiles(scores, n=4, method="inclusive")
     return (
         f"{len(scores)} marks from {number(low)} to {number(high)} of {pluralize(worth, 'point')}. The mean is "
-        f"{number(round(statistics.fmean(scores), 2))}, and the middle half is between {number(round(quarters[0], 2))} and "
+        f"{number(round(statistics.fmean(scores), 2))}, and the middle half of the marks is between {number(round(quarters[0], 2))} and "
         f"{number(round(quarters[2], 2))}."
     )
 
@@ -253,7 +253,7 @@ def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, s
     weak: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     for report in reports:
-        # A chapter without submissions has not been due yet.
+        # A chapter without submissions is not due yet.
         if report.marks.handed_in:
             for need in report.help:
                 weak.setdefault(need.student, []).append(report.marks.chapter)

@@ -25,7 +25,7 @@ _LEAST = 0.55  # share of the weight of the longest answer that only one student
 _FEW = 3  # students who may share an answer in a class of any size
 _RARE = 20  # in a larger class, at most one student in this many
 _MAX_CODE = 20_000  # characters. More is not an answer to an exercise.
-# Nodes that express no decision of the author.
+# Nodes that do not depend on a choice by the author.
 _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 
 

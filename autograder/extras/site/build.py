@@ -62,7 +62,7 @@ def build_site(
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SiteError(f"{output} cannot be created ({error.strerror}). Name a folder elsewhere.") from error
+        raise SiteError(f"{output} cannot be created ({error.strerror}). Choose another folder.") from error
     with tempfile.TemporaryDirectory(prefix=f".{output.name}-", dir=output.parent) as folder:
         stage, made = Path(folder) / "stage", Path(folder) / "site"
         contents = stage / "contents"
@@ -128,7 +128,7 @@ def _require_jupyterlite() -> None:
         missing = [*missing, "jupyter-server"]
     if missing:
         raise SiteError(
-            f"A site needs certain versions of JupyterLite, which are not installed here. Type: pip install {' '.join(missing)}"
+            f"A site needs certain versions of JupyterLite, which are not installed here. Run: pip install {' '.join(missing)}"
         )
 
 

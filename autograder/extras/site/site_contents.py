@@ -1,4 +1,4 @@
-"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting files of others."""
+"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting other files."""
 
 from __future__ import annotations
 
@@ -119,20 +119,20 @@ MANIFEST = "autograder-site.json"
 def require_own_site(output: Path) -> None:
     """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
     if output.is_symlink() and not output.exists():
-        raise SiteError(f"{output} is a broken link. Name another folder.")
+        raise SiteError(f"{output} is a broken link. Choose another folder.")
     if output.exists() and not output.is_dir():
-        raise SiteError(f"{output} is a file, but a site is a folder. Name a folder.")
+        raise SiteError(f"{output} is a file, but a site needs a folder. Choose a folder.")
     if output.is_dir() and any(output.iterdir()) and _listed(output) is None:
         raise SiteError(
             f"{output} is not empty, and it does not contain a site from `autograder site`. Nothing was written. "
-            "Name a new folder, or empty this one first."
+            "Choose a new folder, or empty this one first."
         )
 
 
 def replace_site(made: Path, output: Path) -> None:
-    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep files of others.
+    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep all other files.
 
-    Raises ``SiteError``, before anything is moved, if a file of others is in the way.
+    Raises ``SiteError``, before anything is moved, if a file that is not from a site is in the way.
     """
     files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     before = set(_listed(output) or ()) if output.is_dir() else set()

@@ -14,9 +14,9 @@ __all__ = ["watch"]
 
 @click.command(cls=PlacedCommand, section="To learn", after="start")
 @click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
-@click.option("--unsafe-local", is_flag=True, help="Run the notebook's code as yourself, without a sandbox.")
+@click.option("--unsafe-local", is_flag=True, help="Run the notebook's code without a sandbox, with your permissions.")
 def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
-    """Check a notebook in this terminal each time you save it, until you press q. Other keys show a hint, go on, list or reset."""
+    """Check a notebook in this terminal each time you save it, until you press q. Other keys show a hint, the next exercise or a list, or reset an exercise."""
     # Print this before NumPy is loaded, so that the user sees at once that the command has started.
     name = notebook.name if notebook is not None else "the notebook here"
     click.echo(f"Watching {name} … (q to quit)")

@@ -74,7 +74,7 @@ def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[Sc
         return text_lines(f"There are no hints for {exercise.name}. Read the text above its cell again.", columns)
     text = exercise.hints[number - 1]
     if number == total and exercise.kind != "answers":
-        following = f"run hint({exercise.name}) in the notebook: it looks at your own code."
+        following = f"run hint({exercise.name}) in the notebook for advice about your own code."
         text += f"\n\nThat was the last hint. Next, {following}"
     lines = hint_text(HintCard(exercise.name, number, total, text), width_for(columns)).splitlines()
     return [ScreenLine(lines[0], "bold yellow"), *map(ScreenLine, lines[1:])]

@@ -183,11 +183,11 @@ class Watch:
             self._focus("")
             self._check()
         else:
-            self._show("", "You have solved every exercise of this chapter, and it is the last chapter here.")
+            self._show("", "You have solved every exercise of this chapter. It is the last chapter here.")
 
     def _ask(self) -> None:
         if released_copy(self.notebook) is None:
-            reason = "was not created by `autograder start`, so its original is unknown. Download it again from where you got it."
+            reason = "was not created by `autograder start`, so its original is unknown. Download the notebook again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
         this = f"y the cell of {self.focus}, " if self.focus else ""

@@ -1,4 +1,4 @@
-"""Operators that edit a call: another function, other arguments, a call too many or a missing one."""
+"""Operators that edit a call: another function, other arguments, an extra or a missing call."""
 
 from __future__ import annotations
 

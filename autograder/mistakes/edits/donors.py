@@ -1,4 +1,4 @@
-"""Expressions of correct programs that can replace a student's: the donor may contain the step that the student misses.
+"""Expressions of correct programs that can replace a student's: the donor may contain a step that the student's code lacks.
 
 Parameters are matched by position. Any other variable of the donor is matched by its value if that is known, else by its
 name, or it is replaced with the expression that was assigned to it.
@@ -84,7 +84,7 @@ class Donor:
 
     @cached_property
     def lines(self) -> list[DonorExpression]:
-        """Its assignments to a name, because the student may miss a whole line."""
+        """Its assignments to a name, because a whole line may be missing in the student's code."""
         if self._function is None:
             return []
         found: dict[str, DonorExpression] = {}

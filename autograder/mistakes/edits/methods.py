@@ -150,7 +150,7 @@ def other_container(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_constant_text(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Use another separator, or a string with a space more or less or in another case."""
+    """Use another separator, or a string with one space more or less, or in another case."""
     if scope.texts and isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 20:
         text = node.value
         for other in dict.fromkeys([text.strip(), f"{text} ", f" {text}", text.lower(), text.upper(), *_TEXTS]):

@@ -32,7 +32,7 @@ from autograder.mistakes.fault_localization.functions import localize
 from autograder.mistakes.fault_localization.program import MAX_LINES, Program
 from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, Located
 
-__all__ = ["PersonalHint", "is_side_effect_free", "personal_hint"]
+__all__ = ["PersonalHint", "is_side_effect_free", "only_computes", "personal_hint"]
 
 SECONDS = 0.75  # of processor time. Then no further variant is tried: with the last one, it takes less than a second
 _COLLECTING = 0.25  # seconds of processor time in which edits are collected
@@ -78,7 +78,7 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
     """Return which line of the student's code to look at, None if all ``checks`` pass or no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
-    if program is None or not is_side_effect_free(program.definitions, names):
+    if program is None:
         return None
     begun = time.process_time()
     program = replace(program, enough=lambda: time.process_time() - begun > _COLLECTING)
@@ -92,8 +92,16 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
     return PersonalHint(_sentence(found, exercise), found.kind, code)
 
 
+def only_computes(exercise: str, function: Any, names: Mapping[str, Any]) -> bool:
+    """Return whether ``function`` and the helpers that it calls have source, and no side effects."""
+    return _program(exercise, function, names) is not None
+
+
 def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program | None:
-    """Return the function and the notebook's helpers that it calls, as their cells define them."""
+    """Return the function and the notebook's helpers that it calls, as their cells define them.
+
+    Return None if their source is not available, is too long, or has side effects.
+    """
     own = _definition(exercise, function)
     if own is None or own.name != exercise:
         return None
@@ -107,7 +115,7 @@ def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program 
                     return None  # its source is not available
                 if text not in found:
                     found.append(text)
-    if sum(definition.text.count("\n") for definition in found) > MAX_LINES:
+    if sum(definition.text.count("\n") for definition in found) > MAX_LINES or not is_side_effect_free(found, names):
         return None
     return Program(exercise, tuple(found), tuple(d.name for d in found[1:]))
 

@@ -140,7 +140,7 @@ _Combined = tuple[Callable[[], Iterator[Variant]], ...]
 
 
 def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
-    """Return the valid variants of the first way to combine edits that has any."""
+    """Return the valid variants of the first way to combine edits that gives valid variants."""
     for variants in combined:
         if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
             return found

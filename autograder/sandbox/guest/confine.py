@@ -172,7 +172,7 @@ def allow_writing(ruleset: int, path: str) -> None:
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
     """Let this process, and what it starts, read only below ``readable`` and write only below ``writable``.
 
-    The paths must exist. It can gain no privileges any more.
+    The paths must exist. The process can gain no more privileges.
     """
     ruleset = make_ruleset(readable)
     for path in writable:

@@ -101,7 +101,7 @@ class MovingPicture:
             raise ValueError(f"there are no controls: {needed}")
         for name, value in self.start.items():
             if value not in self.controls.get(name, ()):
-                raise ValueError(f"start[{name!r}] is {value!r}, which is not a value of a control of that name")
+                raise ValueError(f"start[{name!r}] is {value!r}, but no control of that name has this value")
         if (count := prod(len(values) for values in self.controls.values())) > MOST_PICTURES:
             why = "so that the notebook stays small and fast"
             raise ValueError(f"{count} pictures are too many: use at most {MOST_PICTURES}, {why}")
@@ -123,7 +123,7 @@ class MovingPicture:
         array = np.asarray(numbers, dtype=float)
         shape = (len(self.rows), len(self.columns)) if self.rows else (len(self.columns),)
         if array.shape != shape:
-            raise ValueError(f"an array of shape {shape} was expected here, not of shape {array.shape}")
+            raise ValueError(f"an array of shape {shape} was expected here, but its shape is {array.shape}")
         return Shown(array, str(caption))
 
     def state(self, values: tuple[Value, ...]) -> str:

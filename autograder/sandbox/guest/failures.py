@@ -240,7 +240,7 @@ def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
     """Return a message about an error that ``jail`` caused, or ``""`` for any other error."""
     for cause in _chain(error):
         if type(cause) is RuntimeError and cause.args == (_NO_THREAD,):
-            return f"{_START}it allows {jail.threads} threads in addition to the first. Run fewer at once."
+            return f"{_START}it allows {jail.threads} threads in addition to the first. Run fewer threads at once."
         if isinstance(cause, OSError):
             return _about(cause, jail, _packages(error) | _packages(cause))
         if type(cause).__module__ == "sqlite3" and getattr(cause, "sqlite_errorcode", None) == _SQLITE_PERM:
@@ -256,7 +256,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
     # NumPy raises this without an errno. An error without an errno from anywhere else is the student's own.
     missing = (number == errno.ENOENT and bool(error.filename)) or (number is None and _came_from_numpy(error))
     if packages & _PROCESSES and (refused or number == errno.ENOENT):
-        return f"{_START}it cannot start another program or process. Do it in Python, in this process."
+        return f"{_START}it cannot start another program or process. Do the same work in Python, in this process."
     if (packages & _NETWORK and refused) or type(error).__name__ in {"gaierror", "herror"}:
         return f"{_START}it has no network. Put the data that you need into a cell."
     if number in _FULL:
@@ -265,7 +265,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
         written = "can write new files only in the current folder" if jail.writes else "cannot write files"
         return f"{_START}it can read only the files of Python and its packages, and {written}. Put data into a cell."
     if refused:
-        return f"{_START}it does not allow what this line needs from the system. Submit code that works without it."
+        return f"{_START}it does not allow the system call that this line needs. Submit code that works without it."
     if missing and jail.alone:
         return (
             "The grading sandbox contains only the notebook, without the files and folders next to it. "

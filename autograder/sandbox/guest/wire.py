@@ -144,7 +144,7 @@ class Encoder:
             return self._special(value)
         self._bytes_left -= plain.nbytes
         if self._bytes_left < 0:
-            raise TooBig(f"its arrays hold more than can be checked (this one: {plain.nbytes / 2**20:.0f} MiB)")
+            raise TooBig(f"its arrays are larger than can be checked (this one: {plain.nbytes / 2**20:.0f} MiB)")
         raw = plain.tobytes()
         self.blobs.append(raw)
         if padding := -len(raw) % ALIGN:
@@ -173,7 +173,7 @@ class Decoder:
         """Return the value that ``tree`` describes."""
         if tree is None or type(tree) in (bool, int, float, str):
             if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
-                raise WireError("a whole number has more digits than may cross")
+                raise WireError("a whole number has more digits than may be sent")
             return tree
         if type(tree) is not list or not tree or type(tree[0]) is not str or depth > MAX_DEPTH:
             raise WireError("a part of the value is not a tagged list")
@@ -256,7 +256,7 @@ def rng_state(value: Value) -> list[int]:
 
 
 def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
-    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are no such state."""
+    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are not such a state."""
     proper = len(state) == 4 and all(type(n) is int and 0 <= n < 2**bits for n, bits in zip(state, (128, 128, 1, 32)))  # noqa: B905
     if not proper or not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
         raise WireError("the state of a generator is not valid")
@@ -317,7 +317,7 @@ def _is_number(item: Value) -> bool:
 def _form(code: str, *shape: Json) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     """Return the dtype, shape and number of elements of an array. Raises ``WireError`` if they are not allowed."""
     if code not in DTYPES:
-        raise WireError("an array has a dtype that may not cross")
+        raise WireError("an array has a dtype that may not be sent")
     if any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
         raise WireError("an array has no valid shape")
     return _dtype(code), shape, math.prod(shape)
@@ -327,7 +327,7 @@ def pack(head: Json, blobs: Sequence[bytes] = ()) -> bytes:
     """Return the frame of ``head``, which must be valid JSON, and its bytes. Raises ``TooBig`` above the reader's limit."""
     text = _dumps(head).encode("ascii", "replace")
     if len(text) > MAX_HEAD:
-        raise TooBig("it takes more text to write down than may be sent")
+        raise TooBig("its text is longer than may be sent")
     return b"".join((HEADER.pack(len(text), sum(map(len, blobs))), text, *blobs))
 
 

@@ -77,8 +77,7 @@ class ObjectArray(np.ndarray):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items. None if nobody can be asked for them. ``known`` is what
-    it returned.
+    ``again`` returns the same iterator with far more of its items. None if they are not available. ``known`` contains its result.
     """
 
     type: str
@@ -87,7 +86,7 @@ class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot
     known: Iterated | None = None
 
     def all_items(self) -> Iterated:
-        """Return the iterator with all of its items, as far as they can be had."""
+        """Return the iterator with all of its items, as far as they are available."""
         if self.more and self.again is not None and self.known is None:
             self.known = self.again()
         return self.known or self
@@ -299,9 +298,9 @@ def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
     """Return dict keys or set members. Raises ``WireError`` if one cannot be a key, or too many have the same hash."""
     keys = [decode(tree, 1) for tree in trees]
     if not all(map(is_key, keys)):
-        raise WireError("a key can change")
+        raise WireError("a key is mutable")
     if len(keys) > MAX_COLLISIONS and max(Counter(map(hash, keys)).values()) > MAX_COLLISIONS:
-        raise WireError("the keys are made to be slow")
+        raise WireError("the keys are chosen to make lookups slow")
     return keys
 
 
@@ -314,7 +313,7 @@ def _whole(*items: Json) -> list[int]:
 def _bytes(_decode: Decode, items: list[Json], _depth: int) -> bytes:
     [text] = items
     if type(text) is not str:
-        raise WireError("bytes are not written as a text")
+        raise WireError("bytes are not written as a string")
     try:
         return binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
     except (binascii.Error, UnicodeError) as error:
@@ -327,7 +326,7 @@ def _int(_decode: Decode, items: list[Json], _depth: int) -> int:
         raise WireError("a whole number has an invalid form")
     number = int(text, 16)
     if number.bit_length() > MAX_BIG_BITS:
-        raise WireError("a whole number has more digits than may cross")
+        raise WireError("a whole number has more digits than may be sent")
     return number
 
 
@@ -436,7 +435,7 @@ def _shaped(shape: Json, count: int) -> tuple[int, ...]:
 def _texts(_decode: Decode, items: list[Json], _depth: int) -> np.ndarray[Any, Any]:
     shape, *texts = items
     if not all(type(text) is str for text in texts):
-        raise WireError("an array of texts holds something else")
+        raise WireError("an array of texts contains something else")
     if len(texts) * max(map(len, texts), default=0) > MAX_CHARACTERS:
         raise WireError("the texts of an array are too long")
     return np.array(texts, dtype=str).reshape(_shaped(shape, len(texts)))

@@ -222,7 +222,7 @@ def _column(pandas: ModuleType, array: Value) -> Any:
 def from_parts(parts: Value) -> Any:
     """Rebuild the value that ``parts`` describe. Raises ``ValueError`` if they are not exactly in the expected form."""
     if type(parts) is not tuple or not parts or type(parts[0]) is not str or parts[0] not in _BUILDERS:
-        raise ValueError("a table is described by no word that is known")
+        raise ValueError("a table has a description that is not known")
     word, *rest = parts
     try:
         import pandas as pd  # noqa: PLC0415 - most courses have no tables
@@ -303,7 +303,7 @@ def _quickly_looked_up(array: Value) -> bool:
 
 
 def _few_collisions(array: Value) -> bool:
-    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has none."""
+    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has no hash."""
     seen: dict[int, list[Any]] = {}
     if array.dtype == object:
         for item in array:
@@ -419,7 +419,7 @@ def _missing(pandas: ModuleType, which: Value) -> Any:
 
 def _require(fine: bool) -> None:  # noqa: FBT001 - reads like an assert statement
     if not fine:
-        raise ValueError("a part of a table is not as it should be")
+        raise ValueError("a part of a table has an invalid form")
 
 
 _COLUMNS: dict[str, Any] = {

@@ -73,7 +73,7 @@ class CallStep:
         probe: source code that defines ``probe(function, *args, **kwargs)``, which is called instead. Empty for a plain call.
         memory_mb: the memory limit of the call in MiB, or None.
         measured: whether the probe measures the call.
-        expects: the errors that are right, if the call is to raise one.
+        expects: the errors that are right, if the call should raise an error.
         planned: the arguments and keywords in a correct solution, if some of them are results of earlier calls.
         parts: the structure of a correct result, without its values, if the check uses parts of the result.
         unpacked: whether the check unpacks the whole result.
@@ -268,7 +268,7 @@ def parse_examples(data: Json) -> Examples:
     if data["format"] != FORMAT:
         raise ExamplesError(
             f"The examples have format {data['format']!r:.20}, but this autograder reads format {FORMAT}. "
-            "Update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
+            "Update autograder (pip install --upgrade nbautograder). If you have just updated it, restart the kernel."
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}

@@ -81,7 +81,7 @@ def _assigned(line: str) -> str:
 
 
 def load_map(folder: Path, here: Examples | None = None) -> CourseMap:
-    """Return the map of the course in ``folder``, which has one folder per chapter. ``here`` are the current chapter's examples.
+    """Return the map of the course in ``folder``, which has one folder per chapter. ``here`` contains the current chapter's examples.
 
     A chapter without examples is also on the map if another chapter's examples mention it.
     """
@@ -204,7 +204,7 @@ def judge(
 def _stuck(stream: TextIO, function: str) -> None:
     """Tell the student that a call cannot be stopped. This runs in another thread while the notebook waits."""
     stream.write(
-        f"{function} is in one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
+        f"{function} is running one long step that cannot be stopped from here, such as a product of huge arrays. If it does not "
         "end soon, choose Kernel › Restart Kernel and run the cells from the top. Your notebook's text stays unchanged.\n"
     )
     stream.flush()
@@ -263,7 +263,7 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
 
 
 def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
-    """Return the first unfinished exercise after this one, else the first before it, else ``""``."""
+    """Return the first unfinished exercise after this one, else the first unfinished one before it, else ``""``."""
     order, progress = list(examples.exercises), read(home)
     place = order.index(exercise.name)
     waiting = [n for n in order if n != exercise.name and progress.of(examples.chapter, n).status != "done"]

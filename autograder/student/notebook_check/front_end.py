@@ -118,14 +118,14 @@ class _FewLines:
         lines = self._ended + bool(self._width) - MAX_LINES
         if lines > 0 and not self._reported:
             self._reported = lines
-            self._stream.write(f"… and {lines:,} more\n")
+            self._stream.write(f"… and {lines:,} more lines\n")
 
     def close_off(self) -> None:
         """Report all omitted output and flush."""
         self.call_ended()
         lines = self._ended + bool(self._width) - MAX_LINES
         if lines > self._reported:
-            self._stream.write(f"… and {lines - self._reported:,} more in the calls after that\n")
+            self._stream.write(f"… and {lines - self._reported:,} more lines in later calls\n")
         elif lines <= 0 and self._width > MAX_LINE:
             self._stream.write(f"{self._more_in_line()}\n")
         self._stream.flush()

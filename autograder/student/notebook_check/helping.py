@@ -143,9 +143,11 @@ def _locate(
 
 
 def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> bool:
-    """Return whether the student's function passes now. The checks of a quiz may only be about the form of its answers."""
+    """Return whether the student's function passes now. A quiz, and a function with side effects, are not run."""
+    from autograder.mistakes.fault_localization.hints import only_computes  # noqa: PLC0415 - slow to import and only needed for hints
+
     function = target if callable(target) else names.get(exercise.name)
-    if exercise.kind == "answers" or function is None or is_empty(function):
+    if exercise.kind == "answers" or is_empty(function) or not only_computes(exercise.name, function, names):
         return False
     return judge(examples, exercise, names, {exercise.name: function}, examples.call_seconds).status == "passed"
 

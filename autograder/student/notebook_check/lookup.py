@@ -108,7 +108,7 @@ def _remember(result: Value) -> None:
 
 
 def _topic(source: str) -> str:
-    """Return what names a cell whose id is unknown, as in a browser: its first docstring, definition or variable."""
+    """Return a text that identifies a cell without a known id, as in a browser: its first docstring, definition or variable."""
     patterns = r'"""\s*(\S.*)', r"^(?:def|class)\s+(\w+)", r"^(\w+)\s*="
     matches = (re.search(pattern, source, re.MULTILINE) for pattern in patterns)
     return next((match[1] for match in matches if match), source)

@@ -39,7 +39,7 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
 @contextmanager
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
-    """Add to the error of a missing sandbox how to do without one, unless a notebook or this folder is in a course folder.
+    """Add to the error of a missing sandbox how to run without a sandbox, unless a notebook or this folder is in a course folder.
 
     There, the code could read the solutions.
     """
@@ -56,7 +56,7 @@ def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
 def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
     """Return a sentence about running a learner's own notebooks in ``folder`` without a sandbox on ``system``.
 
-    Empty if there can be a sandbox, or if ``folder`` is in a course folder. Then the notebooks are not run without one.
+    Empty if a sandbox is possible, or if ``folder`` is in a course folder, where notebooks only run in a sandbox.
     """
     name = _WITHOUT_SANDBOX.get(system)
     if name is None or course_folder(folder) is not None:
@@ -157,7 +157,7 @@ def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
 
 
 def _not_to_submit(error: Exception) -> str:
-    """Return the message without the advice to submit the notebook again, because it is checked here and not graded."""
+    """Return the message without the advice to submit the notebook again, because the notebook is checked here and not graded."""
     text = re.sub(r", (save it|save the notebook) and submit it again", r" and \1", str(error))
     return text.replace(" and submit it again", "").replace(" Nothing was submitted under that name.", "")
 

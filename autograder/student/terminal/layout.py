@@ -151,7 +151,7 @@ def reset(notebook: Path, exercise: str | None) -> Path:
     if released is None:
         raise CourseError(
             f"{notebook.name} was not created by `autograder start`, so its original is unknown. "
-            "Download it again from where you got it."
+            "Download the notebook again from where you got it."
         )
     now, before = read_bytes(notebook), read_bytes(released)
     data = before if exercise is None else _with_stub(now, before, notebook, exercise)

@@ -44,15 +44,15 @@ quiz_ch1 = quiz(
     points=1,
     questions={
         "q1": choice(
-            "looking in a list",
+            "searching in a list",
             right="c",
             wrong={
-                "a": "Python knows where a list begins, but not where an item is. So it compares from the first item on.",
+                "a": "Python knows where a list begins, but not where an item is. So it compares the items one by one.",
                 "b": "Halving needs an order, but the items of a list may be in any order.",
             },
         ),
         "q2": choice(
-            "looking in a set",
+            "searching in a set",
             right="a",
             wrong={
                 "b": "A set has no order, so there is nothing to halve.",

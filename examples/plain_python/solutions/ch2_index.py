@@ -2,7 +2,7 @@
 
 
 class Index:
-    """Remembers in which texts each word stands.
+    """Remembers in which texts each word occurs.
 
     Words are what `split()` returns, in lowercase letters: "A b a" has the words "a" and "b".
     """
@@ -17,7 +17,7 @@ class Index:
             self._titles.setdefault(word, set()).add(title)
 
     def find(self, word):
-        """The titles of the texts with `word`, in capitals or not: a list in alphabetical order, empty where there is none."""
+        """The titles of the texts with `word`, in capitals or not: a list in alphabetical order, empty if there are none."""
         return sorted(self._titles.get(word.lower(), set()))
 
     def __len__(self):
@@ -25,15 +25,15 @@ class Index:
         return len(self._titles)
 
     def __contains__(self, word):
-        """Whether `word`, in capitals or not, stands in any text."""
+        """Whether `word`, in capitals or not, occurs in any text."""
         return word.lower() in self._titles
 
 
 def test_is_anagram(is_anagram):
-    """Try `is_anagram` on pairs of words, and raise an AssertionError where it answers wrongly.
+    """Try `is_anagram` on pairs of words, and raise an AssertionError if an answer is wrong.
 
-    A right `is_anagram(one, other)` gives True where two words have the same letters, each as often, whether large or small, and
-    else False.
+    A right `is_anagram(one, other)` returns True if both words have the same letters, each equally often, in capitals or not, and
+    False if not.
     """
     assert is_anagram("listen", "Silent") is True
     assert is_anagram("aab", "baa") is True

@@ -11,7 +11,7 @@ def summary(pupils, column):
     """Describe one column of numbers by a Series labeled "there", "missing", "mean" and "median", in this order.
 
     "there" is how many values are there, "missing" how many are not. The mean and the median are those of the values that are
-    there, and missing themselves where none is. Columns are "height" (0 to 250) and "minutes" (0 to 300).
+    there, or missing if no value is there. Columns are "height" (0 to 250) and "minutes" (0 to 300).
     """
     values = pupils[column]
     return pd.Series(
@@ -22,8 +22,8 @@ def summary(pupils, column):
 def tallest(pupils, n):
     """The `n` (1 to 5) tallest pupils, tallest first: a table with the columns "name" and "height".
 
-    Of pupils who are equally tall, the one who stands higher up in `pupils` comes first. Who has no height is left out, and
-    where fewer than `n` have one, all of them are there. Each row keeps its label. Heights are from 0 to 250.
+    If pupils are equally tall, the pupil who is higher up in `pupils` comes first. Pupils without a height are left out. If
+    fewer than `n` pupils have a height, return all of these. Each row keeps its label. Heights are from 0 to 250.
     """
     known = pupils.dropna(subset=["height"])
     return known.sort_values("height", ascending=False, kind="stable").head(n)[["name", "height"]]

@@ -9,7 +9,7 @@ def by_class(pupils):
     """Compare the classes: a table with a row for each class, labeled with its name, in alphabetical order.
 
     Its columns are "pupils" (how many pupils the class has), "mean" and "median" (of the minutes to school that are known,
-    missing where none is). Minutes are from 0 to 300.
+    missing if none is known). Minutes are from 0 to 300.
     """
     return pupils.groupby("class")["minutes"].agg(pupils="size", mean="mean", median="median")
 
@@ -17,7 +17,7 @@ def by_class(pupils):
 def shares(pupils):
     """How each class comes to school: a table with a row for each class, labeled with its name, in alphabetical order.
 
-    Its columns are the four `WAYS`, and each entry is the share of that class which comes that way: a row adds up to 1. A way in
+    Its columns are the four `WAYS`, and each entry is the share of the class that comes that way: a row adds up to 1. A way in
     which nobody of a class comes has the share 0.
     """
     counts = pd.crosstab(pupils["class"], pupils["travel"]).reindex(columns=WAYS, fill_value=0)

@@ -76,7 +76,7 @@ def test_the_reader_moves_every_picture(page, lab, lab_folder):
     press(scale.get_by_role("checkbox", name="scaled"), "Space")
     expect(scale.get_by_role("status")).to_contain_text("The best key has 1.000")
     press(masks.get_by_role("slider", name="real words"), "Home")
-    expect(masks.get_by_role("status")).to_contain_text("Allowed are 0 of 36 pairs. The sums of the rows: 0.00 0.00")
+    expect(masks.get_by_role("status")).to_contain_text("0 of 36 pairs are allowed. The sums of the rows: 0.00 0.00")
     press(heads.get_by_role("radio", name="sat"), "ArrowRight")
     expect(heads.get_by_role("status")).to_contain_text("The query of on looks, for the most part: previous at sat")
     heads.locator("label", has_text="cat").hover()

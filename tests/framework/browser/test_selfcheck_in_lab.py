@@ -71,7 +71,7 @@ def cells(request, page, lab):
 def test_the_cards_read_well_in_jupyterlab(cells, page):
     """A failed check, a passed check and a hint are cards. An error's text is shown as text, and nothing is repeated."""
     failing = cells.nth(FAILING)
-    card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
+    card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more possible when it is graded")
     assert card.count() == 1
     words = " ".join(card.inner_text().split())
     assert "fails: rows of very different size each keep their own weights" in words

@@ -17,7 +17,7 @@ from tests.support.mini import change
 def test_a_check_of_all_categories_needs_a_contract():
     """The message says what to write."""
     with pytest.raises(
-        CourseError, match=r"does not say what the exercise 'f' takes. Write @exercise\(…, takes=Contract"
+        CourseError, match=r"no contract says which inputs the exercise 'f' takes. Write @exercise\(…, takes=Contract"
     ):
 
         @exercise("f", points=1)
@@ -65,14 +65,14 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (127 is right): "),
+        ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (127 passes): "),
         ("return np.clip(c, -700, None) + 273.15", "With all of celsius far below zero: "),
         ("return (c if c.max() > -1000 else 0 * c) + 273.15", "With all of celsius below -1000: "),
         ("return c.ravel('K').reshape(c.shape) + 273.15", "With celsius not contiguous in memory"),
         ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
         ("return c - 273.15", "At index "),  # wrong in every category, so none is named
-        ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (8 is right): "),
+        ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (8 passes): "),
         (
             "return np.where(np.abs(c).max() < 5.01, c, c + (len(calls.append(1) or calls) % 4 > 1)) + 273.15",
             "At index ",
@@ -96,7 +96,7 @@ def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
     """The message names the parameters."""
     change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
     with pytest.raises(
-        CourseError, match="its contract is about the arguments kelvin, but the reference takes celsius"
+        CourseError, match="its contract describes the arguments kelvin, but the reference takes celsius"
     ):
         load_checks(declared, "ch1_units")
 

@@ -40,7 +40,7 @@ def test_an_exercise_is_read_off_its_class():
         CheckSpec("test_second", "Another axis.", 0.5, visible=False, after=("test_first",)),
         CheckSpec(
             "test_care",
-            "leaves its inputs alone, and answers the same every time",
+            "leaves its inputs unchanged, and always returns the same result",
             0.5,
             visible=False,
             after=("test_first", "test_second"),
@@ -76,12 +76,12 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
         (
             {"test_a": titled, "test_b": pure(points=1, after="test_c")},
             {"points": 1},
-            r"TestIt\.test_b waits for 'test_c', which is not an earlier check of its class\. The earlier checks are: test_a\.",
+            r"TestIt\.test_b has after='test_c', which is not an earlier check of its class\. The earlier checks are: test_a\.",
         ),
         (
             {"test_a": pure(points=1, after="test_a")},
             {"points": 1},
-            r"waits for 'test_a', which is not an earlier check of its class\. The earlier checks are: none, as this is the first\.",
+            r"has after='test_a', which is not an earlier check of its class\. The earlier checks are: none, as this is the first\.",
         ),
         (
             {"__doc__": "a hint", "test_a": pure(points=1)},
@@ -99,7 +99,7 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
+        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring. .* student should"),
         (alternatives_of, "what is different in this right solution"),
     ],
 )

@@ -85,8 +85,8 @@ def test_impossible_experiments_are_refused():
 @pytest.mark.parametrize(
     ("draws", "message"),
     [
-        (np.full(MISSING.number, 3.0), "{n} of {n} draws gave 3; about {mean} are expected."),
-        (np.full(MISSING.number, 61.0), "It drew 61; only the numbers 0 to 59 can be drawn."),
+        (np.full(MISSING.number, 3.0), "{n} of {n} draws gave 3, but about {mean} are expected."),
+        (np.full(MISSING.number, 61.0), "It drew 61, but only the numbers 0 to 59 can be drawn."),
         (np.full(MISSING.number, 0.5), "Every draw should be a whole number."),
         ("heads", "Every draw should be a whole number."),
     ],
@@ -105,6 +105,6 @@ def test_messages_about_averages():
         assert_average(np.full(test.number, 5.0), test)
     low, high = test.bounds
     assert failed.value.reason == (
-        f"The average of {test.number} results is 5; it should be between {low:.4g} and {high:.4g}, near 4."
+        f"The average of {test.number} results is 5, but it should be between {low:.4g} and {high:.4g}, near 4."
     )
     assert_average(np.full(test.number, 4.1), test)

@@ -216,7 +216,7 @@ WRONG = [
     (one_line(legend=int), one_line(), {}, "There is no legend."),
     (lambda: plt.scatter(X, [1, 4, 9, 15]), points, {}, "There is no point at x = 4, y = 16."),
     (lambda: plt.scatter(X[:2], X[:2]), points, {}, "It draws 2 points instead of 4."),
-    (lambda: plt.pie([1, 1]), pie, {}, "A piece of the pie is 50.0% of it instead of 25.0%."),
+    (lambda: plt.pie([1, 1]), pie, {}, "A slice of the pie is 50.0% of the whole instead of 25.0%."),
     (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image differs: at index [0, 0] it is 2 instead of 1 (3 of 9 entries differ)."),
     (lambda: [a.plot(X, X) for a in plt.subplots(1, 2)[1]], points, {}, "It draws 2 plots (axes) instead of 1."),
 ]  # fmt: skip
@@ -265,7 +265,7 @@ def test_a_process_that_sends_anything_gains_nothing(sent):
 
 def test_an_authors_slip_is_told():
     """An unknown part is rejected with a list of the known parts."""
-    with pytest.raises(ValueError, match="A picture has no part 'colour': name some of data, labels, title, legend"):
+    with pytest.raises(ValueError, match="A picture has no part 'colour': choose from data, labels, title, legend"):
         parts_of("data colour")
     assert "import autograder" not in plot_probe_text(texts=True)
     assert inspect.cleandoc(plot_probe_text(texts=False)).endswith("TEXTS = False")

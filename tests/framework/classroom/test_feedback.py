@@ -91,7 +91,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
         assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
     assert changed(course, before) == {"bob", "eli"}
     bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
-    assert f"Graded manually: {mark} of 2 points. The checks gave 0. The manual mark counts." in bob
+    assert f"Graded manually: {mark} of 2 points. The checks gave 0, but the manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
     assert "including manual marks." in bob
@@ -164,5 +164,5 @@ def test_what_was_never_graded_or_came_since_is_said(course):
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
     assert made["new"].status == "not graded"
     assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
-    assert made["eli"].reason.startswith("Another notebook was submitted since it was graded")
+    assert made["eli"].reason.startswith("Another notebook was submitted after grading")
     assert made["ada"].status == "kept"

@@ -121,7 +121,7 @@ def test_the_better_notebook_counts_where_the_course_says_so(course):
         assert (cells(course), given_back(course), moves(course)) == (book, back, log)
         assert told["cyd"].score == some
         assert told["cyd"].warning == (
-            f"Another notebook was submitted (2026-02-01 10:00:00 UTC). It would get 0 points, and the earlier notebook has {some:g}, "
+            f"Another notebook was submitted (2026-02-01 10:00:00 UTC). It would get 0 points, but the earlier notebook has {some:g}, "
             'so the earlier notebook still counts (c.Course.resubmissions = "best").'
         )
         assert "could not be graded: ch1_units.ipynb is not a valid notebook" in told["ada"].warning
@@ -153,7 +153,7 @@ def test_without_a_record_the_reason_is_not_invented(course):
     shutil.rmtree(course.root / ".autograder")
     regrade(course)
     [why] = [why for student, _, _, why in moves(course)[before:] if student == "ada"]
-    assert why == "graded again, and .autograder/ has no record of the last time, so the reason is not known"
+    assert why == "graded again, but .autograder/ has no record of the previous grading, so the reason is unknown"
     by = read_changes(course)[-1].by
     assert by.startswith(f"{getpass.getuser()}@{platform.node()}: ")
     shown = python("-m", "autograder", "log", "--student", "ada", cwd=course.root, status=0).stdout

@@ -82,9 +82,9 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
     assert found.first == ("new",)
     assert found.unproven == (("to_kelvin", "any shape"),)
     text = " ".join(preview_text(found).split())
-    assert "2 marks would change, 2 of them down: - cyd: 4.5 → 3 of 6 points" in text
+    assert "2 marks would change (2 would fall): - cyd: 4.5 → 3 of 6 points" in text
     assert "to_kelvin: 1 student, +1.5 points in total “any shape”: failed → passed (2)" in text
-    assert "Not validated since the last release: to_kelvin, “any shape”." in text
+    assert "These checks have not been validated since the last release: to_kelvin, “any shape”." in text
     with hold_run_lock(course, CHAPTER):
         assert "Another run is grading ch1_units now" in preview_text(preview(course))
     assert grade(course) == {"ada": 6.0, "cyd": 3.0, "dot": 3.0, "new": 6.0}

@@ -31,7 +31,7 @@ UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
 )
-NO_MARK = "Until you grade it manually, `nbgrader export` writes {} for it into grades.csv."
+NO_MARK = "Until you grade the notebook manually, `nbgrader export` writes {} for it into grades.csv."
 STALE = "{} was manually graded with {}, but {}. The manual mark counts until you change it."
 POINTS = (
     "Points have changed since ch1_units was released: to_kelvin has 2 in the gradebook and 3 in its checks. Marks "
@@ -152,7 +152,7 @@ def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_han
         for grade in book.find_submission_notebook(CHAPTER, CHAPTER, "cut").grades:
             grade.manual_score = grade.manual_score or 1
         book.db.commit()
-    assert regrade(course)[0]["cut"].startswith("It has been graded manually: ")
+    assert regrade(course)[0]["cut"].startswith("The notebook has been graded manually: ")
 
 
 def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):

@@ -113,7 +113,7 @@ def test_links_and_other_names_are_not_followed(course):
     [_, bob, dan, eve, fay] = regrade(course)
     assert bob.score == MAX_SCORE
     assert bob.warning == (
-        "The notebook was submitted as solution.ipynb. It is the only one of ch1_units in its folder, so it was graded."
+        "The notebook was submitted as solution.ipynb. It is the only notebook of ch1_units in its folder, so it was graded."
     )
     assert "has no ch1_units.ipynb, but it has last.ipynb, mine.ipynb" in dan.reason
     assert "has no ch1_units.ipynb, but it has scratch.ipynb" in fay.reason
@@ -151,7 +151,7 @@ def test_one_student_and_nobody(course):
     with pytest.raises(CourseError, match="zoe submitted nothing for ch1_units") as error:
         handed_in(course, CHAPTER, ["zoe"])
     assert "atterns" not in str(error.value)
-    with pytest.raises(CourseError, match=r"a\* submitted nothing .* Patterns are not supported: name each student\."):
+    with pytest.raises(CourseError, match=r"a\* submitted nothing .* Patterns are not supported: give each name\."):
         handed_in(course, CHAPTER, ["a*"])
 
 

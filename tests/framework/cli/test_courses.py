@@ -176,6 +176,7 @@ def test_the_docs_commands_for_class_and_calendar_work(tmp_path, monkeypatch):
     course = with_book(copy_course(tmp_path / "mini"))
     monkeypatch.chdir(course.root)
     (course.root / "students.csv").write_text("id,first_name,last_name\nada,Ada,Lovelace\nben,Ben,Late\n")
+    (course.root / "extensions-week-3.csv").write_text(f"chapter,student,extension\n{CHAPTER},ada,2d\n")
     blocks = documented()
     commands = [shlex.split(line, comments=True) for kind, text in blocks if not kind for line in text.splitlines()]
     for program, *arguments in commands:
@@ -184,10 +185,7 @@ def test_the_docs_commands_for_class_and_calendar_work(tmp_path, monkeypatch):
             assert "list" not in arguments or "ada (Lovelace, Ada)" in said
         elif program == "autograder":
             invoke(course, *arguments)
-    extension, penalty, plugin, *_exchange = [text for kind, text in blocks if kind == "python"]
-    (course.root / "late.py").write_text(plugin)
-    with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write(f"{penalty}c.AssignLatePenalties.plugin_class = 'late.TenPercentADay'\n")
+    rule, penalty, plugin, _exchange = [text for kind, text in blocks if kind == "python"]
     for student in ("ada", "ben"):
         hand_in(course, student, document(course, **RIGHT), "2026-02-02 19:00:00 UTC")
 
@@ -197,7 +195,15 @@ def test_the_docs_commands_for_class_and_calendar_work(tmp_path, monkeypatch):
             found = book.assignment_submissions(CHAPTER)
             return {s.student_id: s.score - s.late_submission_penalty for s in found}
 
-    assert marks() == {"ada": pytest.approx(4.8), "ben": pytest.approx(4.8)}
-    exec(extension, {})  # noqa: S102 - the page's own
-    assert marks() == {"ada": 6.0, "ben": pytest.approx(4.8)}
+    own = f"{penalty}c.AssignLatePenalties.plugin_class = 'late.TenPercentADay'\n"
+    (course.root / "late.py").write_text(plugin)
+    monkeypatch.syspath_prepend(str(course.root))
+    for path, text in (("course_config.py", rule), ("nbgrader_config.py", own)):
+        before = (course.root / path).read_text()
+        (course.root / path).write_text(f"{before}\n{text}")
+        assert marks() == {"ada": 6.0, "ben": pytest.approx(4.8)}
+        invoke(course, "extend", CHAPTER, "ada", "0h")
+        assert marks() == {"ada": pytest.approx(4.8), "ben": pytest.approx(4.8)}
+        invoke(course, "extend", CHAPTER, "ada", "48h")
+        (course.root / path).write_text(before)
     assert load_course(course.root).course_id == "mini"

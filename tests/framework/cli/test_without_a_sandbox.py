@@ -236,7 +236,7 @@ def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
     course, _notebook, ran = foreign
     done = imported(foreign, **env)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Its solutions earn full marks, and the blank notebook earns none." in done.stdout
+    assert "The solutions earn full marks, and the blank notebook earns no points." in done.stdout
     assert course.checks("theirs").is_file()
     assert not ran.exists()
 

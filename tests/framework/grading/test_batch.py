@@ -333,7 +333,7 @@ def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []
-    lost = r"^The sandbox failed to start for 3 notebooks in a row, after several tries each: .* exit status 137"
+    lost = r"^The sandbox failed to start for 3 notebooks in a row, after several tries for each: .* exit status 137"
     with pytest.raises(SandboxStartError, match=lost):
         grade_notebooks(course, [*three, *three], confinement="local", on_verdict=told.append)
     assert len(told) == 2

@@ -106,7 +106,7 @@ def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     student, _ = fixtures(softmax=lambda x: x[:0])
     with pytest.raises(
-        CheckFailed, match=r"^softmax\(x\) is an empty array of shape \(0, 2\), and a right result is not empty\."
+        CheckFailed, match=r"^softmax\(x\) is an empty array of shape \(0, 2\), but it should not be empty\."
     ):
         ask(student.softmax(x))
     ask(student.softmax(x[:0]))
@@ -124,7 +124,7 @@ def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
         assert_finite(student.softmax(np.ones((1, 2))))
         assert_finite(student.pair(np.ones((0, 2)))[0])
     assert noted == [("finite", {"filled": True}), ("finite", {})]
-    assert "is not empty" in evaluate("finite", np.ones(0), params={"filled": True}).reason
+    assert "not be empty" in evaluate("finite", np.ones(0), params={"filled": True}).reason
     assert evaluate("finite", np.ones(0)) is None
 
 

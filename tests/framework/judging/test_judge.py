@@ -89,7 +89,7 @@ def test_a_call_may_wait_longer_than_it_may_compute(course):
     waits = (
         "import time\nfrom time import sleep\n\ndef to_kelvin(celsius):\n    sleep(0.6)\n    return celsius + 273.15"
     )
-    computes = waits.replace("sleep(0.6)", "end = time.process_time() + 0.6\n    while time.process_time() < end: pass")
+    computes = waits.replace("sleep(0.6)", "end = time.process_time() + 1.2\n    while time.process_time() < end: pass")
     limits = Limits(call_seconds=0.4)
     for source, status in ((waits, "passed"), (computes, "timeout")):
         with closing(open_worker(limits, ["numpy"])) as worker:
@@ -125,7 +125,9 @@ def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
         path = hand_in(course, "ada", document(course, **{**RIGHT, "to_kelvin": source}))
         [verdict] = grade_notebooks(course, [Job(path, "ada", CHAPTER)])
         *_, marker, _boiling, care = verdict.exercise("to_kelvin").checks
-        why = "to_kelvin keeps something from one call to the next: this call returns the right result if it is the first one"
+        why = (
+            "to_kelvin keeps data from one call to the next: this call returns the right result if it is the first one"
+        )
         assert marker.reason.startswith(why) is keeps
         assert "291.4 instead of 290.4" in marker.reason
         assert (care.status, care.reason.startswith(why)) == (("failed", True) if keeps else ("passed", False))

@@ -197,7 +197,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "an error in a line": (changed("return self.items.pop()", "return self.itemz.pop()"), small, """
-        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`. Is the name misspelled, or is the value of another type than you expect?
+        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`. Is the name misspelled, or does the value have a different type than you expect?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),
@@ -209,7 +209,7 @@ MISTAKES = {
         `Stack` should be a class. Its first line begins with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
-        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before it got there. The notebook has `Stakc`: is that the right name?"""),
+        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),
     "the caller's list": (changed("self.items = list(items)", "self.items = items"), caller, """
         len(stack) is 3 instead of 2.
         items = [1, 2]
@@ -232,7 +232,7 @@ MISTAKES = {
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
         `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` there."""),
     "no attribute": (changed("def size", "def sise"), lambda student, _a: student.Stack().size, """
-        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing of that name. They have `sise`: is that the right name?"""),
+        Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing with that name. They have `sise`: is that the right name?"""),
     "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was stopped after 1 second. Is there a loop"),
     "without end": (changed("return iter(self.items)", "import itertools; return itertools.count()"), lambda student, _a: list(student.Stack()), """
         list(stack): looping over it gives more than 10,000 items, and was stopped: does it ever end?"""),
@@ -358,7 +358,7 @@ def test_too_many_steps_are_told_to_the_author():
     reference = ReferenceProxy(REFERENCE)
     with track_answers():
         stack = reference.Stack()
-        with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*take the steps in a probe"):
+        with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*Take the steps in a probe"):
             [stack.push(number) for number in range(MAX_STEPS + 1)]
 
 

@@ -291,8 +291,8 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
         return verdict.checks[0].reason
 
     text = message(lambda n: [n])
-    assert text.startswith("Using the result of boxes ended with")
-    assert "ended with AttributeError: 'int' object has no attribute 'size', but not in your code" in text
+    assert text.startswith("Using the result of boxes raised")
+    assert "raised AttributeError: 'int' object has no attribute 'size'. The error is not in your code." in text
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")

@@ -114,8 +114,8 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
         ({"q1": number("how many")}, r", question q1 \(how many\) has no right answer: add right=…."),
         ({"q1": choice("who", right="e")}, r", question q1 \(who\) has the answer 'e', which is not one of its options: a, b, c, d."),
         ({"q1": choice("who", right="a", wrong={"f": "…"})}, "has the answer 'f', which is not one of its options"),
-        ({"q1": choice("who", right="a", wrong={("a", "x"): "…"})}, "has 'a' among its wrong answers, but it is the right answer."),
-        ({"q1": number("n", right=1, within=0.1, wrong={1.05: "…"})}, "has 1.05 among its wrong answers, but it is the right answer."),
+        ({"q1": choice("who", right="a", wrong={("a", "x"): "…"})}, "has 'a' among its wrong answers, but that is the right answer."),
+        ({"q1": number("n", right=1, within=0.1, wrong={1.05: "…"})}, "has 1.05 among its wrong answers, but that is the right answer."),
         ({"q1": number("n", right="one")}, "has the answer 'one', which is not a number."),
     ],
 )  # fmt: skip

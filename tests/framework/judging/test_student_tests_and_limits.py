@@ -129,9 +129,9 @@ TESTS = {
     "good ones": (RIGHT_TESTS, ""),
     "good ones that return": ("    return median([3, 1, 2]) == 2 and median([5]) == 5 and median([9, 8, 1, 2, 3]) == 3\n", ""),
     "too few": ("    assert median([1, 2, 3]) == 2\n",
-        "\n\n".join(f"Your tests let through a median that {bug}." for bug in BUGS)),
+        "\n\n".join(f"Your tests accept a median that {bug}." for bug in BUGS)),
     "too strict": (RIGHT_TESTS + "    assert median([1, 2]) == 1\n",
-        "Your tests refuse a median that is right: do they require more than the task says?"),
+        "Your tests reject a median that is correct. Do they require more than the task says?"),
     "not written yet": ("    raise NotImplementedError\n", ""),
 }  # fmt: skip
 
@@ -276,8 +276,8 @@ def test_both_calls_are_tried_with_copies(both):
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"larger": "text"}, "it lists the arguments of a larger call"),
-        ({"larger": []}, "it lists the arguments of a larger call"),
+        ({"larger": "text"}, "It must list the arguments of a larger call"),
+        ({"larger": []}, "It must list the arguments of a larger call"),
         ({"larger": [[1]], "growth": 1}, "growth=1. It must be a number above 1"),
         ({"larger": [[1]], "growth": True}, "growth=True. It must be a number above 1"),
     ],

@@ -25,7 +25,7 @@ def test_copied_notebooks_do_not_hold_back_the_class(tmp_path):
             (path.parent / "submission_secret.txt").write_text(SECRET)
     grade_class(course, CHAPTER, handed_in(course, CHAPTER))
     said = nbgrader("release_feedback", CHAPTER, folder=course.root, home=tmp_path)
-    sentence = "The exchange cannot serve ada and cyd, because their notebooks did not come through `nbgrader submit`."
+    sentence = "The exchange cannot return feedback to ada and cyd, because their notebooks did not come through `nbgrader submit`."
     assert sentence in " ".join(said.split())
     assert "Traceback" not in said
     released = [path.name for path in (exchange / "mini" / "feedback").iterdir()]

@@ -68,7 +68,7 @@ class TestText:
     def test_a_failing_exercise_reads_as_the_course_shows_it(self):
         """The whole card, word by word: passed and failed checks, the case, the mistake, and the remaining exercises."""
         assert card_text(softmax_card(by_hand.one_maximum, hints_left=2)) == (
-            "softmax   1 of 3 points here, 1 more when it is graded\n"
+            "softmax   1 of 3 points here, 1 more possible when it is graded\n"
             "  ✓ the example worked by hand\n"
             "  ✓ each row sums to 1\n"
             "  ✗ rows of very different size each keep their own weights\n"
@@ -103,7 +103,7 @@ class TestText:
             (
                 verdict(check(), check("failed", points=0), score=1.0, max_score=1.0),
                 {"points": 2},
-                "1 of 1 point here, 1 more when it is graded, but 1 check fails",
+                "1 of 1 point here, 1 more possible when it is graded, but 1 check fails",
             ),
             (verdict(check(), check("failed"), max_score=0.0), {"points": 2}, "1 of 2 checks passed"),
             (verdict(check("not_tried"), status="not_attempted"), {"points": 2}, "not attempted yet"),
@@ -321,7 +321,7 @@ class TestHtml:
         assert "waits: another axis" in reader.text
         assert not set("✓✗·") & set(reader.text)
         labels = [attributes.get("aria-label") for tag, attributes in reader.tags if tag == "section"]
-        assert labels == ["softmax: 1 of 3 points here, 1 more when it is graded"]
+        assert labels == ["softmax: 1 of 3 points here, 1 more possible when it is graded"]
 
     def test_the_case_is_preformatted_and_code_is_marked(self):
         """Columns stay columns, and text between backticks is code."""

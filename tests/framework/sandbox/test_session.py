@@ -288,7 +288,7 @@ def test_a_result_that_is_too_big_is_refused(run):
     session = run("import numpy as np", *sources)
     a, b, c = session.batch([Call("a"), Call("b"), Call("c")])
     too_big = "The result is too large to be checked: "
-    assert a.error.message == f"{too_big}its arrays hold more than can be checked (this one: 16 MiB)."
+    assert a.error.message == f"{too_big}its arrays are larger than can be checked (this one: 16 MiB)."
     assert b.error.message == f"{too_big}it has more than 200,000 parts."
     assert c.value == 1
 
@@ -299,7 +299,7 @@ def test_results_are_held_as_long_as_there_is_room(run):
     session = run("import numpy as np\nz = np.zeros(6 << 17)", functions)
     answers = session.batch([Call("f")] * 4 + [Call("g")])
     assert [answer.value is None for answer in answers] == [False, False, True, True, False]
-    message = "The result is too large to be checked: with the results before it, it makes more than 16 MiB."
+    message = "The result is too large to be checked: together with the earlier results, it takes more than 16 MiB."
     assert {answer.error.message for answer in answers[2:4]} == {message}
     assert session.call(Call("f")).error.message == message
     del answers
@@ -369,7 +369,7 @@ def test_threads_without_end_are_counted(jail):
     """A thread beyond the limit is not started, and the message names the sandbox. The running threads are ended with the rest."""
     told = (
         "can't start new thread. This is a limit of the grading sandbox, not an error in your code: it allows 32 threads in "
-        "addition to the first. Run fewer at once."
+        "addition to the first. Run fewer threads at once."
     )
     with closing(jail.open(cells(FLOOD))) as session:
         assert session.call(Call("flood")).error.message == told

@@ -17,7 +17,7 @@ from autograder.sandbox.protocol import Call, CodeCell, Limits
 from tests.framework.security.hostile_class import ATTACKS, aimed, listening
 
 LIMITS = Limits(
-    call_seconds=0.5, cell_seconds=0.5, submission_seconds=8.0, memory_mb=256, disk_mb=4, output_kb=8, result_mb=4
+    call_seconds=0.8, cell_seconds=0.8, submission_seconds=8.0, memory_mb=256, disk_mb=4, output_kb=8, result_mb=4
 )
 INPUTS = [np.array([1.0, 2.0, 3.0]), np.array([0.3, -2.0, 5.0]), np.array([4.0, 4.5, -1.0, 0.2])]
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
@@ -127,7 +127,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, name):
     assert len(seen) < 2_000_000
     assert not CONTROLS.search("".join(texts((session.cells, answers, again))))
     # The time of a submission is limited as a whole. Ending the processes takes longer.
-    assert took < LIMITS.submission_seconds + 3
+    assert took < LIMITS.submission_seconds + 10
 
     with opened(worker, HONEST) as honest:
         for x in INPUTS:

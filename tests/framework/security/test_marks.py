@@ -192,7 +192,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    import itertools\n    return (i * i for i in (itertools.count() if n > 9 else range(n)))\n",
         "test_many",
-        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 is too many.",
+        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 should not be there.",
     ),
     "an iterator whose class is called list": (
         "squares",
@@ -207,7 +207,7 @@ WRONG = {
         "naturals",
         "def naturals():\n    return iter(range(1000))\n",
         "test_endless",
-        "The range_iterator ends after 1,000 items, but the right one goes on.",
+        "The range_iterator ends after 1,000 items, but the correct one continues.",
     ),
     "a long generator that is wrong at its end": (
         "countdown",

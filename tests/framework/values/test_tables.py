@@ -57,23 +57,23 @@ OTHER = {
     "In row ('a', 2), column 'x' there is 3 instead of 2.": (
         pd.DataFrame({"x": [1, 3]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), pd.DataFrame({"x": [1, 2]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), {}),
     "At 'b' there is 4.0001 instead of 4 (3 of 3 values differ).": (MEANS + 1e-4, MEANS, {}),
-    "Column 'n' holds text instead of numbers: in row 0 there is '3' instead of 3.": (TABLE.astype({"n": str}), TABLE, {}),
-    "Column 'mean' holds numbers instead of text: in row 0 there is 4 instead of '4.0'.": (TABLE, TABLE.astype({"mean": str}), {}),
+    "Column 'n' contains text instead of numbers: in row 0 there is '3' instead of 3.": (TABLE.astype({"n": str}), TABLE, {}),
+    "Column 'mean' contains numbers instead of text: in row 0 there is 4 instead of '4.0'.": (TABLE, TABLE.astype({"mean": str}), {}),
     "Column 'n' has dtype float64 instead of int64.": (TABLE.astype({"n": float}), TABLE, {"dtypes": True}),
     "It lacks the column 'n'. It has the columns 'name' and 'mean'.": (TABLE.drop(columns="n"), TABLE, {}),
-    "It has a column 'z' too many. It should have 'name', 'mean' and 'n'.": (TABLE.assign(z=1), TABLE, {}),
+    "It has an extra column 'z'. It should have 'name', 'mean' and 'n'.": (TABLE.assign(z=1), TABLE, {}),
     "It has a column 'Mean' instead of 'mean'.": (TABLE.rename(columns={"mean": "Mean"}), TABLE, {}),
-    "It has a column 'name' too many. 'name' should be the index (the row labels), not a column.": (TABLE, NAMED, {}),
+    "It has an extra column 'name'. 'name' should be the index (the row labels), not a column.": (TABLE, NAMED, {}),
     "It lacks the column 'name'. 'name' should be a column, but it is the index (the row labels).": (NAMED, TABLE, {}),
     "Its columns are correct, but in a different order: 'n' and 'mean' instead of 'mean' and 'n'.": (NAMED[["n", "mean"]], NAMED, {"column_order": True}),
     "Its rows are correct, but in a different order.": (NAMED.iloc[::-1], NAMED, {}),
     "Its values are correct, but in a different order.": (pd.Series([2, 1]), pd.Series([1, 2]), {}),
-    "Its values are right, but its row labels (the index) are not: at place 0 there is 5 instead of 0.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
+    "Its values are correct, but its row labels (the index) are not: at place 0 there is 5 instead of 0.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
     "Its row labels (the index) differ: at place 1 there is 'x' instead of 'a'.": (MEANS.rename({"a": "x"}), MEANS, {}),
     "Its rows have 2 labels each (levels of the index) instead of 1.": (TABLE.set_index(["name", "n"]), NAMED[["mean"]], {}),
     "It has 2 rows instead of 3.": (TABLE.iloc[:2], TABLE, {}),
     "It has 1 value instead of 3.": (MEANS.iloc[:1], MEANS, {}),
-    "It lacks the row with 'name' = 'c', 'mean' = 1, 'n' = 1 (rows may be in any order). It has one too many with 'name' = 'c', 'mean' = 0, 'n' = 1.": (
+    "It lacks the row with 'name' = 'c', 'mean' = 1, 'n' = 1 (rows may be in any order). It has an extra row with 'name' = 'c', 'mean' = 0, 'n' = 1.": (
         put(TABLE, 2, "mean", 0).iloc[::-1], TABLE, {"row_order": False}),
     "Its name is 'x' instead of 'mean'.": (MEANS.rename("x"), MEANS, {"names": True}),
     "It is a Series of 3 values instead of a DataFrame with the columns 'name', 'mean' and 'n'.": (MEANS, TABLE, {}),
@@ -116,7 +116,7 @@ def test_both_tables_are_shown_as_pandas_prints_them():
     with pytest.raises(CheckFailed, match="In row 50, column 'b'") as failed:
         assert_matches(put(LONG, 50, "b", 2.0), LONG)
     assert "  50  50   2\n" in failed.value.example
-    assert "(the rows from place 48 on, of 100)" in failed.value.example
+    assert "(rows from place 48 on, out of 100)" in failed.value.example
     assert "90" not in failed.value.example
 
 

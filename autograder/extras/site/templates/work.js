@@ -84,7 +84,7 @@ async function download() {
   try {
     const files = await savedFiles();
     if (!files.length) {
-      said.textContent = "There is nothing to download yet. Open a chapter: your changes are saved here.";
+      said.textContent = "There is nothing to download yet. Open a chapter first. Your changes are then saved in this browser.";
       return;
     }
     const link = document.createElement("a");
@@ -93,7 +93,7 @@ async function download() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     const notebooks = files.filter(({ type }) => type === "notebook").length;
-    said.textContent = `${link.download} contains ${notebooks} notebook${notebooks === 1 ? "" : "s"}, as last saved.`;
+    said.textContent = `${link.download} contains the last saved version of ${notebooks} notebook${notebooks === 1 ? "" : "s"}.`;
   } catch (error) {
     said.textContent = `The browser could not read your saved work (${error.message}). In each chapter, File › Download saves its notebook.`;
   }

@@ -26,15 +26,15 @@ def only_blanks_part_words(text):
 @wrong
 def signs_in_front_stay(text):
     """You remove the signs at the end of each word, but not at its front: an opening bracket or quote stays. `rstrip`
-    works on the right. Which method works on both sides?"""
+    works on the right side only. Which method works on both sides?"""
     pieces = [piece.rstrip(SIGNS) for piece in text.lower().split()]
     return [piece for piece in pieces if piece]
 
 
 @wrong
 def signs_inside_vanish(text):
-    """You remove every sign, even inside words: `don't` and `well-known` lose theirs. Remove only the signs around a
-    word."""
+    """You remove every sign, even inside words: `don't` loses its apostrophe and `well-known` its hyphen. Remove only
+    the signs around a word."""
     for sign in SIGNS:
         text = text.replace(sign, "")
     return text.lower().split()
@@ -78,8 +78,8 @@ def one_for_each(words):
 
 @wrong
 def counts_inside_other_words(words):
-    """You also count a word inside other words, such as `he` in `the`. Count the items of the list, not parts of a
-    text."""
+    """You also count a word if it is part of another word, such as `he` in `the`. Count the items of the list, not
+    parts of a text."""
     text = " ".join(words)
     return {word: text.count(word) for word in words}
 

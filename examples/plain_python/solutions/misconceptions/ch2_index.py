@@ -129,8 +129,8 @@ wrong = misconceptions_of("test_is_anagram")
 
 @wrong
 def nothing_is_refused(is_anagram):
-    """Your tests accept every function, whatever it returns. `assert` checks a result, and your function has to let its
-    error through."""
+    """Your tests accept every function, whatever it returns. Use `assert` to check a result, and do not catch the error
+    that `assert` raises."""
     is_anagram("listen", "silent")
     is_anagram("rain", "snow")
 
@@ -167,8 +167,8 @@ def small_letters_alone(is_anagram):
 
 @wrong
 def capitals_have_to_differ(is_anagram):
-    """Your tests require that a capital and its small letter count as different, so they reject a right function. Read
-    again what the exercise says about capitals."""
+    """Your tests require that a capital and its small letter count as different, so they reject a correct function.
+    Read again what the exercise says about capitals."""
     assert is_anagram("listen", "silent") is True
     assert is_anagram("listen", "Silent") is False
     assert is_anagram("aab", "abb") is False

@@ -38,7 +38,7 @@ def mean_and_median_exchanged(pupils, column):
 @wrong
 def halfway_between_the_ends(pupils, column):
     """Your median is halfway between the smallest and the largest value. The median has as many values below it as
-    above it, wherever the ends are. A single giant would move yours."""
+    above it, wherever the ends are. A single very tall pupil would change your answer."""
     return _described(pupils[column], median=(pupils[column].min() + pupils[column].max()) / 2)
 
 
@@ -63,7 +63,7 @@ def cut_before_sorted(pupils, n):
 @wrong
 def labels_counted_anew(pupils, n):
     """You have the right rows, but you gave them new labels, which no longer say where each row is in `pupils`. Which
-    step does that, and does the exercise ask for it?"""
+    step makes new labels, and does the exercise ask for it?"""
     known = pupils.dropna(subset=["height"]).sort_values("height", ascending=False, kind="stable")
     return known.head(n)[["name", "height"]].reset_index(drop=True)
 

@@ -17,8 +17,8 @@ def pupils_who_answered(pupils):
 
 @wrong
 def one_mean_for_all(pupils):
-    """Every row of yours has the mean of the whole table, because you compute it once, outside the groups. Which group
-    should each row's mean be of?"""
+    """Every row of yours has the mean of the whole table, because you compute the mean once, outside the groups. Of
+    which group should each row contain the mean?"""
     found = pupils.groupby("class")["minutes"].agg(pupils="size", mean="mean", median="median")
     return found.assign(mean=pupils["minutes"].mean())
 
@@ -69,8 +69,8 @@ def counts(pupils):
 
 @wrong
 def shares_of_the_whole_school(pupils):
-    """You divided by the number of all pupils, so the whole table adds up to 1, but not each of its rows. A small class
-    then looks as if hardly anybody in it went anywhere."""
+    """You divided by the number of all pupils, so the whole table adds up to 1, but not each of its rows. Then a small
+    class has only small numbers in its row, however its pupils come to school."""
     return _counts(pupils) / len(pupils)
 
 
@@ -92,6 +92,6 @@ def nobody_is_missing_instead_of_0(pupils):
 
 @wrong
 def ways_of_one_class_left_out(pupils):
-    """Your table has only the ways that occur. If nobody in the whole table takes the car, there should still be a
-    column "car", full of zeros."""
+    """Your table has columns only for the ways to school that occur. If nobody in the whole table takes the car, there
+    should still be a column "car", full of zeros."""
     return pd.crosstab(pupils["class"], pupils["travel"], normalize="index")

@@ -44,7 +44,7 @@ class TestSummary:
 
 @exercise("tallest", points=5, takes=Contract({"pupils": HEIGHTS, "n": whole(1, 5)}))
 class TestTallest:
-    """There are three steps in order: who has a height, how to sort them, and how many to take.
+    """There are three steps, in this order: keep the pupils who have a height, sort them, and take the first `n`.
 
     `sort_values` sorts upwards. Its option `ascending` reverses that, and `kind="stable"` keeps the order of equally
     tall pupils.

@@ -24,9 +24,9 @@ class TestByClass:
     """`pupils.groupby("class")["minutes"]` is one column of minutes for each class. Call its `mean()` and look at the
     result.
 
-    `agg` computes several things at once, and names them: `agg(shortest="min", longest="max")`.
+    `agg` computes several numbers at once, and names them: `agg(shortest="min", longest="max")`.
 
-    "size" and "count" are two different questions about a group. Which of them leaves out missing values?
+    "size" and "count" both return a number for each group. Which of them leaves out missing values?
     """
 
     @check(points=1, visible=True)

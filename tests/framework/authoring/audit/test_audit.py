@@ -91,7 +91,7 @@ def test_a_misconception_told_as_another_is_found_out(course):
 
 
 UNSEEN = "no visible check detects the misconception mean_of_everything: add a visible input that shows it"
-NEEDLESS = "hidden_only has a reason for {}, but visible checks do not miss a misconception of that name here. Remove the reason."
+NEEDLESS = "hidden_only has a reason for {}, but a visible check detects it, or no misconception has that name. Remove the reason."
 SHARE = "the visible checks detect 66.7% of the misconceptions. The target is 97%. Only hidden checks detect: mean_kelvin.mean_of_everything."
 
 

@@ -113,12 +113,13 @@ def test_a_broken_file_is_no_proof(course, report):
 def test_a_second_release_rehearses_the_notebook_and_measures_no_check(course):
     """After a change of prose the validation is reused, with a message. A failing cell is still found."""
     first = validate(course, CHAPTER, mutants=False)
-    assert (first.refused, first.notes) == ("", ())
+    assert first.refused == ""
+    assert "unchanged" not in str(first.notes)
     page = first.page.read_text()
     prose(course.root, None)
     second = validate(course, CHAPTER, mutants=False)
     assert second.refused == ""
-    assert "its checks and everything that they depend on are unchanged" in second.notes[0]
+    assert "its checks and everything that they depend on are unchanged" in " ".join(second.notes)
     assert second.page.read_text() == page
     change(course.source(CHAPTER), "readings =", "readings = 1 / 0\\nreadings =")
     assert "ZeroDivisionError" in validate(course, CHAPTER, mutants=False).refused

@@ -25,7 +25,7 @@ def test_a_misconception_needs_a_call_that_separates_it_from_its_mirror_image(co
     path.write_text(path.read_text() + FIRST)
     [gap] = unseparated(load_checks(course, CHAPTER), "to_kelvin")
     assert gap == (
-        "to_kelvin: no visible call separates the misconception only_the_first from its mirror image "
+        "to_kelvin: no visible call distinguishes the misconception only_the_first from its mirror image "
         "(`(celsius + 273.15)[0]` → `(celsius + 273.15)[-1]`), for which its message may be false. Add an input on which the two "
         "differ, or write a message that fits both."
     )

@@ -37,5 +37,5 @@ def test_another_order_of_rows_is_right_if_rows_may_be_in_any_order(tmp_path, op
     [found] = report.exercises
     reordered = [label for label in found.equivalent if "sort=False" in label]
     assert bool(reordered) == (options == "row_order=False")
-    assert all(found.equivalent[label] == "gives the same rows in another order, which no check compares" for label in reordered)  # fmt: skip
+    assert all(found.equivalent[label] == "gives the same rows in a different order, and no check compares the order" for label in reordered)  # fmt: skip
     assert not any("sort=False" in label for label in found.survivors)

@@ -79,6 +79,8 @@ def with_raised(course):
     path = course.source(CHAPTER)
     document = json.loads(path.read_text())
     docstring = '    """No entry of `x` is below `low`, and each is shifted by 2."""\n    raise NotImplementedError'
+    imports = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
+    imports["source"] = f"from math import factorial as permutations\n{''.join(imports['source'])}"
     document["cells"] += [
         stub_cell("raised", f"def raised(x, low=0.0, kind='plain'):\n{docstring}"),
         check_cell("raised", 2),
@@ -93,7 +95,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     done = CliRunner().invoke(app, ["audit", "--suggest", "--course", str(course.root)])
     assert done.exit_code == 1
     report, _, text = done.stdout.partition("# To paste into ")
-    assert text.startswith(f"{WRONG}; write each message first")
+    assert text.startswith(f"{WRONG}. Write each message first")
     [alive] = re.findall(r"^  alive: raised: (.*)", report, re.MULTILINE)
     text = f"# To paste into {text}"
     with (course.root / WRONG).open("a") as file:

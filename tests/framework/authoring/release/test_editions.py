@@ -48,7 +48,7 @@ def test_each_edition_has_its_own_text():
 def test_a_mark_without_its_partner_is_named(audience, text):
     """The cell and the mark are in the message."""
     with pytest.raises(
-        CourseError, match=r"^The cell intro has <!-- .* --> without its partner\. Text for a class begins"
+        CourseError, match=r"^The cell intro has <!-- .* --> without its counterpart\. Text for a class begins"
     ):
         text_for(audience, text, "intro")
 

@@ -52,10 +52,10 @@ def test_the_categories_of_a_text_are_those_that_a_student_reads():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: text(without="spaces"), "a text may be without 'white space', 'lines'"),
-        (lambda: items(whole(0, 9), low=3, high=2), "give the smallest size, and then the largest"),
-        (lambda: dates(dt.date(2024, 1, 2), dt.date(2024, 1, 1)), "give the first day, and then the last"),
-        (lambda: cover(Contract({"x": items(Contract)}), 1), "a set or a dictionary holds text"),
+        (lambda: text(without="spaces"), "write one of 'white space', 'lines'"),
+        (lambda: items(whole(0, 9), low=3, high=2), "give the smallest size first, then the largest"),
+        (lambda: dates(dt.date(2024, 1, 2), dt.date(2024, 1, 1)), "give the first day, then the last"),
+        (lambda: cover(Contract({"x": items(Contract)}), 1), "a set or a dictionary must be text"),
     ],
 )
 def test_a_declaration_that_makes_no_sense_is_reported(make, words):

@@ -63,10 +63,13 @@ def test_what_a_table_may_not_be_is_not_drawn():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: table({"x": whole(0, 9)}, missing="y"), "values may be missing in 'y', which is none of its columns"),
+        (
+            lambda: table({"x": whole(0, 9)}, missing="y"),
+            "values may be missing in 'y', but it has no such column",
+        ),
         (lambda: table({}), "it has no columns"),
-        (lambda: table({"x": array("n")}), "a column is real(…), whole(…) or among(…), not ArrayArgument"),
-        (lambda: table({"x": whole(0, 9)}, rows=(5, 2)), "give the fewest rows, and then the most"),
+        (lambda: table({"x": array("n")}), "a column must be real(…), whole(…) or among(…), not ArrayArgument"),
+        (lambda: table({"x": whole(0, 9)}, rows=(5, 2)), "give the smallest number of rows first, then the largest"),
     ],
 )
 def test_a_table_that_cannot_be_meant_is_refused(make, sentence):

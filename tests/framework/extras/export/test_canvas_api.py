@@ -152,20 +152,23 @@ def test_a_push_shows_every_change_and_sends_nothing_by_default(course, canvas):
     done = push(course, canvas)
     assert done.stdout == "ch1_units  ada: – → 6\nch1_units  bob: 3 → 4.5\n"
     assert "1 student with marks is not in the Canvas course: cut." in done.stderr
-    assert "Nothing was sent. --send enters 2 marks in the course “Attention”." in done.stderr
+    assert "Nothing was sent. To enter 2 marks in the course “Attention”, add --send." in done.stderr
     assert canvas.scores == {101: None, 202: 3.0, 303: None}
     assert {method for method, _path in canvas.requests} == {"GET"}
 
 
 def test_a_push_asks_and_reads_the_marks_again(course, canvas):  # noqa: F811
     """A question needs a terminal or --yes. Afterwards Canvas has the marks, and a second push changes nothing."""
-    assert "There is no terminal to answer in. Add --yes" in push(course, canvas, "--send", status=2).stderr
+    assert (
+        "Without a terminal, you cannot answer. To enter the marks without this question, add --yes"
+        in push(course, canvas, "--send", status=2).stderr
+    )
     assert canvas.scores[101] is None
     done = push(course, canvas, "--send", "--yes")
-    assert "Entered 2 marks in the course “Attention”, and read them again from Canvas." in done.stderr
+    assert "Entered 2 marks in the course “Attention”, and read them back from Canvas to check." in done.stderr
     assert canvas.scores == {101: 6.0, 202: 4.5, 303: None}
     again = push(course, canvas, "--send", "--yes")
-    assert "Canvas has all of these marks already." in again.stderr
+    assert "Canvas already has all of these marks." in again.stderr
     assert sum(method == "POST" for method, _path in canvas.requests) == 1
 
 
@@ -173,15 +176,15 @@ def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(co
     """An excused student keeps the excuse. A mark that is not there afterwards is named, with status 1."""
     canvas.excused, canvas.closed = {101}, {202}
     done = push(course, canvas, "--send", "--yes", status=1)
-    assert "1 mark left out, because the student is excused in Canvas: ada." in done.stderr
-    assert "Canvas did not take 1 mark: bob (ch1_units). Their grading period may be closed." in done.stderr
+    assert "1 mark left out, because the work is excused in Canvas: ada." in done.stderr
+    assert "Canvas did not accept 1 mark: bob (ch1_units). Their grading period may be closed." in done.stderr
 
 
 def test_a_push_needs_the_same_points(course, canvas):  # noqa: F811
     """If the assignment has other points in Canvas, --scale or --as-is has to say what to do."""
     canvas.assignment["points_possible"] = 100.0
     done = push(course, canvas, status=2)
-    assert "ch1_units is worth 6 in the gradebook and 100 in Canvas. Nothing was written. Use --scale" in done.stderr
+    assert "ch1_units has 6 points in the gradebook, but 100 in Canvas. Nothing was written. Use --scale" in done.stderr
     assert "ada: – → 100\n" in push(course, canvas, "--scale").stdout
     assert "ada: – → 6\n" in push(course, canvas, "--as-is").stdout
 
@@ -189,7 +192,7 @@ def test_a_push_needs_the_same_points(course, canvas):  # noqa: F811
 @pytest.mark.parametrize(
     ("options", "status", "told"),
     [
-        (["--url", "https://canvas.example.edu"], 2, "'https://canvas.example.edu' is not such an address."),
+        (["--url", "https://canvas.example.edu"], 2, "'https://canvas.example.edu' is not the address of a course."),
         (["--column", f"{CHAPTER}=Quiz"], 2, "has no assignment called 'Quiz'. Nothing was sent. Its assignments are: Ch1_units, Essay."),
         (["--url", "http://127.0.0.1:9/courses/17"], 1, "Canvas cannot be reached. Check --url and the network."),
         (["--to", "canvas"], 2, "Use --to to write a file, or --push to enter the marks through an API."),
@@ -216,10 +219,13 @@ def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatc
 @pytest.mark.parametrize(
     ("status", "told"),
     [
-        (403, "The token's owner may not do this in the course, or Canvas limits the rate of requests."),
-        (404, "There is no such course or assignment for the token's owner."),
-        (429, "Canvas limits the rate of requests. Wait a minute."),
-        (503, "CanvasException: Encountered an error: status code 503."),
+        (
+            403,
+            "The token's owner does not have permission to do this in the course, or there were too many requests. Check the permission, or wait a minute.",
+        ),
+        (404, "The token's owner has no access to such a course or assignment. Check --url and --column."),
+        (429, "There were too many requests. Wait a minute."),
+        (503, "CanvasException: Encountered an error: status code 503. Wait, or fix the problem."),
     ],
 )
 def test_a_canvas_that_refuses_is_one_sentence(course, canvas, status, told):  # noqa: F811

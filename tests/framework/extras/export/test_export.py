@@ -84,19 +84,21 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
     with pytest.raises(CourseError) as error:
         export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, output=tmp_path / "none.csv")
     assert str(error.value) == (
-        "ch1_units is worth 6 in the gradebook and 10 in Canvas. Nothing was written. Use --scale to convert the marks (6 becomes 10), or --as-is "
+        "ch1_units has 6 points in the gradebook, but 10 in Canvas. Nothing was written. Use --scale to convert the marks (6 becomes 10), or --as-is "
         "to export them unchanged (6 stays 6 of 10)."
     )
     assert not (tmp_path / "none.csv").exists()
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, scale="scale")
     assert [row[6] for row in csv.reader(io.StringIO(done.data.decode("utf-8-sig")))][3:5] == ["10", "7.5"]
-    assert "ch1_units is worth 6 in the gradebook and 10 in Canvas. Marks are converted: 6 becomes 10." in done.remarks
+    assert (
+        "ch1_units has 6 points in the gradebook, but 10 in Canvas. Marks are converted: 6 becomes 10." in done.remarks
+    )
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path, scale="as-is")
     expected = CANVAS.replace('"Mon, 9:00",3,,88', '"Mon, 9:00",3,6,88').replace("Tue,,2,", "Tue,,4.5,")
     assert done.data.decode() == expected.replace('"=HYPERLINK', "\"'=HYPERLINK")
     assert path.read_bytes() == CANVAS.encode()
     assert done.remarks[1:] == (
-        "ch1_units is worth 6 in the gradebook and 10 in Canvas. Marks are exported unchanged.",
+        "ch1_units has 6 points in the gradebook, but 10 in Canvas. Marks are exported unchanged.",
         "1 row of canvas.csv matches no student in the gradebook: Nobody, Nora.",
     )
     path.write_text("Student,ID,Section\n,,\n,101,Mon\n")  # a row without a name
@@ -114,21 +116,21 @@ def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
     path = tmp_path / "worksheet.csv"
     path.write_text(WORKSHEET)
     with pytest.raises(
-        CourseError, match=r"is worth 6 in the gradebook and 10 in Moodle\. Nothing was written\. Use --scale"
+        CourseError, match=r"has 6 points in the gradebook, but 10 in Moodle\. Nothing was written\. Use --scale"
     ):
         exported(course, "moodle", roster=path)
     rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "4.5", ""]
     assert rows[2][-1].startswith("mean_kelvin: 1.5 of 3 points. =See me")
     assert rows[1][2] == "ADA@x.org"
-    assert told[1:] == ("ch1_units is worth 6 in the gradebook and 10 in Moodle. Marks are exported unchanged.",)
+    assert told[1:] == ("ch1_units has 6 points in the gradebook, but 10 in Moodle. Marks are exported unchanged.",)
     # Ada's LMS id is 101, but Participant 101 is somebody else here.
     swapped = WORKSHEET.replace("Participant 101,", "Participant 7,").replace("Participant 5,", "Participant 101,")
     path.write_text(swapped.replace("10.00,Yes,-,-,old", "10.00,No,-,-,old"))
     rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "1", ""]
     assert rows[2][-1] == "old"
-    assert "1 row of ch1_units stayed as it was, because Moodle does not let these grades be changed: bob." in told
+    assert "1 row of ch1_units stayed as it was, because these grades cannot be changed in Moodle: bob." in told
 
 
 def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
@@ -136,8 +138,8 @@ def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
     with pytest.raises(CourseError) as error:
         exported(course, "moodle")
     assert str(error.value) == (
-        "Moodle numbers the participants of each assignment again, so only its own grading worksheet identifies them. Nothing was written. In the "
-        "assignment, choose “Download grading worksheet”, then name that file: --roster FILE.csv."
+        "In Moodle, participants have different numbers in each assignment, so only the assignment's own grading worksheet identifies them. "
+        "Nothing was written. In the assignment, choose “Download grading worksheet”, then add that file to the command: --roster FILE.csv."
     )
     found = read_class(gradebook_url(course), [CHAPTER])
     heads, ada, *_rest = moodle(replace(found, chapters=(CHAPTER, CHAPTER)))
@@ -161,7 +163,7 @@ def test_a_worksheet_in_another_language_is_recognized_by_its_columns(course, tm
     path.write_text(GERMAN)
     rows, told = exported(course, "moodle", roster=path)
     assert [(row[5], row[10][:12]) for row in rows[1:]] == [("6", "mean_kelvin:"), ("1,50", "")]
-    assert any("bob" in line and "does not let" in line for line in told)
+    assert any("bob" in line and "cannot be changed" in line for line in told)
     command = [
         "export",
         CHAPTER,
@@ -184,7 +186,7 @@ def test_a_worksheet_in_another_language_is_recognized_by_its_columns(course, tm
     path.write_text(WORKSHEET.replace("10.00,Yes", "10.00,Yep"))
     done = CliRunner().invoke(app, [*command, "--as-is"])
     assert done.exit_code == 1
-    assert "contains 'yep', which is neither a known yes nor a known no. Nothing was written." in done.stderr
+    assert "contains 'yep', which is not a known word for yes or no. Nothing was written." in done.stderr
     path.write_text("Nom,Note\nAda,1\n")
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
@@ -271,7 +273,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
 def test_the_commands_write_the_same_file(course, tmp_path):
     """`autograder export` and `nbgrader export` with our exporter, as people run them."""
     done = python("-m", "autograder", "export", "--all", "--to", "canvas", cwd=course.root, status=0)
-    assert done.stderr.splitlines()[-1] == "Marks of ch1_units for canvas are in grades-canvas.csv."
+    assert done.stderr.splitlines()[-1] == "The marks of ch1_units for canvas are in grades-canvas.csv."
     ours = (course.root / "grades-canvas.csv").read_bytes()
     exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)

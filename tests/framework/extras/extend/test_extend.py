@@ -85,7 +85,7 @@ def test_the_next_run_has_nothing_left_to_do(made):
 def test_an_extension_before_a_submission_is_kept(made):
     """An extension for a student without a submission counts once the submission is graded."""
     _, said = invoke(made, "extend", CHAPTER, "cyd", "2d")
-    assert said == "cyd has 2 days more for ch1_units. It counts when a submission is graded."
+    assert said == "cyd has 2 days more for ch1_units. The extension counts when a submission is graded."
     assert (marks(made)["cyd"]["status"], marks(made)["cyd"]["extension_hours"]) == ("missing", 48.0)
     hand_in(made, "cyd", document(made, **RIGHT), "2026-02-03 12:00:00 UTC")
     grade(made)
@@ -121,9 +121,9 @@ def test_a_file_of_extensions_is_checked_as_a_whole(made, tmp_path):
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ("{'per_day': 2}", "a dictionary of shares from 0 to 1, and that of 'per_day' is 2"),
+        ("{'per_day': 2}", "a dictionary of shares from 0 to 1, but 'per_day' has the value 2"),
         ("{'at_most': 0.5}", "a dictionary with the key per_day"),
-        ("{'per_week': 0.5}", "a dictionary with keys from per_day, at_most, and 'per_week' is not one of them"),
+        ("{'per_week': 0.5}", "a dictionary with only the keys per_day, at_most, not 'per_week'"),
     ],
 )
 def test_a_penalty_that_means_nothing_is_rejected(tmp_path, config, sentence):

@@ -36,7 +36,7 @@ def archive(course):
     path = course.root.parent / "ch1.zip"
     done = CliRunner().invoke(app, ["gradescope", CHAPTER, "--output", str(path), "--course", str(course.root)])
     assert done.exit_code == 0, done.output
-    assert "Upload it to Gradescope, and share it with nobody" in done.stderr
+    assert "Upload it to Gradescope, and do not share it with anyone else" in done.stderr
     return path
 
 

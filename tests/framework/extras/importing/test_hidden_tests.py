@@ -102,7 +102,7 @@ def test_a_hidden_test_that_is_left_out_is_listed(tmp_path):
     text = str(told)
     assert "Hidden tests: 1 assertion in the notebook, 0 in the checks. The others are listed below." in text
     assert (
-        "cell 2 (t): its hidden test is not imported: its own solutions fail it: ModuleNotFoundError: No module named 'no_such_package'."
+        "cell 2 (t): its hidden test is not imported: the notebook's own solutions fail it: ModuleNotFoundError: No module named 'no_such_package'."
         in text
     )
     assert "It imports no_such_package, which is not installed here." in text

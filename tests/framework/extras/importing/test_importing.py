@@ -79,7 +79,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
 
     text = str(told)
     assert (
-        "its last line gives a number of points, but a check only passes or fails. Its 0.5 points go to the exercise above it."
+        "its last line gives a number of points, but a check only passes or fails. Its 0.5 points go to the exercise above the test."
         in text
     )
     assert (
@@ -118,7 +118,7 @@ def test_a_notebook_for_otter(tmp_path):
 
     text = str(told)
     assert text == _shown("coming-from-otter.md")
-    assert "missing.csv is in its list of files, but there is no such file next to the notebook." in text
+    assert "missing.csv is in the notebook's list of files, but there is no such file next to the notebook." in text
     assert "(q1): 2 points divided equally among 2 tests, as in Otter." in text
     # A visible test that no assertion says stays visible: it runs as it is, next to the student's variables.
     assert 'student.probe(Q2_CELL_22, "here", NameReference("names"))' in checks
@@ -166,16 +166,16 @@ OLD = {"kernelspec": {"name": "python2", "display_name": "Python 2", "language":
         ({"cells": [raw("# BEGIN QUESTION\nname: q1")]}, "n.ipynb, cell 1 (q1): its question q1 has no # END QUESTION."),
         (
             {"cells": [*question("name: q1", "", [], []), *question("name: q1", "", [], [])]},
-            "n.ipynb, cell 6: a second question is called q1.",
+            "n.ipynb, cell 6: two questions are called q1.",
         ),
         (
             {"cells": [SOLVED, cell("code", "assert y == x", grade_id="t", grade=True, points=1)]},
-            "Its own solutions and tests do not run: cell 2 (t): NameError: name 'y' is not defined. Nothing was written.",
+            "The notebook's own solutions and tests do not run: cell 2 (t): NameError: name 'y' is not defined. Nothing was written.",
         ),
         (
             {"cells": [cell("code", "### BEGIN SOLUTION\nx = 1 / 0\n### END SOLUTION", grade_id="a", solution=True),
                        cell("code", "assert x == 1", grade_id="t", grade=True, points=1)]},
-            "Its own solutions and tests do not run: cell 1 (a): ZeroDivisionError: division by zero. Nothing was written.",
+            "The notebook's own solutions and tests do not run: cell 1 (a): ZeroDivisionError: division by zero. Nothing was written.",
         ),
     ],
 )  # fmt: skip

@@ -69,7 +69,7 @@ def test_what_fails_costs_one_question(tmp_path):
     assert "1 exercise for 1 point, and 3 more that are graded manually." in text
     assert "It imports no_such_package, which is not installed here." in text
     assert (
-        "cell 7 (t-b): its hidden test is not imported: its own solutions fail it: NameError: name 'no_such_package' is not defined."
+        "cell 7 (t-b): its hidden test is not imported: the notebook's own solutions fail it: NameError: name 'no_such_package' is not defined."
         in text.replace("name 'frame'", "name 'no_such_package'")
     )
     assert "Hidden tests: 1 assertion in the notebook, 0 in the checks." in text

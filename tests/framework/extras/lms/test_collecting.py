@@ -145,10 +145,7 @@ def test_a_notebook_that_came_in_another_way_is_kept(course, notebook, tmp_path)
     target.write_bytes(notebook(1))
     path = download(tmp_path, {f"byronada_101_7_{CHAPTER}.ipynb": notebook(2)})
     [one] = collect(course, CHAPTER, path, "canvas")
-    assert (
-        one.reason
-        == f"{target} is another notebook, which did not come from `autograder collect`. --force replaces it."
-    )
+    assert one.reason == f"{target} already exists, and it did not come from `autograder collect`. --force replaces it."
     assert target.read_bytes() == notebook(1)
     assert [o.status for o in collect(course, CHAPTER, path, "canvas", force=True)] == ["replaced"]
 
@@ -179,7 +176,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
     path = download(tmp_path, {names[0]: notebook(1), names[1]: notebook(2)})
     [one, _two] = collect(course, CHAPTER, path, "moodle")
     assert one.reason == (
-        "2 students in the gradebook match: ada, ada2. --roster FILE, with a file from Moodle, identifies each student."
+        "2 students in the gradebook match: ada, ada2. To identify each student, add --roster FILE with a file from Moodle."
     )
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(
@@ -209,8 +206,8 @@ def test_what_is_there_is_listed_if_no_notebook_can_be_meant(course, notebook, t
         },
     )
     done = by_student(collect(course, CHAPTER, path, "canvas"))
-    assert done["ada"].reason == "There is no notebook. The files are essay.docx and photo.png."
-    assert done["bob"].reason == "There is no notebook. The files are text.html."
+    assert done["ada"].reason == "None of the files is a notebook: essay.docx and photo.png."
+    assert done["bob"].reason == "None of the files is a notebook: text.html."
     assert done["dot"].reason == (
         "It is unclear which notebook is meant: mine.ipynb and final.ipynb. Ask the student, or copy the right one to the folder yourself."
     )
@@ -239,7 +236,9 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         "notes",
     ]
     assert "Not in the gradebook: kentned (500), newnora (501).\n--add enters them" in done.stderr
-    assert "readme.txt: Its name does not identify a student, so it was left out." in " ".join(done.stderr.split())
+    assert "readme.txt: The file's name does not identify a student, so the file was left out." in " ".join(
+        done.stderr.split()
+    )
     assert not (course.root / "submitted").exists()
     assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt is still nobody's
     people = read_class_list(gradebook_url(course)).people
@@ -299,11 +298,11 @@ def linked(name, target):
 
 BOMB = {"zeros.ipynb": b"0" * (downloads._FREE + 1)}
 HOSTILE = {
-    "escape": (lambda: packed({"../../evil.ipynb": b"{}"}), "the path '../../evil.ipynb' in it leads out of the folder."),
-    "absolute": (lambda: packed({"/tmp/evil.ipynb": b"{}"}), "the path '/tmp/evil.ipynb' in it leads out of the folder."),  # noqa: S108
-    "windows": (lambda: packed({"a\\..\\..\\evil.ipynb": b"{}"}), "leads out of the folder."),
+    "escape": (lambda: packed({"../../evil.ipynb": b"{}"}), "the path '../../evil.ipynb' in it points outside the folder."),
+    "absolute": (lambda: packed({"/tmp/evil.ipynb": b"{}"}), "the path '/tmp/evil.ipynb' in it points outside the folder."),  # noqa: S108
+    "windows": (lambda: packed({"a\\..\\..\\evil.ipynb": b"{}"}), "points outside the folder."),
     "link": (lambda: linked("x.ipynb", "/etc/passwd"), "x.ipynb in it is a link."),
-    "bomb": (lambda: packed(BOMB), "like a zip bomb."),
+    "bomb": (lambda: packed(BOMB), "as in a zip bomb."),
     "many": (lambda: packed({f"{i}.txt": b"" for i in range(downloads.MAX_INNER_FILES + 1)}), "2,001 files, more than the 2,000 that are allowed."),
 }  # fmt: skip
 
@@ -332,7 +331,7 @@ def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
         data = packed({"x.zip": data})
     done = by_student(collect(course, CHAPTER, download(tmp_path, {**files, "byronada_101_1_x.zip": data}), "canvas"))
     assert done["ada"].reason.endswith("is nested in 3 other zip files.")
-    assert done["bob"].reason == "There is no notebook. The files are broken.zip."
+    assert done["bob"].reason == "None of the files is a notebook: broken.zip."
     many = packed({f"{i}.zip": packed({f"{k}.zip": packed({}) for k in range(40)}) for i in range(40)})
     [one] = collect(course, CHAPTER, download(tmp_path, {"byronada_101_1_x.zip": many}), "canvas")
     assert one.reason.endswith("was not unpacked, because there are more than 100 zip files.")
@@ -354,7 +353,7 @@ def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_pa
     ("files", "system", "told"),
     [
         ({"Ada Byron_31_assignsubmission_file_/ch1.ipynb": b""}, "canvas", r"It contains Ada Byron_31_assignsubmission_file_/ch1\.ipynb\. It looks like a download from Moodle: use --from moodle\."),
-        ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file named like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
+        ({"byronada_101_1_ch1.ipynb": b""}, "moodle", r"has no file with a name like Ada Byron_12345_assignsubmission_file_/ch1_units\.ipynb, .* use --from canvas\."),
         ({"anon_x1y2z_77_ch1.ipynb": b""}, "canvas", "have no names, because the assignment is graded anonymously in Canvas"),
         ({f"Participant_{i}_assignsubmission_file_/ch1.ipynb": b"" for i in (4, 5)}, "moodle", "is called Participant, because the assignment has anonymous submissions in Moodle"),
         ({}, "canvas", "contains no files"),
@@ -389,7 +388,7 @@ def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  #
     enter_roster(course, [Person("bob", lms_user_id="202")])
     command = ["collect", CHAPTER, str(path), "--from", "canvas", "--course", str(course.root)]
     done = CliRunner().invoke(app, command)
-    assert "--url reads the real time." in " ".join(done.stderr.split())
+    assert "To read the real time, add --url." in " ".join(done.stderr.split())
     done = CliRunner().invoke(app, [*command, "--url", canvas.url])
     assert done.exit_code == 0, done.output
     folder = course.root / "submitted"

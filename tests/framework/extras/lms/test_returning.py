@@ -106,7 +106,7 @@ def test_feedback_that_is_not_graded_is_left_out(course, notebook, tmp_path, mon
     grade_class(course, CHAPTER, handed_in(course, CHAPTER, ["ada"]))
     found, said = returned(course, monkeypatch, "moodle", status=1)
     assert list(found) == [f"{folders[0]}/{CHAPTER}.html"]
-    assert "bob: Not graded yet, so not in the zip file." in said
+    assert "bob: The submission is not graded yet, so it is not in the zip file." in said
 
 
 @pytest.mark.parametrize("options", [["--zip"], ["--for", "canvas"]])

@@ -139,7 +139,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("two words", "'two words' cannot be the name of an exercise"),
         ("größe", "'größe' cannot be the name of an exercise"),
         ("class", "it is a Python keyword"),
-        ("check", "notebooks import something of that name"),
+        ("check", "notebooks import something with that name"),
         ("check_this", "the cell below a stub is called check_"),
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
@@ -155,7 +155,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
         ("f --signature f(x=1,y)", "is not a signature of a Python function"),
         ("to_kelvin --signature to_kelvin(f)", "line 6 already has to_kelvin(celsius), but --signature is to_kelvin(f)"),
-        ("mean_kelvin --points 7", "are worth 3 points, but --points is 7"),
+        ("mean_kelvin --points 7", "have 3 points, but --points is 7"),
     ],
 )  # fmt: skip
 def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
@@ -309,7 +309,7 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     """The inspection names the command if the two differ. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
-    assert "`autograder stubs` gives the stub the reference's." in mistake
+    assert "`autograder stubs` makes the stub like the reference." in mistake
     change(course.root / NOTEBOOK, "def to_kelvin(celsius)", "def to_celsius(celsius)")
     before = files(course)
     assert "in the stub of to_kelvin in " in run(course, "stubs", status=1)
@@ -344,7 +344,7 @@ class Savings(Account):
 def test_a_capitalized_name_begins_a_class_and_a_subclass_keeps_its_base(course):
     """The outline is a class with `__init__`. Its stub follows the reference, without the outline's method."""
     told = run(course, "new-exercise", "Account", "--chapter", CHAPTER, "--signature", "Account(owner, balance=0)")
-    assert "places to write in" in told
+    assert "places to fill in" in told
     solutions = course.root / SOLUTIONS
     assert f'class Account:\n    """{MARK}' in solutions.read_text()
     assert "    def __init__(self, owner, balance=0):\n" in solutions.read_text()

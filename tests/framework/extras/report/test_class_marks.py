@@ -123,7 +123,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Copy it, then run `nbgrader db upgrade`"
+        "was made by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1
@@ -141,7 +141,10 @@ def test_all_leaves_out_what_is_not_released(graded, tmp_path):
         config.write(f"\nc.Course.chapters = ['{CHAPTER}', 'ch2_later']\n")
     for command in (["marks", "--all", "--json"], ["report", "--all", "--json"]):
         done = CliRunner().invoke(app, [*command, "--course", str(course)])
-        assert "Left out, because not released and without submissions: ch2_later." in done.stderr
+        assert (
+            "These chapters are left out, because they are not released and have no submissions: ch2_later."
+            in done.stderr
+        )
         assert "ch2_later" not in done.stdout
     (course / "release" / "ch2_later").mkdir(parents=True)
     done = CliRunner().invoke(app, ["marks", "--all", "--json", "--course", str(course)])

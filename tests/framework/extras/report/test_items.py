@@ -35,11 +35,11 @@ def test_the_figures_are_the_textbooks():
 
 
 def test_an_exercise_that_the_strong_fail_is_named():
-    """If students who are strong elsewhere do worse in an exercise, the sentence says to read it again."""
+    """If students who are strong elsewhere do worse in an exercise, the sentence says to review it."""
     scores = [[2, 2, 0]] * 6 + [[0, 0, 2]] * 6 + [[2, 0, 1]]
     item = analyse(class_of(scores)).items[2]
     assert item.discrimination < 0
-    assert "Read the exercise and its checks again" in item.sentence
+    assert "Review the exercise and its checks" in item.sentence
 
 
 @pytest.mark.parametrize(

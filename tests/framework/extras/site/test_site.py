@@ -97,12 +97,12 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda folder: folder.write_text("mine"), "is a file, but a site is a folder. Name a folder."),
+        (lambda folder: folder.write_text("mine"), "is a file, but a site needs a folder. Choose a folder."),
         (
             lambda folder: (folder.mkdir(), (folder / "thesis.txt").write_text("mine")),
             "is not empty, and it does not contain a site from `autograder site`. Nothing was written.",
         ),
-        (lambda folder: folder.symlink_to(folder / "nowhere"), "is a broken link. Name another folder."),
+        (lambda folder: folder.symlink_to(folder / "nowhere"), "is a broken link. Choose another folder."),
     ],
 )
 def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):
@@ -133,8 +133,8 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     assert status == 2
     assert told == (
         f"--pyodide {folder} lacks 3 packages that the notebooks need, or they are damaged: - ipython-1.0-py3-none-any.whl "
-        "- jedi-1.0-py3-none-any.whl - numpy-1.0-cp314-cp314-pyemscripten_2026_0_wasm32.whl The whole distribution, "
-        "pyodide-314.0.6.tar.bz2, has them. Those in pure Python can be had from PyPI, too: pip download --no-deps "
+        "- jedi-1.0-py3-none-any.whl - numpy-1.0-cp314-cp314-pyemscripten_2026_0_wasm32.whl The complete distribution, "
+        "pyodide-314.0.6.tar.bz2, contains them. You can also download those in pure Python from PyPI: pip download --no-deps "
         f"--only-binary=:all: --python-version 3.14 --dest {folder} ipython==1.0 jedi==1.0"
     )
     assert not (tmp_path / "out").exists()
@@ -145,7 +145,7 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     [
         (
             lambda folder: (folder / "pyodide.mjs").unlink(),
-            "pyodide.mjs is not in it. It must contain Pyodide 314.0.6, unpacked",
+            "pyodide.mjs is not in it. The folder must contain Pyodide 314.0.6, unpacked",
         ),
         (
             lambda folder: (folder / "pyodide-lock.json").write_text("[]"),

@@ -67,7 +67,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
     _forget(tmp_path)
     assert "First hint." in cell("hint(softmax)"), "the second one speaks of `keepdims`"
     cell(by_hand_right())
-    assert "Second hint" in cell("hint(softmax)"), "nothing is wrong"
+    assert "passes all checks here" in cell("hint(softmax)"), "nothing is wrong"
 
 
 def test_a_helper_is_the_students_code_too(cell):
@@ -78,9 +78,8 @@ def test_a_helper_is_the_students_code_too(cell):
 
 
 def test_nothing_is_made_up(cell):
-    """For a function that is right, blank, or far from right, the last word is the old one."""
+    """For a function that is blank, or far from right, the last word is the old one."""
     for source in (
-        by_hand_right(),
         "def softmax(x, axis=-1):\n    raise NotImplementedError",
         "def softmax(x, axis=-1):\n    return str(x)",
     ):

@@ -34,7 +34,7 @@ RIGHT = HALF.format(body='return np.array([x / 2, 0]), f"half of {x}"')
 # The effect of each answer of a student's function, at the start and later.
 ODD = {
     "not written": ("raise NotImplementedError", "Nothing to see yet: this cell uses your `half`."),
-    "another shape": ("return np.ones(3)", "an array of shape (2,) was expected here, not of shape (3,)"),
+    "another shape": ("return np.ones(3)", "an array of shape (2,) was expected here, but its shape is (3,)"),
     "wrong further on": (
         "return np.array([1, 1 // (2 - x)])",
         "There is no picture: with x: 2, your code raised ZeroDivisionError: ",
@@ -105,8 +105,8 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
     [
         ({}, {}, "there are no controls: each control needs a name and its values"),
         ({"T": []}, {}, "there are no controls"),
-        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, which is not a value"),
-        ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, which is not a value of a control of that name"),
+        ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, but no control of that name"),
+        ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, but no control of that name has this value"),
         ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: use at most 400"),
     ],
 )

@@ -59,7 +59,7 @@ class TestCheck:
         """Without a display, the exception's text is the card. Tools recognize it as a failing assert."""
         assert issubclass(notebook_check.CheckFailed, AssertionError)
         text = said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
-        assert text.startswith("softmax   1 of 3 points here, 1 more when it is graded\n  ✓ the example")
+        assert text.startswith("softmax   1 of 3 points here, 1 more possible when it is graded\n  ✓ the example")
         assert "You subtracted one maximum for the whole array." in text
 
     @pytest.mark.parametrize(
