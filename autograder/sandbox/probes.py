@@ -68,7 +68,7 @@ def probe(confinement: Confinement) -> list[Probe]:
     with worker, _outside() as (secret, port):
         return [
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
-            Probe("notebooks are isolated", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
+            Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
             *_attempts(worker, secret, port),
             *_limits(worker),
         ]
@@ -109,14 +109,14 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
             "no program can be started": "import subprocess; subprocess.run(['/bin/true']); got_out = True",
             "no process can be forked": "import os\nif os.fork() == 0: os._exit(0)\ngot_out = True",
             "no other process can be signalled": "import os; os.kill(os.getppid() or -1, 0); got_out = True",
-            "no file descriptor can signal a process": (
+            "no descriptor can signal a process": (
                 "import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid() or 1); got_out = True"
             ),
             "no file can be locked": (
                 "import fcntl, os; fcntl.lockf(open(os.__file__, 'rb'), fcntl.LOCK_SH | fcntl.LOCK_NB); got_out = True"
             ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
-            "the environment is empty": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
+            "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",
         }
         for name, source in sources.items():
@@ -136,7 +136,7 @@ def _limits(worker: Worker) -> Iterator[Probe]:
     source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     with closing(worker.open([CodeCell(0, "probe", source)])) as session:
         held = session.cells[0].stopped == "timeout"
-    yield Probe("an endless loop is stopped", holds=held, detail="killed at its limit" if held else "it was not killed")
+    yield Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
     with closing(worker.open([CodeCell(0, "probe", "x = 6 * 7")])) as session:
         held = session.value("x").value == 42
     yield Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")
