@@ -216,7 +216,7 @@ class _Process:
             self.pipe.send(message)
 
     def wait(self) -> None:
-        """Wait some seconds until the process has ended."""
+        """Wait a few seconds for the process to end."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
 

@@ -28,7 +28,7 @@ _GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader accepts
 
 
 def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, ExerciseSpec] | None) -> Iterator[Mistake]:
-    """Yield mistakes in the cells' metadata. ``specs`` are the checked exercises, or None if the checks cannot be read."""
+    """Yield mistakes in the cells' metadata. ``specs`` contains the checked exercises, or is None if the checks cannot be read."""
     declared = metadata_of(source.document).get("chapter")
     if isinstance(declared, str) and declared != chapter:
         yield Mistake(

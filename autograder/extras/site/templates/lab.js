@@ -10,20 +10,28 @@ const application = setInterval(async () => {
   if (place.startsWith("#cell-id=")) showCell(window.jupyterapp.shell);
 }, 50);
 
-// Close the side panels, now and whenever a document is opened. View › Appearance shows them again.
+// Close the side panels, now and whenever JupyterLab opens one by itself, as it does some time after it has opened a document.
+// View › Appearance shows them again: after a press outside of the document or a shortcut, they stay as they are until the next document is opened.
 async function closePanels({ commands, shell }) {
   for (const side of ["left", "right"]) {
     if (document.querySelector(`.jp-SideBar.jp-mod-${side}:not(.lm-mod-hidden)`)) {
       await commands.execute("application:toggle-side-tabbar", { side });
     }
   }
+  let touched = false;
   const close = () => {
-    shell.collapseLeft();
-    shell.collapseRight();
+    if (touched) return;
+    if (!shell.leftCollapsed) shell.collapseLeft(); // to close a closed one would call this again
+    if (!shell.rightCollapsed) shell.collapseRight();
   };
   close();
-  // The list of files shows a document's folder a moment after the document.
-  shell.currentChanged.connect(() => [0, 300, 1000, 2000].forEach((after) => setTimeout(close, after)));
+  for (const type of ["pointerdown", "keydown"]) {
+    addEventListener(type, ({ target, key, ctrlKey, metaKey }) => {
+      touched ||= !target.closest?.("#jp-main-dock-panel") || ((ctrlKey || metaKey) && !["Control", "Meta", "Enter"].includes(key));
+    }, true);
+  }
+  shell.layoutModified.connect(close);
+  shell.currentChanged.connect(() => { touched = false; close(); });
 }
 
 // Scroll to the cell that the address names, as soon as the notebook is there.
