@@ -244,7 +244,7 @@ def test_a_head_that_learns():
     assert (some < 0.01).sum() == 1
     assert (few > 0.5).sum() == 1
     assert_says(
-        "ch3", "reading-learning", "one of the eight tokens gives almost nothing", "one token of the eight looks"
+        "ch3", "reading-learning", "one of the eight tokens gives almost no weight", "one of the eight tokens looks"
     )
     assert abs(good[0] - 0.5 * (0.875**2 + 7 / 64)) < 0.006  # what p1 asks for
     assert np.diff(good).max() < 0

@@ -86,9 +86,12 @@ def test_what_each_head_adds():
     adds = dict(zip(toy.HEADS, parts, strict=True))
     the, cat, _, on, mat = range(5)
     assert output[2, :5].argmax() == cat
-    assert_says("ch5", "reading-contributions", f"{output[2, cat]:.2f} of {output[2, :5].sum():.2f}")
+    tallest, together = f"It has {output[2, cat]:.2f}", f"together have {output[2, :5].sum():.2f}"
+    assert_says("ch5", "reading-contributions", tallest, together)
     assert {f"{adds[name][2, cat]:.2f}" for name in ("previous", "grammar")} == {"0.96"}
-    assert_says("ch5", "reading-contributions", f"*on*, {output[4, on]:.2f}", f"*the*, {output[4, the]:.2f}")
+    assert_says(
+        "ch5", "reading-contributions", f"*on* is {output[4, on]:.2f} high", f"*the*, {output[4, the]:.2f} high"
+    )
     assert f"{adds['previous'][4, on]:.2f}" == "0.96"
     assert {f"{adds['grammar'][4, noun]:.2f}" for noun in (cat, mat)} == {"0.49"}
     sources = [f"{adds[name][4, the]:.2f}" for name in ("same word", "first", "next door", "everybody")]
