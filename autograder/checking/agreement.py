@@ -62,8 +62,8 @@ class ReferenceComparison:
     ) -> Value:
         """Check that both draw the same picture, in the given ``parts`` (see ``assert_same_plot``).
 
-        Titles, labels and legends must be present if the reference has them. With ``texts`` they must say the same.
-        Tolerances are options: ``agrees(rtol=0.01).plot(…)``.
+        Titles, labels and legends must be present if the reference has them. With ``texts``, the two texts must be equal. Tolerances
+        are options: ``agrees(rtol=0.01).plot(…)``.
         """
         right = self._reference.plot(name, *args, texts=texts, **kwargs)
         found = self._student.plot(name, *args, texts=texts, **kwargs)
@@ -116,7 +116,7 @@ class ReferenceComparison:
 
 
 class _ObjectPair:
-    """An object of the student and the matching one of the reference. Each step is taken with both."""
+    """An object of the student and the matching one of the reference. Each step is taken with both objects."""
 
     def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options

@@ -132,8 +132,8 @@ def assert_same_plot(
 ) -> None:
     """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
 
-    ``parts`` are some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures must
-    contain the texts themselves, or both must only say whether there are texts.
+    ``parts`` contains some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures
+    must contain the texts themselves, or both must only say whether there are texts.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 

@@ -1,8 +1,8 @@
 """Compare what a function drew, as data (see ``plot_probe``), with the expected picture.
 
-Only what a reader of the picture would miss counts: the data, the scales, and whether axes, picture and series have
-texts. Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library,
-because it also runs on students' machines.
+Only the content that a reader of the picture needs counts: the data, the scales, and whether axes, picture and series have texts.
+Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library, because it also runs on
+students' machines.
 """
 
 from __future__ import annotations

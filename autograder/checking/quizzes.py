@@ -132,9 +132,8 @@ class Quiz:
 def quiz(name: str, *, points: float, questions: Mapping[str, Question], hints: str | Sequence[str] = ()) -> Quiz:
     """Define the quiz ``name``. Its answers are the variables that are the keys of ``questions``, all in one stub cell.
 
-    ``hints`` is a text with one paragraph per hint, or a sequence. Raises ``CourseError``, with file and line, if
-    there is no question, if a question has no right answer or an answer that is none of its options, or if a wrong
-    answer is right.
+    ``hints`` is a text with one paragraph per hint, or a sequence. Raises ``CourseError``, with file and line, if there is no
+    question, if a question has no right answer or an answer that is not one of its options, or if a wrong answer is right.
 
     >>> quiz_ch1 = quiz(
     ...     "quiz_ch1",

@@ -38,7 +38,7 @@ def limits_of(
 ) -> dict[str, Value]:
     """Return the limits, {} if there are none. Raises ``CourseError`` if one is not a number above 0.
 
-    ``larger`` are the arguments of a larger call, which may take ``growth`` times the processor time.
+    ``larger`` contains the arguments of a larger call, which may take ``growth`` times the processor time.
     """
     grown: dict[str, Value] = {}
     if larger is not None:

@@ -228,19 +228,14 @@ def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A00
 def raises_an_error(actual: Value, *, error: str) -> Finding | None:
     """Return what is wrong if a step did not raise ``error`` or a subclass. ``actual`` describes the outcome."""
     how = actual if isinstance(actual, dict) else {}
-    raised = how.get("raised")
+    raised, asked = how.get("raised"), f"Here {with_article(error)} should be raised"
     if not isinstance(raised, list) or not raised or not all(isinstance(name, str) for name in raised):
-        return Finding(
-            f"Here {with_article(error)} should be raised, but it returned {show(how.get('gave'))}.", "values"
-        )
+        return Finding(f"{asked}, but the call returned {show(how.get('gave'))}.", "values")
     if error in raised:
         return None
     said = how.get("text")
     text = f" ({sanitize(said, MAX_SAID)})" if isinstance(said, str) and said else ""
-    return Finding(
-        f"Here {with_article(error)} should be raised, but {with_article(sanitize(raised[0], MAX_INLINE))} was{text}.",
-        "values",
-    )
+    return Finding(f"{asked}, but {with_article(sanitize(raised[0], MAX_INLINE))} was{text}.", "values")
 
 
 def explain_step(finding: Finding, expected: Value, call: str) -> Finding:

@@ -56,7 +56,7 @@ class Terminated(KeyboardInterrupt):
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
     """Return the submissions of ``chapter``, sorted by student or in the order of ``students``.
 
-    Raises ``CourseError`` if there is none, or if one of ``students`` has none.
+    Raises ``CourseError`` if there is no submission, or if one of ``students`` has none.
     """
     folder = folder_of(course, "submitted")
     # A broken link, or a file instead of a folder, gets a verdict with the reason.
@@ -87,9 +87,9 @@ def grade_class(
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
-    grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
-    far are entered before it is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process.
-    With ``only``, a change to the checks of any other exercise waits for the next run.
+    grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
+    are entered before the exception is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process. With
+    ``only``, a change to the checks of any other exercise waits for the next run.
     """
     pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement, again=only)

@@ -85,7 +85,7 @@ def needs_review(verdicts: Sequence[Verdict]) -> str:
 
 
 def group_messages(messages: Iterable[tuple[str, str]]) -> str:
-    """List messages, given as pairs of message and name. Of many names with the same message, list three."""
+    """List messages, given as pairs of message and name. If many names have the same message, list three of them."""
     grouped: dict[str, list[str]] = {}
     for why, name in messages:
         if why:

@@ -252,7 +252,7 @@ def hidden_files(checks: Path) -> list[Path]:
 
 @contextmanager
 def at_home(names: Mapping[str, object] | None) -> Iterator[None]:
-    """Run code of a course's solutions in a copy of its notebook's folder. ``names`` are the global names of the code.
+    """Run code of a course's solutions in a copy of its notebook's folder. ``names`` contains the global names of the code.
 
     The copy also has the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs where it is.
     """

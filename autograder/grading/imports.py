@@ -30,8 +30,8 @@ ITS_OWN = (
     "package to c.Course.packages of {config}, install it on this machine, and grade again."
 )
 STUDENTS = (
-    "Imports {modules}, which c.Course.packages of {config} does not list, and was graded without it. If students may use "
-    "{it}, add {quoted} there and grade again."
+    "The notebook imports {modules}, but c.Course.packages of {config} does not list {it}. So the notebook was graded "
+    "without {it}. If students may use {it}, add {quoted} there and grade again."
 )
 
 

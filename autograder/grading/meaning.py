@@ -176,7 +176,7 @@ def _statements(file: int, tree: ast.Module | None) -> Iterator[_Statement]:
             later = frozenset(word for part in inside for word in _words(part))
             yield _Statement(file, (place, 0), node, frozenset([node.name]), now, later)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            for number, alias in enumerate(node.names):  # one by one, so that a new name does not concern all exercises
+            for number, alias in enumerate(node.names):  # one by one, so that a new name does not affect all exercises
                 single: ast.stmt = ast.Import([alias])
                 if isinstance(node, ast.ImportFrom):
                     single = ast.ImportFrom(node.module, [alias], node.level)
@@ -258,7 +258,7 @@ def _may_change(statement: ast.stmt) -> set[str]:
 def _used(function: ast.FunctionDef, names: Collection[str]) -> set[str] | None:
     """Return the names that a function reads from outside, or None if it may change what outlives a call.
 
-    ``names`` are the notebook's functions, which may have attributes.
+    ``names`` contains the notebook's functions, which may have attributes.
     """
     arguments = function.args
     defaults = [value for value in (*arguments.defaults, *arguments.kw_defaults) if value is not None]

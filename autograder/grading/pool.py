@@ -46,7 +46,7 @@ _PATIENCE = 5  # seconds before a process that should end is killed
 _LOOK_SECONDS = 0.1  # between two looks at what the processes use
 _EXCEEDED = (
     "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
-    "a zero. Something in the notebook or its functions' results is slow or large to read or compare. Grade it manually, "
+    "a zero. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
     "or raise the limit and grade it again."
 )
 
@@ -216,7 +216,7 @@ class _Process:
             self.pipe.send(message)
 
     def wait(self) -> None:
-        """Wait some seconds until the process has ended."""
+        """Wait a few seconds for the process to end."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
 

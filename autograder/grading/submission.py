@@ -30,10 +30,12 @@ __all__ = [
 BESIDE = ("timestamp.txt", "submission_secret.txt")
 MAX_BESIDE = 4096  # bytes that are read
 
-COPIED = "This notebook has the cell of {name} more than once. All were run, in order, so the last one was checked."
+COPIED = (
+    "This notebook has the cell of {name} more than once. All copies were run, in order, so the last copy was checked."
+)
 REDEFINED = (
     "{name} is defined again in the cell of {other}, and that second definition is wrong for this exercise. The first one, "
-    "in {name}'s own cell, was checked. Give the second one another name."
+    "in {name}'s own cell, was checked. Give the second definition another name."
 )
 COVERED = (
     "You defined {name}, but the empty stub further down overwrites it. Put your code in the stub's cell, or below it."

@@ -44,7 +44,7 @@ def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> st
 
 def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``transpose`` rejects its list of axes, and number the two exchanged axes from the end."""
-    text = f"`transpose` needs one entry for each axis of the array, and your list has another length.{describe_shapes(shapes)}"
+    text = f"`transpose` needs one entry for each axis of the array, but your list has a different length.{describe_shapes(shapes)}"
     listed = re.search(r"transpose\(\D*((?:\d+\s*,\s*)+\d+)\s*,?\s*\)", line)
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
     moved = [place for place, axis in enumerate(axes) if place != axis]
@@ -414,7 +414,7 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{match['name']}` compares whole rows of an array, and the result of that is not a single "
+            f"Python's own `{match['name']}` compares whole rows of an array, and such a comparison does not give a single "
             f"True or False. `{own}` works along an axis that you choose."
         )
     for case, sentence in _SENTENCES.items():

@@ -75,7 +75,7 @@ class Judge(Generic[C]):
         visible_only: bool = False,
         known: Mapping[str, ExerciseVerdict] | None = None,
     ) -> tuple[ExerciseVerdict, ...]:
-        """Return the outcome of every exercise, or of those in ``only``, in the order of the check file.
+        """Return the outcome of every exercise, or of the exercises in ``only``, in the order of the check file.
 
         With ``visible_only``, use only the checks that students run themselves. The outcomes in ``known`` are final.
         """

@@ -103,7 +103,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
             raise CourseError(f"{where} is parametrized with {len(names)} names, and one case has {len(row)} values.")
         cases.append(dict(zip(names, row, strict=True)))
     if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for everybody.")
+        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for every student.")
     return cases
 
 
@@ -419,9 +419,7 @@ class ChapterChecks:
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
         purity: list[PurityProbe] = []
-        for a, b, order in orders[
-            ::-1
-        ]:  # one call that changes arguments is enough, and the last inputs are the smallest
+        for a, b, order in orders[::-1]:  # one call that changes arguments is enough, for the smallest inputs
             between = None if any(probe.between for probe in purity) else self._between(a, b)
             purity[:0] = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=between)]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)

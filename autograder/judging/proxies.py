@@ -75,7 +75,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
             "parameters of the method?"
         )
     if error.type == "TypeError" and step.do == "use" and step.name in _SPECIAL and "argument" not in error.message:
-        return f"`{text}` stopped with TypeError: {error.message}. Python looks for a method `{_SPECIAL[step.name]}` there."
+        return f"`{text}` stopped with TypeError: {error.message}. Python looks for a method `{_SPECIAL[step.name]}` in the class."
     return ""
 
 

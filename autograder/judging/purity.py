@@ -1,6 +1,6 @@
 """Check that functions and objects have no side effects.
 
-Arguments must stay unchanged, and a repeated call must return the same.
+Arguments must stay unchanged, and a repeated call must return the same result.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ class SandboxStartError(SandboxUnavailable):
 class Limits:
     """The limits of one submission.
 
-    The seconds of calls and cells are processor time, so that other work on the machine does not count. By the clock, they may
-    take ``waiting`` times as long. ``submission_seconds`` are wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is the address space in MiB that a submission may
-    use in addition to its packages.
+    The seconds of calls and cells are processor time, so that other work on the machine does not count. By the clock, they may take
+    ``waiting`` times as long. ``submission_seconds`` is wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is the
+    address space in MiB that a submission may use in addition to its packages.
     """
 
     call_seconds: float = 5.0

@@ -37,7 +37,7 @@ Leaf = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What counts when two tables are compared. ``names`` are the names of a Series and of an index."""
+    """What counts when two tables are compared. ``names`` refers to the names of a Series and of an index."""
 
     row_order: bool = True
     column_order: bool = False
@@ -51,7 +51,7 @@ class Rules:
     """What counts when a value is compared with an expected one.
 
     Attributes:
-        rtol, atol: Tolerances of numbers. Two whole numbers are equal only if they are the same.
+        rtol, atol: Tolerances of numbers. Two whole numbers are compared exactly.
         dtype: An expected boolean array must be boolean. No other dtype counts.
         of_largest: Numbers may also be off by this share of the largest number expected in their array.
         order: False lets items come in any order, True also compares the order of the keys of a dictionary.

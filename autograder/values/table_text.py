@@ -132,7 +132,7 @@ def _index(index: Value) -> str:
 
 
 def _column(column: Value) -> str:
-    """Return a column as Python code, with its dtype if the values alone would give another one."""
+    """Return a column as Python code, with its dtype if the values alone would give another dtype."""
     dtype, items = str(column.dtype), list(column)
     if dtype == "category":
         ordered = ", ordered=True" if column.dtype.ordered else ""

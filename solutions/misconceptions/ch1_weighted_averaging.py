@@ -78,8 +78,9 @@ def keeps_a_row_axis(weights, X):
 
 @wrong
 def softmaxes_the_weights(weights, X):
-    """Your answer is the result of passing the weights through a softmax first. They are weights already: none is
-    negative, and they add up to 1. A softmax on top makes them more equal: 0.9 and 0.1 would become 0.69 and 0.31."""
+    """Your answer is the result of passing the weights through a softmax first. The given weights need no softmax: none
+    is negative, and they add up to 1. A softmax on top makes them more equal: 0.9 and 0.1 would become 0.69 and
+    0.31."""
     e = np.exp(weights - weights.max())
     return e / e.sum() @ X
 

@@ -287,8 +287,8 @@ def first_of_the_batch(Q, K):
 @wrong
 def distances_as_scores(Q, K):
     """You computed distances between queries and keys (or their squares, with a minus sign). Then the best score is 0,
-    which two equal vectors get. A dot product is another measure: [1, 2] with itself scores 5, for example, and with
-    [2, 4] even 10."""
+    which two equal vectors get. A dot product is a different measure: for example, [1, 2] with itself scores 5, and [1,
+    2] with [2, 4] scores 10."""
     return -((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
 
 

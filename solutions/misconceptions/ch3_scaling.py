@@ -145,8 +145,8 @@ def the_theory_alone(d_k, n_samples, rng):
 
 @wrong
 def mean_of_the_scores(d_k, n_samples, rng):
-    """You return the mean of the scores. It is near 0 for every d_k, because scores above and below zero cancel. Which
-    number says how far the scores are from their mean?"""
+    """You return the mean of the scores. The mean is near 0 for every d_k, because scores above and below zero cancel.
+    Which number says how far the scores are from their mean?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).mean()
 
@@ -951,8 +951,9 @@ def eps_relative_to_x(f, x, eps=1e-5):
 
 @wrong
 def four_points(f, x, eps=1e-5):
-    """Your formula uses two points on each side. It is more accurate than this task needs: for a cube it has no error,
-    while the two-point formula is off by eps squared. Use the simpler formula, with one point on each side."""
+    """Your formula uses two points on each side. That formula is more accurate than this task needs: for a cube it has
+    no error, while the two-point formula is off by eps squared. Use the simpler formula, with one point on each
+    side."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1000,7 +1001,7 @@ def points_added(f, x, eps=1e-5):
 @wrong
 def moves_every_entry(f, x, eps=1e-5):
     """You moved all the entries at once, so every slope is the sum of them all. To measure the effect of one entry,
-    move that one and keep the others fixed. Call f again for each entry."""
+    move that entry and keep the others fixed. Call f again for each entry."""
     slope = (f(x + eps) - f(x - eps)) / (2 * eps)
     return np.full_like(x, slope)
 
@@ -1008,7 +1009,7 @@ def moves_every_entry(f, x, eps=1e-5):
 @wrong
 def one_number_for_all(f, x, eps=1e-5):
     """You return a single number, because you moved all the entries at once. Return one slope for each entry, in the
-    shape of x. To measure the effect of one entry, move that one and keep the others fixed."""
+    shape of x. To measure the effect of one entry, move that entry and keep the others fixed."""
     return (f(x + eps) - f(x - eps)) / (2 * eps)
 
 

@@ -71,7 +71,7 @@ def minus_infinity_above_the_top_left(n_q, n_k=None):
 
 @wrong
 def upper_triangle_of_ones(n_q, n_k=None):
-    """Your mask is the upper triangle, from the top left corner, with the numbers 1 and 0. You need the lower one,
+    """Your mask is the upper triangle, from the top left corner, with the numbers 1 and 0. You need the lower triangle,
     because a query may see earlier keys. What turns numbers into booleans? Also, the queries are the last n_q
     positions, so with more keys than queries the triangle does not begin in the top left corner."""
     return np.triu(np.ones((n_q, n_q if n_k is None else n_k)))
@@ -353,25 +353,25 @@ wrong = misconceptions_of("masked_softmax")
 
 @wrong
 def nan_where_nothing_is_allowed(scores, mask):
-    """Your weights are right for every row with an allowed place. A row without one gives nan. With only -inf in it,
-    the sum of the exps is 0 (or the maximum is -inf, and -inf minus -inf is nan). Its weights should be zeros. What
-    could you do about such a row, before or after the softmax?"""
+    """Your weights are right for every row with an allowed place. A row without an allowed place gives nan. With only
+    -inf in the row, the sum of the exps is 0 (or the maximum is -inf, and -inf minus -inf is nan). Its weights should
+    be zeros. What could you do about such a row, before or after the softmax?"""
     return softmax(np.where(mask, scores, -np.inf))
 
 
 @wrong
 def uniform_where_nothing_is_allowed(scores, mask):
-    """Your weights are right for every row with an allowed place. A row without one gets equal weights, because all its
-    scores are the same very low number. So a query that may see nothing sees everything. Its weights should be zeros:
-    at which step could you use the mask again?"""
+    """Your weights are right for every row with an allowed place. A row without an allowed place gets equal weights,
+    because all its scores are the same very low number. So a query that may see nothing sees everything. Its weights
+    should be zeros: at which step could you use the mask again?"""
     return softmax(np.where(mask, scores, -1e9))
 
 
 @wrong
 def unmasked_where_nothing_is_allowed(scores, mask):
-    """Your weights are right for every row with an allowed place. A row without one gets the weights that it would have
-    without a mask. You add the same number to all of its scores, and that changes nothing in a softmax. Its weights
-    should be zeros: at which step could you use the mask again?"""
+    """Your weights are right for every row with an allowed place. A row without an allowed place gets the weights that
+    it would have without a mask. You add the same number to all of its scores, and that changes nothing in a softmax.
+    Its weights should be zeros: at which step could you use the mask again?"""
     return softmax(scores + np.where(mask, 0.0, -1e9))
 
 
@@ -407,8 +407,8 @@ def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
 @wrong
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1. You took the softmax of all the scores
-    first, so the forbidden ones still had a share. With [1, 2, 3] and the last one forbidden, for example, yours add up
-    to 0.33. Mask before the softmax, or divide by the new sum after it."""
+    first, so the forbidden ones still had a share. With [1, 2, 3] and the last score forbidden, for example, your
+    weights add up to 0.33. Mask before the softmax, or divide by the new sum after it."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -527,7 +527,7 @@ def ignores_the_mask_in_the_softmax(scores, mask):
 @wrong
 def not_low_enough(scores, mask):
     """Your replacement for forbidden scores is not far enough below the others. Scores may go down to -1000, and if the
-    allowed ones do, your forbidden places win or get a share. Choose a number that is far below all scores."""
+    allowed scores do, your forbidden places win or get a share. Choose a number that is far below all scores."""
     weights = softmax(np.where(mask, scores, -100.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -535,7 +535,7 @@ def not_low_enough(scores, mask):
 @wrong
 def as_low_as_the_lowest_score(scores, mask):
     """Your replacement for forbidden scores is not far enough below the others. Scores may go down to -1000, and if the
-    allowed ones do, your forbidden places win or get a share. Choose a number that is far below all scores."""
+    allowed scores do, your forbidden places win or get a share. Choose a number that is far below all scores."""
     weights = softmax(np.where(mask, scores, -1000.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -640,8 +640,8 @@ def adds_the_mask_itself(Q, K, V, mask=None):
 
 @wrong
 def ignores_the_mask(Q, K, V, mask=None):
-    """Your answer is the same whatever the mask is. It should act between the scores and the weights. Where does your
-    code use it?"""
+    """Your answer is the same whatever the mask is. The mask should act between the scores and the weights. Where does
+    your code use the mask?"""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     return weights @ V, weights
 
@@ -794,8 +794,8 @@ def dot_twice_with_every_axis_turned(Q, K, V, mask=None):
 
 @wrong
 def always_causal(Q, K, V, mask=None):
-    """Your attention always hides the future, whatever the mask is and even without one. The caller decides which keys
-    to hide. A padding mask hides other keys, and without a mask, every key may be seen."""
+    """Your attention always hides the future, whatever the mask is, and even without a mask. The caller decides which
+    keys to hide. A padding mask hides other keys, and without a mask, every key may be seen."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     n_q, n_k = scores.shape[-2:]
     weights = masked_softmax(scores, np.tri(n_q, n_k, n_k - n_q, dtype=bool))
@@ -804,7 +804,7 @@ def always_causal(Q, K, V, mask=None):
 
 @wrong
 def no_mask_hides_everything(Q, K, V, mask=None):
-    """Your attention is right with a mask, but without one all the weights are 0. `np.where(None, …)` treats None as
+    """Your attention is right with a mask, but without a mask all the weights are 0. `np.where(None, …)` treats None as
     False, so no mask acts like a mask that forbids everything. Without a mask, every key may be seen: check for None
     first."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -814,7 +814,7 @@ def no_mask_hides_everything(Q, K, V, mask=None):
 
 @wrong
 def no_mask_makes_all_equal(Q, K, V, mask=None):
-    """Your attention is right with a mask, but without one all keys get the same weight. `np.where(None, …)` treats
+    """Your attention is right with a mask, but without a mask all keys get the same weight. `np.where(None, …)` treats
     None as False, so it replaces every score with the same low number. Without a mask, every key may be seen, and its
     score counts: check for None first."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -824,8 +824,8 @@ def no_mask_makes_all_equal(Q, K, V, mask=None):
 
 @wrong
 def needs_a_mask(Q, K, V, mask=None):
-    """Your attention is right with a mask. Without one you get an error, because None is not an array. Without a mask,
-    every key may be seen: which line should your code skip then?"""
+    """Your attention is right with a mask. Without a mask you get an error, because None is not an array. Without a
+    mask, every key may be seen: which line should your code skip then?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores + np.where(mask.astype(bool), 0.0, -1e9))
     return weights @ V, weights
@@ -1097,8 +1097,8 @@ def splits_in_the_middle(attend, X):
 
 @wrong
 def watches_the_first_row_only(attend, X):
-    """You compare only row 0 of the output. It has the longest future, but a leak may be in a later row: the second to
-    last may look at the last. Which rows of the output come before the rows that you change?"""
+    """You compare only row 0 of the output. Row 0 has the longest future, but a leak may be in a later row: the second
+    to last may look at the last. Which rows of the output come before the rows that you change?"""
     changed = X.copy()
     changed[1:] += 10.0
     return np.allclose(attend(changed)[0], attend(X)[0])

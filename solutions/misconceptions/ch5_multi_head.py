@@ -55,8 +55,8 @@ def one_matrix_only(X, h):
 
 @wrong
 def one_batch_axis_only(X, h):
-    """You swap axes 1 and 2, counted from the left. With one batch axis, these are positions and heads. Without one
-    they are heads and columns, and with two they are something else. Which way of counting always finds the last
+    """You swap axes 1 and 2, counted from the left. With one batch axis, these are positions and heads. Without a batch
+    axis they are heads and columns, and with two they are something else. Which way of counting always finds the last
     three?"""
     *batch, n, width = X.shape
     return np.swapaxes(X.reshape(*batch, n, h, width // h), 1, 2)
@@ -225,7 +225,7 @@ def merges_into_one_batch_axis(O):
 
 @wrong
 def last_head_on_the_left(O):
-    """The heads are side by side, but the last one is on the left. Head 0 was cut from the first columns, so put it
+    """The heads are side by side, but the last head is on the left. Head 0 was cut from the first columns, so put it
     back there."""
     *batch, h, n, d = O.shape
     return np.swapaxes(O[..., ::-1, :, :], -2, -3).reshape(*batch, n, h * d)
@@ -772,8 +772,8 @@ def weight_on_itself(weights):
 
 @wrong
 def the_diagonal_as_previous(weights):
-    """For "previous" you took the diagonal. There, query i looks at key i, which is itself. The key before it is i - 1:
-    one column to the left of the diagonal, from row 1 on."""
+    """For "previous" you took the diagonal. On the diagonal, query i looks at key i, its own position. The key before
+    it is i - 1: one column to the left of the diagonal, from row 1 on."""
     return scores_of(weights, previous=np.diagonal(weights)[1:].mean())
 
 
@@ -841,7 +841,7 @@ def local_starts_from_minus_one(weights):
 @wrong
 def local_round_the_corner(weights):
     """For "local" your first query also looks at the last key, and your last query at the first key. Python reads index
-    -1 as the last entry, but here key -1 does not exist. The queries at the ends have one neighbor less."""
+    -1 as the last entry, but here key -1 does not exist. The queries at the ends have one neighbor fewer."""
     i = np.arange(len(weights))
     near = weights[i, i - 1] + weights[i, i] + weights[i, (i + 1) % len(weights)]
     return scores_of(weights, local=near.mean())
@@ -881,8 +881,8 @@ def local_is_the_mean_of_three(weights):
 
 @wrong
 def local_without_the_ends(weights):
-    """For "local" you left out the first and the last query. They have one neighbor less, but they count too. For these
-    two, use the keys that exist."""
+    """For "local" you left out the first and the last query. They have one neighbor fewer, but they count too. For
+    these two, use the keys that exist."""
     n = len(weights)
     i, j = np.indices((n, n))
     return scores_of(weights, local=(weights * (abs(i - j) <= 1)).sum(axis=1)[1:-1].mean() if n > 2 else 0.0)

@@ -578,7 +578,7 @@ def sum_of_the_blocks(Q, K, V, block_size):
 @wrong
 def last_block_dropped(Q, K, V, block_size):
     """You leave out the remaining keys if block_size does not divide the number of keys. For example, with 3 keys in
-    blocks of 2, you never look at the third key. How many blocks are there when the last one is smaller?"""
+    blocks of 2, you never look at the third key. How many blocks are there when the last block is smaller?"""
     whole = max(K.shape[-2] // block_size, 1) * block_size
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 
@@ -587,7 +587,7 @@ def last_block_dropped(Q, K, V, block_size):
 def whole_blocks_of_keys_only(Q, K, V, block_size):
     """You use only whole blocks of keys and leave out the rest. For example, with 3 keys in blocks of 2, you never look
     at the third key. If a block is larger than all the keys, nothing is left to use (0 / 0 is nan). How many blocks are
-    there when the last one is smaller?"""
+    there when the last block is smaller?"""
     whole = K.shape[-2] // block_size * block_size
     if not whole:
         return np.full((*Q.shape[:-1], V.shape[-1]), np.nan)
@@ -597,7 +597,8 @@ def whole_blocks_of_keys_only(Q, K, V, block_size):
 @wrong
 def whole_blocks_of_queries_only(Q, K, V, block_size):
     """Some rows at the end of your output are still zeros, because you use only whole blocks of queries and leave out
-    the rest. How many blocks are there when the last one is smaller, or when one block is larger than everything?"""
+    the rest. How many blocks are there when the last block is smaller, or when a single block is larger than
+    everything?"""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
     whole = Q.shape[-2] // block_size * block_size
     output[..., :whole, :] = attention(Q[..., :whole, :], K, V)[0]
@@ -765,8 +766,8 @@ def each_block_of_queries_its_own_keys(Q, K, V, block_size):
 
 @wrong
 def output_and_something_else(Q, K, V, block_size):
-    """Your output is right, but you return something else along with it. There is no table of weights here, and there
-    must not be one, so return the output alone."""
+    """Your output is right, but you return something else along with it. There is no table of weights here, and you
+    must not make one, so return the output alone."""
     e_sum = np.ones((*Q.shape[:-1], 1))
     pieces = [attention(Q[..., i : i + 1, :], K, V)[0] for i in range(Q.shape[-2])]
     return np.concatenate(pieces, axis=-2), e_sum
@@ -786,8 +787,8 @@ def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
 
 @wrong
 def last_entry_overwritten(q, k, v, cache_K, cache_V):
-    """You put the new key and value in the place of the last ones. So the caches do not grow, and one position is lost.
-    After the step, they should have one row more than before."""
+    """You put the new key and value in the place of the last key and value. So the caches do not grow, and one position
+    is lost. After the step, they should have one row more than before."""
     K, V = cache_K.copy(), cache_V.copy()
     K[-1], V[-1] = k, v
     weights = softmax(K @ q / np.sqrt(len(q)))

@@ -815,8 +815,8 @@ def no_cache_at_all(tokens, n_new, model, temperature, rng):
 
 @wrong
 def last_token_only(tokens, n_new, model, temperature, rng):
-    """You pass the model the last token alone and keep nothing of the earlier ones, so it writes as if it had read a
-    single token. Keep the keys and values of the earlier tokens."""
+    """You pass the model the last token alone and keep nothing of the earlier ones, so the model writes as if it had
+    read a single token. Keep the keys and values of the earlier tokens."""
     text = list(tokens)
     for _ in range(n_new):
         text.append(sample_next(next_token_logits(text[-1:], model)[-1], temperature, rng))

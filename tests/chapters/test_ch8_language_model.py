@@ -575,9 +575,12 @@ def draws_of(student, logits, temperature, rng, count=300):
 
 
 def one_likely(n_vocab, place, temperature):
-    """Logits of which one token and all others together have a share of one half each, at the given temperature."""
+    """Logits of which one token has a share of two thirds, and all others together one third, at the given temperature.
+
+    With these shares, the fewest draws detect a wrong temperature.
+    """
     logits = np.zeros(n_vocab)
-    logits[place] = temperature * np.log(n_vocab - 1)
+    logits[place] = temperature * np.log(2 * (n_vocab - 1))
     return logits
 
 
@@ -695,7 +698,6 @@ class TestSampleNext:
             draws_of(student, one_likely(300, int(rng.integers(300)), temperature), temperature, rng, 100)
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
-        draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
         # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
         temperature = float(rng.uniform(0.5, 3))
         likely = one_likely(330, int(rng.integers(330)), temperature)
@@ -712,7 +714,7 @@ class TestSampleNext:
         points=0.5,
         after="test_the_example",
         ask=lambda agrees, _name, values: draws_of(
-            agrees.student, values["logits"], values["temperature"], np.random.default_rng(9), 50
+            agrees.student, values["logits"], values["temperature"], np.random.default_rng(9), 30
         ),
     )
 
@@ -823,7 +825,7 @@ def asked_for(agrees, _name, values):
     if values["temperature"] == 0:
         agrees(call=f"generate(tokens, {values['n_new']}, model, 0, rng)").generate(*values.values())
     else:
-        texts_of(agrees.student, *list(values.values())[:4], np.random.default_rng(10), 5)
+        texts_of(agrees.student, *list(values.values())[:4], np.random.default_rng(10), 3)
 
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
@@ -924,7 +926,7 @@ class TestGenerate:
             (1.0, [1, 0], 0.68, 1.0, 60),
             (10.0, [1, 0], 0.07, 0.59, 120),
             # The likeliest text of twelve tokens, which a seed of one's own does not give.
-            (10.0, [1, 0] * 6, 0.0, 0.18, 30),
+            (10.0, [1, 0] * 6, 0.0, 0.18, 20),
         )
         for temperature, ending, low, high, count in cases:
             n_new = len(ending)
@@ -964,17 +966,17 @@ class TestGenerate:
             [np.array([i, 4 - i, 2 * i, 1]) for i in range(3)],
             [WRITERS["one block"], WRITERS["two blocks"]],
         )
-        found = student.measure(EACH_IN_TURN, "generate", texts, 7, models, Rng(7))
+        found = student.measure(EACH_IN_TURN, "generate", texts, 4, models, Rng(7))
         right = np.array(
-            [[*tokens, *greedy(tokens, 7, model)[4:]] for tokens in texts for model in models], dtype=float
+            [[*tokens, *greedy(tokens, 4, model)[4:]] for tokens in texts for model in models], dtype=float
         )
-        call = "[generate(tokens, 7, model, 0.0, rng) for tokens in texts for model in models]"
+        call = "[generate(tokens, 4, model, 0.0, rng) for tokens in texts for model in models]"
         assert_matches(found, right, call=call, texts=texts)
 
     @check(points=0.5, after=("test_a_text", "test_temperature"))
     def test_drawn_texts(self, student, rng):
         """each token of a drawn text comes as often as it should after the text before it"""
-        texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng, 40)
+        texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng, 25)
         self.in_turn(student)
         # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
         temperature = float(rng.uniform(1.5, 3))

@@ -58,6 +58,6 @@ def test_the_audit_states_what_is_detected():
     measured = MeasuredExercise(judge, judge, judge.checks.specs["sample_next"], [])
     audit = measured.measure(blank=True, mutants=False, draws=1)
     assert audit.experiments == (
-        f"1520 draws detect a temperature 10 % too high, a temperature 10 % too low {ODDS}",
+        f"1280 draws detect a temperature 10 % too high, a temperature 10 % too low {ODDS}",
         f"1520 draws detect one missing token of 60 {ODDS}",
     )

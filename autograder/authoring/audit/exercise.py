@@ -146,7 +146,7 @@ class MeasuredExercise:
             draws: the number of other secrets with which correct solutions must pass.
         """
         name = self.spec.name
-        experiments: dict[str, None] = {}  # each once, in their order
+        experiments: dict[str, None] = {}  # each experiment once, in their order
 
         def note(_name: str, _actual: object, _expected: object, params: Mapping[str, Any], *_: object) -> None:
             if "summary" in params:

@@ -71,7 +71,7 @@ class SolutionLocator:
 
 @dataclass(frozen=True)
 class FaultySolution:
-    """A wrong solution as a student would write it. ``changed`` are its wrong lines, if known."""
+    """A wrong solution as a student would write it. ``changed`` contains its wrong lines, if known."""
 
     kind: str
     label: str

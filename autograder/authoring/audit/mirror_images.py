@@ -38,8 +38,8 @@ _ENDS = {"0": ("-1",), "-1": ("0",), ":1": (":-1", "-1:"), "-1:": (":1", "1:"), 
 def unseparated(checks: ChapterChecks, exercise: str) -> list[str]:
     """Return a message for each misconception of an exercise that no call separates from one of its mirror images.
 
-    A visible call has to separate them if one shows the misconception, because ``check()`` makes no others. Two functions that also
-    agree on variants of the calls count as the same.
+    A visible call has to separate them if any visible call shows the misconception, because ``check()`` makes no hidden calls. Two
+    functions that also agree on variants of the calls count as the same function.
     """
     diagnosis, messages = checks.diagnosis(exercise), []
     functions = {m.name: m.function for m in checks.misconceptions[exercise]}

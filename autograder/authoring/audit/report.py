@@ -134,12 +134,12 @@ class ExerciseAudit(_Shares):
         """Return a message for each fault that would make marks wrong."""
         messages: list[str] = []
         if not self.stub_earns_nothing:
-            messages.append("the blank stub earns points, or is not reported as not attempted.")
+            messages.append("the blank stub earns points, or is not reported as “not attempted”.")
         if not self.reference_ok:
             messages.append("the reference solution does not earn full marks.")
         messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        messages += [f"the check {n} rejects a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        messages += [f"the check {n} rejects a right solution with other inputs: {w}" for n, w in self.flaky.items()]
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
@@ -168,8 +168,8 @@ class ExerciseAudit(_Shares):
             for kind in self.kinds.missing
         ]
         messages += [
-            f"no check with points has a function of this kind as an argument: {gap.partition(': ')[2]}. A solution that is wrong only "
-            "for it keeps full marks. Let a check use such a function, or rule it out in the contract with exclude={…}."
+            f"no check with points has a function of this kind as an argument: {gap.partition(': ')[2]}. A solution that is wrong "
+            "only for such functions keeps full marks. Let a check use such a function, or rule it out in the contract with exclude={…}."
             for gap in self.fault_coverage.gaps
             if gap.startswith("functions: ")
         ]

@@ -28,7 +28,7 @@ _GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader accepts
 
 
 def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, ExerciseSpec] | None) -> Iterator[Mistake]:
-    """Yield mistakes in the cells' metadata. ``specs`` are the checked exercises, or None if the checks cannot be read."""
+    """Yield mistakes in the cells' metadata. ``specs`` contains the checked exercises, or is None if the checks cannot be read."""
     declared = metadata_of(source.document).get("chapter")
     if isinstance(declared, str) and declared != chapter:
         yield Mistake(
@@ -113,7 +113,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
             where = source.place(cell_of_it)
             why = 'is not marked as an answer: choose “Autograded answer” ("solution": true, "grade": false)'
         else:
-            where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
+            where, why = source.label, f"is missing. Give a code cell the grade_id {name}"
         what = f"{name} is checked, but its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}"
         yield Mistake(where, what, about=name)
 

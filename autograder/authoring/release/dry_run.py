@@ -93,7 +93,7 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 reported.add(exercise)
                 where = file.place_that_prints(exercise, check.name)
                 where = where or place_of_function(checks.course, checks.references[exercise])
-                what = f"{exercise} prints “{output.beginning.strip().partition(chr(10))[0]}” while {check.name} runs it, and no check looks at it. Remove the print."
+                what = f"{exercise} prints “{output.beginning.strip().partition(chr(10))[0]}” while {check.name} runs it, and no check uses this output. Remove the print."
                 if too_much:
                     what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)

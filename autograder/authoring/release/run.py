@@ -96,7 +96,7 @@ def finish_release(course: Course, chapters: Sequence[str]) -> None:
 def generate(root: Path, chapter: str, *settings: str) -> None:
     """Generate the released version of ``chapter`` with nbgrader, or of all chapters with ``*``.
 
-    ``settings`` are further command-line arguments. Raises ``ReleaseError`` if nbgrader fails.
+    ``settings`` contains further command-line arguments. Raises ``ReleaseError`` if nbgrader fails.
     """
     _require_own_steps(root)
     start = "from autograder.classroom.gradebook.entries import run_nbgrader; run_nbgrader()"

@@ -1,4 +1,4 @@
-"""Compare a chapter's stubs with its references: names, signatures, docstrings, and that nothing is solved."""
+"""Compare a chapter's stubs with its references: names, signatures, docstrings, and whether a solution is left in a stub."""
 
 from __future__ import annotations
 

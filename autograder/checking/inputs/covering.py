@@ -62,7 +62,8 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     They detect a function that recognizes its input by another argument. An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
     """
     # Both may have the same result by chance, or because of a function that is an argument.
-    most = 3 if contract.draws > 1 or any(isinstance(a, ChoiceArgument) for a in contract.arguments.values()) else 1
+    has_choice = any(isinstance(a, ChoiceArgument) for a in contract.arguments.values())
+    most = 3 if contract.draws > 1 else 1 + has_choice
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
     axes = {
         part

@@ -335,7 +335,7 @@ class _ChapterWriter:
         return rows[key]
 
     def _new(self, kind: Any, **fields: Any) -> Any:
-        # An id at once, so that rows can be distinguished before anything is written.
+        # Set an id immediately, so that rows can be distinguished before anything is written.
         row = kind(**{"id": self.api.new_uuid(), **fields})
         self.db.add(row)
         return row

@@ -143,7 +143,7 @@ class ClassMarks:
 
 
 def chapters_in(url: str) -> list[str]:
-    """Return the chapters in the gradebook at ``url``, or none if it is unavailable."""
+    """Return the chapters in the gradebook at ``url``, or no chapters if it is unavailable."""
     return [str(name) for rows in query(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 

@@ -24,7 +24,7 @@ AUTOTEST = "__autotest__"
 class StudentNameRewriter(ast.NodeTransformer):
     """A rewriter of test code that takes an exercise's names from the student: ``f(2)`` becomes ``student.f(2)``.
 
-    ``functions`` and ``variables`` are the names of exercises, and ``own`` the names that the test binds itself.
+    ``functions`` and ``variables`` contain the names of exercises, and ``own`` the names that the test itself binds.
     """
 
     def __init__(

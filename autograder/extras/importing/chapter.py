@@ -30,7 +30,7 @@ class NotImported:
 
 @dataclass
 class Check:
-    """A test as a check of an exercise. ``ways`` are its possible forms, one of which is chosen after all were run."""
+    """A test as a check of an exercise. ``ways`` contains its possible forms. One of them is chosen after all were run."""
 
     exercise: str
     method: str

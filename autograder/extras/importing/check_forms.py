@@ -135,7 +135,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
     """Return what a release would report for the chapter: where, what and about which exercise or cell. Empty if it would succeed.
 
-    The notebook is tried in plain processes, because this one is in a sandbox already, or the author asked for none.
+    The notebook is tried in plain processes, because this process is in a sandbox already, or the author asked for no sandbox.
     """
     try:
         inspected = inspect_chapter(load_course(folder), chapter)
@@ -152,7 +152,7 @@ _SECONDS = 300.0  # for one run of all checks of a chapter
 
 
 def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
-    """Choose a form for each check, and leave out checks that have none.
+    """Choose a form for each check, and leave out checks without a possible form.
 
     For each check of each exercise, ``outcomes`` holds ``why`` the reference fails it, and why it is ``unwritten`` for students.
     """
@@ -230,7 +230,7 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
     """Leave out the statement or the form of a check that keeps the chapter from loading.
 
-    Return False if the error does not say which it is. ``files`` are the chapter's files.
+    Return False if the error does not say which it is. ``files`` contains the chapter's files.
     """
     if unknown := re.search(r"cannot import name '(\w+)'", error):
         before = sum(len(check.ways) for check in chapter.checks)
@@ -259,7 +259,7 @@ def repair(
 ) -> bool:
     """Change the chapter so that a release does not report a problem again. Return False if that is left to the author.
 
-    ``cells`` are the cells of the chapter's notebook, ``checks`` is the text of its check file, and the rest is the problem: its
+    ``cells`` contains the cells of the chapter's notebook, ``checks`` is the text of its check file, and the rest is the problem: its
     place, its text and its exercise.
     """
     if line := re.fullmatch(r"tests/chapters/\S+, line (\d+)", where):

@@ -68,7 +68,7 @@ class Way:
 def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
     """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body.
 
-    ``program`` are the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
+    ``program`` contains the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
     """
     tree = parsed_cell(test.code)
     if tree is None:
@@ -123,7 +123,7 @@ def assertions_in(
 ) -> int:
     """Return how many assertions statements make. A call of a helper counts with the helper's assertions, and a loop counts once.
 
-    ``helpers`` are the bodies of the functions that the statements may call. A ``raise`` counts as well.
+    ``helpers`` contains the bodies of the functions that the statements may call. A ``raise`` counts as an assertion.
     """
     body = list(body)
     own = {s.name: s.body for s in body if isinstance(s, ast.FunctionDef)}
@@ -162,7 +162,7 @@ def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[st
 
 
 def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = ()) -> list[Way]:
-    """Return the possible forms of a test as a check of its exercise, the best first. ``answers`` are the exercise's variables."""
+    """Return the possible forms of a test as a check of its exercise, best first. ``answers`` contains the exercise's variables."""
     found: list[Way] = []
     automatic = any(isinstance(n, ast.Name) and n.id == AUTOTEST for s in body.statements for n in ast.walk(s))
     before = _worked_out(body.statements, names)

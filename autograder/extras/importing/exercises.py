@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(r"^\s*(\.\.\.|pass|# YOUR CODE HERE|raise NotImplement
 class Exercise:
     """What students write in one stub: a function, or variables (``answers``).
 
-    ``origin`` is the number of its cell, ``targets`` are the names that belong to it, and ``nodes`` its own statements.
+    ``origin`` is the number of its cell, ``targets`` contains the names that belong to it, and ``nodes`` its own statements.
     """
 
     name: str

@@ -37,7 +37,7 @@ __all__ = ["Imported", "import_notebook"]
 class Imported:
     """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
 
-    ``packages`` were added to the course's, and ``mistakes`` are what a release would still report.
+    ``packages`` were added to the course's, and ``mistakes`` contains what a release would still report.
     """
 
     chapter: NewChapter

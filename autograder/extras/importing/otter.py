@@ -96,7 +96,7 @@ def lines_of(source: str) -> list[SourceLine]:
 
 
 def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, Json]:
-    """Return a cell of tests, and the points that it states. The points are None if it states none."""
+    """Return a cell of tests, and the points that it states. The points are None if the cell states no points."""
     source = text_of(cell.get("source"))
     config: Mapping[str, Json] = {}
     hidden = False

@@ -100,7 +100,7 @@ class Original:
 
 
 def code_cell(source: str, **marks: Json) -> dict[str, Json]:
-    """Return a code cell. ``marks`` are nbgrader metadata."""
+    """Return a code cell. ``marks`` is its nbgrader metadata."""
     return {
         "cell_type": "code",
         "execution_count": None,
@@ -117,7 +117,7 @@ def may_fail(cell: dict[str, Json]) -> dict[str, Json]:
 
 
 def text_cell(source: str, **marks: Json) -> dict[str, Json]:
-    """Return a Markdown cell. ``marks`` are nbgrader metadata."""
+    """Return a Markdown cell. ``marks`` is its nbgrader metadata."""
     return {"cell_type": "markdown", "metadata": {"nbgrader": _marks(marks)} if marks else {}, "source": source}
 
 

@@ -58,8 +58,8 @@ _ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # as Canvas and browsers num
 class Collected:
     """The result for one student of a download. ``file`` is the path there, and ``student`` is empty if they are unknown.
 
-    ``attempts`` are the notebooks of the chapter in the order in which they were handed in, and ``notes`` are remarks on the choice.
-    ``who`` is the system's name for an unknown student.
+    ``attempts`` contains the chapter's notebooks in the order of submission, and ``notes`` the remarks on the choice. ``who`` is the
+    system's name for an unknown student.
     """
 
     student: str

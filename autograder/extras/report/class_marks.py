@@ -46,7 +46,7 @@ class StudentMark:
     """The mark of one student in one chapter.
 
     ``score`` is the gradebook's, with manual points and extra credit, minus the late ``penalty``. It is None if there is no mark,
-    which is not the same as 0. ``exercises`` holds the score of each exercise, or None. ``doubts`` are the reasons for a manual
+    which is not the same as 0. ``exercises`` holds the score of each exercise, or None. ``doubts`` contains the reasons for a manual
     review.
     """
 
@@ -108,7 +108,7 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
 
 def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
-    """Return the chapters that were released or have a submission or a mark, and the names of the others. All chapters if there is none."""
+    """Return the chapters that were released or have a submission or a mark (if none, all), and the names of the others."""
     release = folder_of(course, "release")
     out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
     return out, [one.chapter for one in found if one not in out]

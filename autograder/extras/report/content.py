@@ -75,7 +75,7 @@ class Names:
     def clean(self, text: str, *, code: bool = False) -> str:
         """Return a sentence, or a student's ``code``, without ids, names and addresses of the class if these are hidden.
 
-        In code, upper and lower case are the same. In a sentence that would remove words such as mark and will.
+        In code, upper and lower case are not distinguished. In a sentence that would remove words such as mark and will.
         """
         if not self.hidden:
             return text

@@ -39,7 +39,7 @@ def report_page(
 ) -> str:
     """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown.
 
-    ``links`` holds the address of the feedback page of a chapter and a student. Hidden students have none.
+    ``links`` holds the address of the feedback page of a chapter and a student. Hidden students have no address.
     """
     links = {} if names.hidden else links
     chapters = [_chapter(report, names, links) for report in reports]

@@ -71,8 +71,8 @@ class _Wheel:
 def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
     """Select what a notebook that imports ``imports`` needs from ``folder``, which holds Pyodide ``version``.
 
-    A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with all that
-    is missing.
+    A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with everything
+    that is missing.
     """
     lock = _lock(folder, version)
     packages: dict[str, Json] = {canonicalize_name(name): entry for name, entry in lock["packages"].items()}

@@ -50,7 +50,7 @@ class Definition:
 
     @classmethod
     def of(cls, statement: ast.stmt, source: str, cell: str = "") -> Definition | None:
-        """Return the definition that ``statement`` of the cell ``source`` makes, None if it makes none."""
+        """Return the definition that ``statement`` of the cell ``source`` makes, or None if it defines nothing."""
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = statement.name

@@ -121,7 +121,7 @@ _NEAR = {
     (ast.Pow, ast.Mult),
 }
 _ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-# The operators that a mutation puts in the place of another one, the likeliest first.
+# The operators with which a mutation replaces another operator, the likeliest first.
 _MUTATED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.Add), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
     ast.FloorDiv: (ast.Mult,), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.Mod: (ast.FloorDiv,),

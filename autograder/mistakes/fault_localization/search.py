@@ -191,7 +191,7 @@ def _located(valid: list[Variant]) -> Located | None:
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
     """Yield the variants that make the same change everywhere in a line, or everywhere in the program.
 
-    ``ones`` are variants of one edit, cheapest first. A student who copies a line copies its slip.
+    ``ones`` contains variants of one edit, cheapest first. A student who copies a line copies its slip.
     """
     groups: dict[tuple[object, ...], list[Variant]] = {}
     for one in islice(ones, _SLIPS):

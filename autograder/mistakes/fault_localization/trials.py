@@ -139,7 +139,7 @@ def _asked(
     session: Callable[[], EditableSession | None],
     seconds: float,
 ) -> list[list[Answer]]:
-    """Return the results of each of ``programs``. One that ends the session has none, and the next one gets a new session."""
+    """Return the results of each of ``programs``. A program that ends the session has no results."""
     found: list[list[Answer]] = []
     while len(found) < len(programs):
         asked = session()
@@ -152,7 +152,7 @@ def _asked(
 
 
 def _to_watch(calls: Sequence[Call]) -> Call | None:
-    """Return the largest of the small calls: equal values are the least likely to be a coincidence there."""
+    """Return the largest of the small calls, because equal values are least likely to be a coincidence there."""
     return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 

@@ -44,7 +44,7 @@ def _remove_cell_magic(lines: list[str]) -> bool:
 
 
 def _remove_line_magic(lines: list[str], number: int) -> bool:
-    """Replace a magic, a shell escape or a help request with Python that does nothing. Return False if the line is none of these."""
+    """Replace a magic, a shell escape or a help request with Python that does nothing. Return False for any other line."""
     line = lines[number]
     if match := _LINE_MAGIC.fullmatch(line):
         rest = _OPTIONS.sub("", match["rest"], count=1).strip() if match["name"] in _RUN_REST else ""

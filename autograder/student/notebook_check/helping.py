@@ -111,7 +111,7 @@ def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
     try:
         [verdict] = json.loads(done.stdout)
         [outcome] = map(ExerciseVerdict.from_json, verdict["exercises"])
-    except ValueError:  # no result, or one without exercises
+    except ValueError:  # no result, or a result without exercises
         reasons = [*done.stderr.strip().splitlines(), "The check ended without a result."]
         said = str(json.loads(done.stdout)[0]["reason"]) if done.stdout.strip() else reasons[0]
         raise CheckProblem(said) from None

@@ -163,6 +163,6 @@ def test_what_was_never_graded_or_came_since_is_said(course):
     hand_in(course, "new", document(course))
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
     assert made["new"].status == "not graded"
-    assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
+    assert made["new"].reason == "The submission is not graded yet: run `autograder grade ch1_units` first."
     assert made["eli"].reason.startswith("Another notebook was submitted after grading")
     assert made["ada"].status == "kept"

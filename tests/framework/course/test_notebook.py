@@ -106,7 +106,7 @@ class TestReading:
         ("name", "words"),
         [
             ("gone.ipynb", r"There is no file gone\.ipynb"),
-            ("", r" is a folder, not a notebook\. Name the \.ipynb file in it\."),
+            ("", r" is a folder, not a notebook\. Give the path of the \.ipynb file in it\."),
             ("pipe.ipynb", r"^pipe\.ipynb is not a regular file, so it was not opened\."),
         ],
     )

@@ -31,8 +31,8 @@ def test_students_imports_are_said_once_for_a_class(course):
     verdicts = grade_class(course, CHAPTER, jobs)
     assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
     assert " ".join(needs_review(verdicts).split()) == (
-        "Needs your review: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
-        'and was graded without it. If students may use it, add "scipy" there and grade again.'
+        "Needs your review: - ada, ben, cyd and 2 more: The notebook imports scipy, but c.Course.packages of course_config.py does not list it. "
+        'So the notebook was graded without it. If students may use it, add "scipy" there and grade again.'
     )
     for verdict in (verdicts[0], verdicts[4]):
         [message] = {c.message for c in verdict.exercises[0].checks if c.message}

@@ -71,7 +71,7 @@ def raised(code):
         ("np.ones(3)[5]", "Axis 0 has 3 entries, counted from 0, so index 5 is past the end"),
         (
             "np.ones((2, 3)).transpose(0, 2, 1)",
-            "needs one entry for each axis of the array, and your list has another length",
+            "needs one entry for each axis of the array, but your list has a different length",
         ),
         ("np.ones(6).reshape(4, 2)", "The product of the sizes must be 6"),
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),

@@ -218,7 +218,7 @@ MISTAKES = {
         len(stack) gave  3
         it should be     2"""),
     "no error": (changed('raise IndexError("empty")', "return None"), lambda _s, agrees: agrees.Stack().pop(), """
-        Here an IndexError should be raised, but it returned None.
+        Here an IndexError should be raised, but the call returned None.
         stack = Stack()
         stack.pop()"""),
     "another error": (changed("raise IndexError", "raise ValueError"), lambda _s, agrees: agrees.Stack().pop(), """
@@ -230,7 +230,7 @@ MISTAKES = {
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
-        `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` there."""),
+        `len(stack)` stopped with TypeError: object of type 'Stack' has no len(). Python looks for a method `__len__` in the class."""),
     "no attribute": (changed("def size", "def sise"), lambda student, _a: student.Stack().size, """
         Objects of Stack have no `size` after these lines: no method has set `self.size`, and the class has nothing with that name. They have `sise`: is that the right name?"""),
     "loops": (changed("return self.items.pop()", "while True: pass"), small, "Stack.pop was stopped after 1 second. Is there a loop"),

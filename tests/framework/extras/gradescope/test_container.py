@@ -101,7 +101,7 @@ def test_partial_credit_and_who_sees_what(container):
     assert sum(test["max_score"] for test in results["tests"]) == MAX_SCORE
     assert {test["visibility"] for test in results["tests"]} == {"visible", "after_published"}
     assert "You subtracted the offset" in shown(results)
-    assert "leaves its inputs alone" not in shown(results)
+    assert "leaves its inputs unchanged" not in shown(results)
     assert results["extra_data"]["sandbox"] == "landlock"
     assert "set to 10 points on Gradescope, but these checks give 6" in said
     assert SECRET not in json.dumps(results) + said

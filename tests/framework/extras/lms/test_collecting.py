@@ -235,7 +235,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         "attempts",
         "notes",
     ]
-    assert "Not in the gradebook: kentned (500), newnora (501).\n--add enters them" in done.stderr
+    assert "Not in the gradebook: kentned (500), newnora (501).\nTo enter these students, add --add" in done.stderr
     assert "readme.txt: The file's name does not identify a student, so the file was left out." in " ".join(
         done.stderr.split()
     )

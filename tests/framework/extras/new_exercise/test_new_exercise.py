@@ -154,7 +154,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --signature f(x", "is not a signature of a Python function ("),
         ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
         ("f --signature f(x=1,y)", "is not a signature of a Python function"),
-        ("to_kelvin --signature to_kelvin(f)", "line 6 already has to_kelvin(celsius), but --signature is to_kelvin(f)"),
+        ("to_kelvin --signature to_kelvin(f)", "line 6 already defines to_kelvin(celsius), but --signature is to_kelvin(f)"),
         ("mean_kelvin --points 7", "have 3 points, but --points is 7"),
     ],
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_nothing_about_a_student_is_left(course):
     """Afterwards no file in the course or the exchange has the id or the code, except those that were only listed."""
     ada = {path: data for path, data in contents(course).items() if "ada" in path.parts}
     _, said = invoke(course, "forget", ZOE, "--yes")
-    assert said == f"Everything above about {ZOE} was removed from the course."
+    assert said == f"All of this data about {ZOE} was removed from the course."
     assert naming(course, ZOE, MARKER, "990017") == set()
     assert naming(course, "zoe@example.org") == {"mini/export.csv"}
     assert {path: path.read_bytes() for path in ada} == ada
@@ -135,7 +135,7 @@ def test_everything_is_exported(course, tmp_path):
     assert MARKER.encode() in texts[f"submitted/{ZOE}/{CHAPTER}/{CHAPTER}.ipynb"]
     assert {"moved_marks.jsonl", "extensions.csv", f"feedback/{ZOE}/{CHAPTER}/{CHAPTER}.html"} <= texts.keys()
     assert not any(b'"ada"' in text for text in texts.values())
-    assert "exists already" in invoke(course, "export-student", ZOE, "--output", path, status=2)[1]
+    assert "already exists" in invoke(course, "export-student", ZOE, "--output", path, status=2)[1]
     found = json.loads(invoke(course, "export-student", ZOE, "--dry-run", "--json")[0])
     assert (found["student"], found["gradebook"]["grades"], found["written"]) == (ZOE, 3, False)
 

@@ -109,7 +109,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
     assert (sentence.startswith("There is no class yet: the gradebook has no students"), status) == (True, 2)
     hand_in(course, "ada", document(course, **RIGHT))
     if verb == "report":
-        assert "Nothing of ch1_units has been graded yet" in told(course, verb, CHAPTER)[0]
+        assert "No submission for ch1_units has been graded yet" in told(course, verb, CHAPTER)[0]
     path = course.root / "gradebook.db"
     path.write_bytes(b"not a database, and long enough to be looked at" * 40)
     assert "is not a gradebook" in told(course, verb, CHAPTER)[0]

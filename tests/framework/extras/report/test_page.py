@@ -54,7 +54,7 @@ def test_the_page_says_what_a_teacher_asks(page):
     assert "to_kelvin : wrong sign, 8 % (1) You subtracted the offset." in section(page, "Misconceptions")
     assert "mean_kelvin : 3 students (zq-s0, zq-s3, zq-s6)" in section(page, "Wrong answers without a named mistake")
     assert "zq-ada-77" in section(page, "Similar answers")
-    assert "proves nothing about anybody" in section(page, "Similar answers")
+    assert "proves nothing about anyone" in section(page, "Similar answers")
     assert "Cronbach&#39;s alpha is" in page
 
 

@@ -176,7 +176,7 @@ def test_without_jupyterlite_it_says_what_to_type(site, tmp_path, monkeypatch):
     """JupyterLite is an extra. If it is missing or has another version, the message gives the command that installs it."""
     monkeypatch.setattr(build, "_installed", lambda name: "0.1" if name == "jupyterlite-core" else "")
     status, told = site("--output-dir", tmp_path / "out")
-    assert (status, told.partition("Type: ")[2]) == (2, f"pip install {' '.join(build.JUPYTERLITE)}")
+    assert (status, told.partition("Run: ")[2]) == (2, f"pip install {' '.join(build.JUPYTERLITE)}")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(build.JUPYTERLITE) <= set(extras["site"])
 

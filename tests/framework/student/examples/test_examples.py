@@ -140,7 +140,7 @@ class TestReadingTheFile:
     @pytest.mark.parametrize(
         ("data", "words"),
         [
-            ({"format": 2}, r"format 2, but this autograder reads format 1. Update it"),
+            ({"format": 2}, r"format 2, but this autograder reads format 1. Update autograder"),
             ([1, 2], "not an examples file"),
         ],
     )
