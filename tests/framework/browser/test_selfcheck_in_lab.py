@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.framework.browser.hand import WAIT, open_notebook, run, set_theme
+from tests.framework.browser.hand import WAIT, open_notebook, run, serious, set_theme
 from tests.support.examples_by_hand import CHAPTER, chapter_data, write_chapter
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -91,14 +91,16 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     assert page.title() != "owned"
 
 
-def test_the_next_exercise_is_a_link(page, lab):
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_next_exercise_is_a_link(page, lab, theme):
     """A click on "Next is mean_of" on the card shows that exercise, far below in the same notebook."""
-    set_theme(page, lab, "JupyterLab Light")
+    set_theme(page, lab, f"JupyterLab {theme.title()}")
     page.goto(lab.tree(f"{CHAPTER}/{CHAPTER}.ipynb"))
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
     for index in range(3):
         run(code.nth(index))
+    assert serious(page, ".ag-card") == []
     heading = page.get_by_role("heading", name="The mean")
     expect(heading).not_to_be_in_viewport()
     code.nth(2).get_by_role("link", name="Next is mean_of").click()
