@@ -574,13 +574,13 @@ def draws_of(student, logits, temperature, rng, count=300):
     assert_tokens_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call)
 
 
-def one_likely(n_vocab, place, temperature):
-    """Logits of which one token has a share of two thirds, and all others together one third, at the given temperature.
+def one_likely(n_vocab, place, temperature, odds=2):
+    """Logits of which one token is ``odds`` times as likely as all others together, at the given temperature.
 
-    With these shares, the fewest draws detect a wrong temperature.
+    With odds of 2, the fewest draws detect a wrong temperature.
     """
     logits = np.zeros(n_vocab)
-    logits[place] = temperature * np.log(2 * (n_vocab - 1))
+    logits[place] = temperature * np.log(odds * (n_vocab - 1))
     return logits
 
 
@@ -695,7 +695,7 @@ class TestSampleNext:
             40.0,
             1000.0,
         ):  # logits as far apart as it is high
-            draws_of(student, one_likely(300, int(rng.integers(300)), temperature), temperature, rng, 100)
+            draws_of(student, one_likely(300, int(rng.integers(300)), temperature, 1), temperature, rng, 100)
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
         # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
