@@ -90,7 +90,7 @@ class TestReading:
             (b'{"nbformat": 4, "cells": []}', "no code cells"),
             (b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "hello"}]}', "no code cells"),
             (b"[" * 100_000, "its JSON has lists nested more than"),
-            (b'{"cells": []' + b', "x": ' + b"[" * 420 + b"]" * 420 + b"}", "more than 420 deep"),
+            (b'{"cells": []' + b', "x": ' + b"[" * 420 + b"]" * 420 + b"}", "nested more than 420 levels deep"),
             (b'{"cells": []' + b', "x": ' + b"[" * 419 + b"]" * 419 + b"}", "no code cells"),
             (b'{"cells": [' + b"9" * 5000 + b"]}", "its JSON cannot be read"),
         ],

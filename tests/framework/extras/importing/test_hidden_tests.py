@@ -105,5 +105,5 @@ def test_a_hidden_test_that_is_left_out_is_listed(tmp_path):
         "cell 2 (t): its hidden test is not imported: the notebook's own solutions fail it: ModuleNotFoundError: No module named 'no_such_package'."
         in text
     )
-    assert "It imports no_such_package, which is not installed here." in text
+    assert "The notebook imports no_such_package, which is not installed here." in text
     assert [c.points for c in told.chapter.checks] == [2]

@@ -67,7 +67,7 @@ def test_what_fails_costs_one_question(tmp_path):
     assert _marks(load_course(tmp_path / "course"), "n", tmp_path) == [(1.0, 1.0), (0.0, 1.0)]
     text = str(told)
     assert "1 exercise for 1 point, and 3 more that are graded manually." in text
-    assert "It imports no_such_package, which is not installed here." in text
+    assert "The notebook imports no_such_package, which is not installed here." in text
     assert (
         "cell 7 (t-b): its hidden test is not imported: the notebook's own solutions fail it: NameError: name 'no_such_package' is not defined."
         in text.replace("name 'frame'", "name 'no_such_package'")

@@ -101,7 +101,7 @@ def test_how_much_is_told_is_a_setting(patient):
     with (patient.root / "course_config.py").open("a") as config:
         config.write("c.Course.locate_seconds = -1\n")
     with pytest.raises(
-        CourseError, match=r"locate_seconds in .* is -1.0. It must be a number of seconds from 0 \\(off\\)"
+        CourseError, match=r"locate_seconds in .* is -1.0. It must be a number of seconds from 0 \(off\)"
     ):
         load_course(patient.root)
 

@@ -223,7 +223,7 @@ def test_a_package_must_be_named(graded):
     [
         ("while True: pass", {"timeout": 1, "interrupt_on_timeout": False}, "Cell 1 ran longer than 1 seconds"),
         ("1", {"files_mb": 1}, r"more than 1 MiB or 1000 files.*c\.ExecuteConfined\.files_mb"),
-        ("1", {"packages": ["no-such-thing"]}, r"c\.ExecuteConfined\.packages lists no-such-thing, and one of these"),
+        ("1", {"packages": ["no-such-thing"]}, r"c\.ExecuteConfined\.packages lists no-such-thing, but one of these"),
     ],
     ids=["a loop, where Execute is set to stop at it", "too many files", "a package that is not installed"],
 )
