@@ -6,8 +6,8 @@ __all__ = ["CourseError", "UnavailableError"]
 
 
 class CourseError(Exception):
-    """A course folder or a call is wrong. A command ends with status 2."""
+    """Raised if a course folder or a call is wrong. The command ends with status 2."""
 
 
 class UnavailableError(Exception):
-    """A sandbox, a gradebook or a cluster cannot be used. A command ends with status 1."""
+    """Raised if a sandbox, a gradebook or a cluster cannot be used. The command ends with status 1."""
