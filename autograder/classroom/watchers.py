@@ -84,7 +84,7 @@ class Entered:
 
     Attributes:
         outcomes: the outcomes that count.
-        marks: what the gradebook has now, by student.
+        marks: the current marks in the gradebook, by student.
         kept: the new and the earlier mark of each student whose earlier notebook was better.
     """
 
@@ -118,8 +118,8 @@ class ReviewWarnings(Watcher):
     Args:
         url: the address of the gradebook, or None if no marks are entered.
         jobs: the submissions that will be graded.
-        book: the chapter in the gradebook, if it was read and nothing is entered since.
-        state: what earlier runs entered.
+        book: the chapter in the gradebook, if it was read and nothing has been entered since.
+        state: the record of earlier runs.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class ReviewWarnings(Watcher):
         self._points: dict[tuple[str, float], str] = {}
         if url is None or not jobs:
             return
-        # This is no longer visible once marks are entered.
+        # Read both now, because entering marks changes them.
         known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
@@ -243,7 +243,7 @@ class Resubmissions(Watcher):
 
     def _put_aside(self, job: Job) -> None:
         folder = self._folder / str(job.student)
-        if folder.is_dir():  # from a run that was stopped: the files that it wrote since belong to the newer notebook
+        if folder.is_dir():  # left by a stopped run. The files that it wrote afterwards belong to the newer notebook
             return
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -254,7 +254,7 @@ class Resubmissions(Watcher):
         part.rename(folder)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Mark the outcome if the earlier notebook's outcome may supersede it."""
+        """Set ``may_be_superseded`` if an earlier notebook was graded before, whose mark may be better."""
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
@@ -378,7 +378,7 @@ def marks_of(url: str | None, chapter: str, students: Sequence[str]) -> dict[str
 def change_of(
     state: RunState, outcome: Outcome, before: SubmissionMarks | None, after: SubmissionMarks | None
 ) -> MarkChange | None:
-    """Return how the mark of a submission changed, or None if it did not, or if it is the first mark."""
+    """Return the change of a submission's mark, or None if the mark did not change or there was none before."""
     old, new = mark_of(before), mark_of(after)
     if before is None or after is None or not _differ(old, new):
         return None
@@ -434,7 +434,7 @@ def _warned(verdict: Verdict, issues: Sequence[str]) -> Verdict:
 
 
 def _untimely(outcome: Outcome) -> str:
-    """Say that the time of a submission is unknown, if nbgrader's file should show it."""
+    """Return a warning if nbgrader's file with the time of a submission has no valid time, else ""."""
     path, text = outcome.job.path.parent / BESIDE[0], outcome.timestamp
     if outcome.verdict.status != "graded" or (text is None and not os.path.lexists(path)) or _is_time(text or ""):
         return ""
