@@ -99,7 +99,7 @@ class Quiz:
 
     @property
     def misconceptions(self) -> list[Misconception]:
-        """One misconception for each wrong answer that has a message."""
+        """The misconceptions: one for each wrong answer that has a message."""
         return [
             Misconception(name, self.name, message, partial(dict, {variable: answer}))
             for variable, question in self.questions.items()
