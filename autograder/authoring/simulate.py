@@ -264,7 +264,7 @@ def _is_chapter_folder(value: object, module: ModuleType) -> bool:
 
 
 def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
-    """Return the course modules that ``module`` imports as a whole, by their names there."""
+    """Return the course modules that ``module`` imports as a whole, by the names that it gives them."""
     modules = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
     return {name: value for name, value in modules.items() if value.__name__.startswith("solutions.")}
 
@@ -320,7 +320,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _used(node: ast.stmt) -> list[str]:
-    plain = _StudentStyle({}).visit(copy.deepcopy(node))  # annotations do not run
+    plain = _StudentStyle({}).visit(copy.deepcopy(node))  # without annotations, which do not run
     own = {name for n in ast.walk(plain) if isinstance(n, ast.Import | ast.ImportFrom) for name in _bound(n)}
     used = (n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     return [name for name in dict.fromkeys(used) if name not in own]

@@ -44,7 +44,7 @@ def unsupported_numbers(message: str, known: str, constants: Iterable[float] = (
 
     Args:
         message: the misconception's message.
-        known: what a student with this mistake reads: the inputs, both results and the stub.
+        known: the text that a student with this mistake reads: the inputs, both results and the stub.
         constants: numbers that the student's results determine.
     """
     shown = [*_FREE, *constants, *(value for value, _ in _values(known))]

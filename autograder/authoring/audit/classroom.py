@@ -47,7 +47,7 @@ def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[Answ
             if exercise.alike:
                 place = _place(verdict, exercise)
                 keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
-                # The answers and the place of one mistake lead to the same group.
+                # Submissions with equal answers or with the same place are in one group.
                 group = next((by_key[key] for key in keys if key in by_key), [])
                 group.append(_Member(verdict, exercise, place))
                 for key in keys:

@@ -39,7 +39,7 @@ MUTANTS = 10  # per exercise, spread evenly over all of them
 
 
 class SolutionLocator:
-    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` of processor time."""
+    """Finds mistakes in functions of this process with all checks of a chapter, each within ``seconds`` of processor time."""
 
     def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
         self._checks, self._seconds = checks, seconds
@@ -81,7 +81,7 @@ class FaultySolution:
 
 @dataclass(frozen=True)
 class LocalizationStats:
-    """The number of wrong solutions of an exercise whose faulty line was found.
+    """The numbers of an exercise's wrong solutions, and of those whose faulty line was found.
 
     ``correct`` counts the located mutants whose changed line is among the reported ones. ``incorrect`` and ``missed`` are
     the labels of mislocated mutants and of solutions that were not located.
@@ -178,7 +178,7 @@ def place_of(
 
 
 def counted(one: FaultySolution, located: Located | None) -> LocalizationStats:
-    """Count one faulty solution."""
+    """Return the counts for one faulty solution."""
     lines = {line for _, line in located.places} if located is not None else set()
     missed = (one.label,) if not lines else ()
     if one.kind != "mutant":

@@ -155,7 +155,7 @@ class CachedAudit:
             return None  # missing, truncated or from another version
 
     def save(self, report: ChapterAudit) -> None:
-        """Save an audit without problems. Others are not cached, because a busy machine may have caused a timeout."""
+        """Save an audit without problems. An audit with problems is not cached, because a busy machine may have caused a timeout."""
         if report.ok:
             text = json.dumps({"key": self._key, "audit": asdict(report)}, ensure_ascii=False)
             write_atomically(self._path, text.encode())

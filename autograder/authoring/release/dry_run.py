@@ -193,7 +193,7 @@ class _TimedReferences:
         return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
-        """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""
+        """Run all checks of an exercise on one reference, as for a student. Return the mistake, if any, at the purity check."""
         try:
             with _quiet():
                 self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
@@ -203,7 +203,7 @@ class _TimedReferences:
                         return Mistake(file.place_of_check(exercise, check.name), what, about=exercise)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure here too
             care = next((check.name for check in spec.checks if check.purity), spec.checks[-1].name)
             return Mistake(file.place_of_check(exercise, care), self._why(error), about=exercise)
         return None

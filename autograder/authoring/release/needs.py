@@ -54,7 +54,7 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
-    """Yield a mistake for each unlisted package: its first import and the number of other cells."""
+    """Yield a mistake for each unlisted package, with its first import and the number of other cells that import it."""
     folder = course.source(chapter).parent
     missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in (one for one in source.code if MAY_FAIL not in one.tags):

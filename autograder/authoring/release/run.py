@@ -47,8 +47,8 @@ def release(
     For each chapter: inspect it, try it out, audit it, record its examples, and run ``nbgrader generate_assignment``. With
     several ``workers``, chapters are validated in parallel and released as soon as they are valid.
 
-    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. This
-    is reported by ``say``.
+    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. ``say``
+    is then called with a message about it.
 
     Args:
         course: the course.
