@@ -121,7 +121,7 @@ def _is_literal(text: str) -> bool:
 
 
 class _SourceCollector:
-    """Collects the source of one function and of everything in its module that it depends on.
+    """A collector of the source of one function and of everything in its module that it depends on.
 
     ``taken`` contains the helpers in other cells by name, so that two helpers with the same name do not replace each other.
     """
@@ -193,7 +193,7 @@ class _SourceCollector:
 
 
 class _StudentStyle(ast.NodeTransformer):
-    """Rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
+    """A transformer that rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
 
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames
@@ -245,7 +245,7 @@ def _unmarked(node: N, module: ModuleType) -> N:
 
 
 class _UnqualifiedNames(ast.NodeTransformer):
-    """Replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
+    """A transformer that replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module

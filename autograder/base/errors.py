@@ -1,4 +1,4 @@
-"""Errors whose text a command prints as it is: what failed, where, and what to do."""
+"""Errors with messages that a command prints unchanged. They say what failed, where, and what to do."""
 
 from __future__ import annotations
 

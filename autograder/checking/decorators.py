@@ -24,7 +24,7 @@ Waits = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """One check of an exercise, as defined in the check file.
+    """A check of an exercise, as defined in the check file.
 
     ``purity`` marks the check of ``pure``, and ``kinds`` the check of all input categories.
     """
@@ -40,7 +40,7 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseSpec:
-    """One exercise, as defined by its check class.
+    """An exercise, as defined by its check class.
 
     Attributes:
         name: the name of the function, class or quiz.

@@ -46,7 +46,7 @@ class OutcomeRequest:
 
 
 class Outcomes:
-    """Methods for outcomes other than values, for classes that have ``probe`` and ``outcome``."""
+    """A mixin with methods for outcomes other than values, for classes that have ``probe`` and ``outcome``."""
 
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.

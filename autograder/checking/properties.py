@@ -243,7 +243,7 @@ def deterministic_draws() -> Iterator[None]:
     """Keep Hypothesis from using constants of the loaded modules.
 
     Since 6.131 Hypothesis draws numbers that it finds in the source of local modules in ``sys.modules``. Then hidden inputs
-    would depend on what was graded before, and differ between two workers. Older versions need no change.
+    would depend on the notebooks graded before, and differ between two workers. Older versions need no change.
     """
     if not all(hasattr(providers, name) for name in (_LOCAL, _CACHE, _CONSTANTS)):
         yield

@@ -28,7 +28,7 @@ Wrong = Mapping[Value, str]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a quiz.
+    """A question of a quiz.
 
     Attributes:
         about: the title in a few words.

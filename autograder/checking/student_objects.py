@@ -247,7 +247,7 @@ def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
 
 
 class _Writer:
-    """Writes steps as lines of code, and gives names to the objects and large inputs."""
+    """A writer of steps as lines of code, which gives names to the objects and large inputs."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps

@@ -60,7 +60,7 @@ KEPT = "The page was not written by autograder, or was changed since, so it was 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackWriter:
-    """Writes the files that the students of a chapter get back. It is small, so that it can be sent to other processes.
+    """The writer of the files that the students of a chapter get back. It is small, so that it can be sent to other processes.
 
     Attributes:
         marks: the marks of the students for whom the gradebook has more than the automatic results.

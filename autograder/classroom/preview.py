@@ -1,4 +1,4 @@
-"""Preview what grading a class would change, by entering the marks in a copy of the gradebook. Nothing else is written."""
+"""Preview the changes that grading a class would make, by entering the marks in a copy of the gradebook. Nothing else is written."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def preview_class(
     only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:
-    """Grade ``jobs`` as ``grade_class`` would, and return what would change.
+    """Grade ``jobs`` as ``grade_class`` would, and return the changes that this would make.
 
-    The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises what
-    ``grade_class`` raises.
+    The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises the
+    same errors as ``grade_class``.
     """
     url, options = gradebook_url(course), GradingOptions(confinement, again=only)
     require_version(url)

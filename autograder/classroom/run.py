@@ -157,7 +157,7 @@ def outcomes_of(
 
 
 class _Ending:
-    """Records whether a signal has asked the run to end.
+    """A record of whether a signal has asked the run to end.
 
     The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
     Python ignores the exception.

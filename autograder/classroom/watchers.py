@@ -94,7 +94,7 @@ class Entered:
 
 
 class Watcher:
-    """Follows the outcomes of a run. A method does nothing unless a subclass overrides it."""
+    """A follower of the outcomes of a run. A method does nothing unless a subclass overrides it."""
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Return an outcome that has just come, with changes if there are any."""
@@ -110,7 +110,7 @@ class Watcher:
 
 
 class ReviewWarnings(Watcher):
-    """Collects issues that need human review and adds them to verdicts as warnings. No mark depends on them.
+    """A watcher that collects issues that need human review and adds them to verdicts as warnings. No mark depends on them.
 
     Issues of a submission and its folder are found before its mark is entered, and are stored with the verdict. Issues that the
     gradebook shows are looked up at the end of every run, also for unchanged submissions.
@@ -223,7 +223,7 @@ class ReviewWarnings(Watcher):
 
 
 class Resubmissions(Watcher):
-    """Keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
+    """A watcher that keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
 
     The files that were returned for the earlier notebook are set aside before they are overwritten. They are restored if the
     earlier mark is better.
@@ -286,7 +286,7 @@ class Resubmissions(Watcher):
 
 
 class PageRefresh(Watcher):
-    """Writes a page again if the gradebook has more than grading knew: manual marks, comments, a late penalty."""
+    """A watcher that writes a page again if the gradebook has more than grading knew: manual marks, comments, a late penalty."""
 
     def __init__(self, pages: FeedbackWriter) -> None:
         self._pages = pages
@@ -303,7 +303,7 @@ class PageRefresh(Watcher):
 
 
 class MarkChangeLog(Watcher):
-    """Logs each mark that changes, and warns about each mark that drops.
+    """A watcher that logs each mark that changes, and warns about each mark that drops.
 
     Marks that were changed by hand since the last run are logged at once. ``before`` holds the marks in the gradebook by student.
     """
@@ -338,7 +338,7 @@ class MarkChangeLog(Watcher):
 
 
 class MarkEntry(Watcher):
-    """Enters marks in the gradebook, shows each entered batch to the other watchers, and then records it in ``state``.
+    """A watcher that enters marks in the gradebook, shows each entered batch to the other watchers, and then records it in ``state``.
 
     The record comes last. If the run is killed before that, the next run does the batch again.
     """
@@ -350,7 +350,7 @@ class MarkEntry(Watcher):
         self._writer = GradebookWriter(course, url, self._after)
 
     def prepare(self, *, wait: bool) -> None:
-        """Load what entering needs, which takes seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Load the modules that entering needs, which takes seconds. With ``wait``, return once the gradebook is known to be usable."""
         self._writer.begin(wait=wait)
 
     def seen(self, outcome: Outcome) -> Outcome:

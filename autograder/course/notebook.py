@@ -57,7 +57,7 @@ class NotebookError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a notebook.
+    """A cell of a notebook.
 
     Attributes:
         index: the position in the notebook, from 0.

@@ -19,7 +19,7 @@ __all__ = ["AnswerGroup", "undiagnosed_groups"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
-    """Submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
+    """A group of submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
 
     Mistakes are the same if the wrong answers are equal, or if the same kind of edit fixes the same line, ignoring numbers.
     ``place`` is that line and kind of edit. It is empty if the line was not found.

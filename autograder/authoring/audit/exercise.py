@@ -113,7 +113,7 @@ _ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers
 
 
 class MeasuredExercise:
-    """One exercise under audit. ``judge`` marks and diagnoses solutions, while ``marks`` only marks them."""
+    """An exercise under audit. ``judge`` marks and diagnoses solutions, while ``marks`` only marks them."""
 
     def __init__(
         self,
@@ -470,7 +470,7 @@ def _always(value: Any) -> Callable[..., Any]:
 
 
 class _KnownSession(FunctionSession):
-    """Functions whose answers to planned calls are cached in ``answers``."""
+    """A session of functions whose answers to planned calls are cached in ``answers``."""
 
     def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
         super().__init__(names, call_seconds=seconds)

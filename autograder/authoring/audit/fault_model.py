@@ -106,7 +106,7 @@ class _Fault:
 
 
 class _AnswerRecorder(FunctionSession):
-    """Records the reference's answer to each call, and the inputs with which the call runs the function."""
+    """A session that records the reference's answer to each call, and the inputs with which the call runs the function."""
 
     def __init__(self, names: Mapping[str, Any], exercise: str, reader: _Reader) -> None:
         super().__init__({**names, exercise: self._noted(reader)})
@@ -154,7 +154,7 @@ class _Faulty(FunctionSession):
 
 
 class FaultModel:
-    """Tests fault programs with the checks of one exercise."""
+    """The fault programs of one exercise, and the tests of them with its checks."""
 
     def __init__(self, checks: ChapterChecks, exercise: str) -> None:
         self.checks, self.exercise = checks, exercise
@@ -284,7 +284,7 @@ _OF_INPUTS = ("memory", "sizes", "values")
 
 @dataclass(frozen=True)
 class _Reader:
-    """Binds the calls of one function to its contract."""
+    """A callable that binds the calls of one function to its contract."""
 
     contract: Contract
     function: Function
@@ -480,7 +480,7 @@ _STEPS = {
 
 
 class _InLoop(ast.NodeTransformer):
-    """Replaces the argument ``name``, unless it is 0, by 1 in the steps for which ``test`` is false."""
+    """A transformer that replaces the argument ``name``, unless it is 0, by 1 in the steps for which ``test`` is false."""
 
     def __init__(self, name: str, test: str) -> None:
         self.name, self.test = name, test

@@ -39,7 +39,7 @@ MUTANTS = 10  # per exercise, spread evenly over all of them
 
 
 class SolutionLocator:
-    """Finds mistakes in functions of this process with all checks of a chapter, each within ``seconds`` of processor time."""
+    """A locator of mistakes in functions of this process with all checks of a chapter, each within ``seconds`` of processor time."""
 
     def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
         self._checks, self._seconds = checks, seconds

@@ -107,7 +107,7 @@ def audit(
 
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:
-    """Audit a chapter, and discard what its solutions print."""
+    """Audit a chapter, and discard the output of its solutions."""
     begun = time.monotonic()
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         judge = Judge(load_checks(course, chapter))

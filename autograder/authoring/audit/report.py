@@ -91,7 +91,7 @@ class ExerciseAudit(_Shares):
         fault_coverage: the fault programs that lose marks.
         places: the results of fault localization, if requested.
         hints: the number of hints.
-        experiments: what the checks of random results can detect, and with how many results.
+        experiments: the effects that the checks of random results can detect, and the number of results that they need.
         suggestions: misconceptions that lack only a message, if requested.
     """
 

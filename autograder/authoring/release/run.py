@@ -109,7 +109,7 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
 
 
 def _require_own_steps(root: Path) -> None:
-    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit what ``check()`` needs."""
+    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit the data for ``check()``."""
     path = root / "nbgrader_config.py"
     if not path.is_file():
         raise ReleaseError(f"There is no {path}. Create it with two lines: {' and '.join(USE)}.")

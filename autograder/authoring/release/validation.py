@@ -32,7 +32,7 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
     ``Course.solutions`` allows it. Raises ``CourseError`` if the checks cannot be read or a visible one cannot be recorded.
     """
     course.require_chapter(chapter)
-    # Use separate files, so that a class never gets what self-learners may read in this folder.
+    # Use separate files, so that a class never gets the solutions that self-learners may read in this folder.
     path = course.state(*(("examples",) if audience == "self-learners" else ("examples", "class")), f"{chapter}.json")
     solutions = "after passing" if audience == "self-learners" else _solutions(course, chapter)
     data = recorded(load_checks(course, chapter), audience, solutions)

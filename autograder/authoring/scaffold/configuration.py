@@ -83,7 +83,7 @@ def _below(text: str, chapter: str) -> str:
 
 
 class _TextLoader(PyFileConfigLoader):
-    """Loads ``text`` as if it were the content of the configuration file."""
+    """A loader that reads ``text`` as if it were the content of the configuration file."""
 
     text = ""
 

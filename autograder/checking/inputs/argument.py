@@ -152,7 +152,7 @@ def length_category(
 
 @dataclass
 class Drawing:
-    """A call that is being drawn: what was requested, the sizes chosen for it, and the values drawn so far."""
+    """A call that is being drawn: the request, the sizes chosen for it, and the values drawn so far."""
 
     request: DrawRequest
     rng: np.random.Generator
@@ -174,7 +174,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Style:
-    """One category of an argument's values: its name, description, test and drawing.
+    """A category of an argument's values: its name, description, test and drawing.
 
     Attributes:
         name: The name, such as "all negative".
@@ -195,7 +195,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a contract. A call may leave it out if it has a ``default``."""
+    """An argument of a contract. A call may leave it out if it has a ``default``."""
 
     _: KW_ONLY
     default: bool = False

@@ -121,7 +121,7 @@ def real(low: float, high: float, *, default: bool = False) -> NumberArgument:
 
 @dataclass(frozen=True)
 class ChoiceArgument(ItemArgument):
-    """One of a few values, such as functions that are passed as source."""
+    """An argument that is one of a few values, such as functions that are passed as source."""
 
     values: tuple[Value, ...]
 

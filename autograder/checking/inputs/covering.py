@@ -41,7 +41,7 @@ class DrawnInput:
 
 @dataclass(frozen=True)
 class Covering:
-    """Inputs that together cover every category, except those ``missed`` because no drawn input belonged to them."""
+    """A set of inputs that together cover every category, except those ``missed`` because no drawn input belonged to them."""
 
     inputs: tuple[DrawnInput, ...]
     missed: tuple[str, ...]

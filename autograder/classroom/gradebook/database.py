@@ -221,7 +221,7 @@ def exclusive_lock(db_url: str) -> Iterator[None]:
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:
-    """Return what ``write`` returns. If another writer interferes, call it again.
+    """Return the result of ``write``. If another writer interferes, call ``write`` again.
 
     nbgrader's own commands do not use our lock, and databases other than PostgreSQL have no lock. So a transaction may conflict with
     another one. ``write`` must leave nothing behind when it raises. After several failed tries, its error is raised.

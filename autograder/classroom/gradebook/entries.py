@@ -221,7 +221,7 @@ def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Con
 
 
 class _ChapterWriter:
-    """Writes the entries of one chapter. The number of queries does not depend on the number of entries."""
+    """A writer of the entries of one chapter. The number of queries does not depend on the number of entries."""
 
     def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config, students: Sequence[str]) -> None:
         from nbgrader import api  # noqa: PLC0415
@@ -454,7 +454,7 @@ def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
 
 
 class GradebookWriter:
-    """Enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
+    """A writer that enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
 
     Without a ``url`` nothing is entered, and ``close`` prints that. An error in the thread is raised by the next method call.
 

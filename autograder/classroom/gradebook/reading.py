@@ -34,7 +34,7 @@ _REMARKS_BY_PERSON = Path(__file__).with_name("manual_comments.sql").read_text(e
 
 @dataclass(frozen=True)
 class ChapterInBook:
-    """One chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
+    """A chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
 
     A row ends with the digest of the manual entries of each cell. Sums alone would not show that a point was moved to another cell.
     """
