@@ -22,7 +22,7 @@ __all__ = ["all_categories"]
 
 _OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
 _CALLS = 40  # the most test calls for finding the category and the smallest case
-_PAIRS = 2  # pairs of calls, with and without a category, that show that it is the cause
+_PAIRS = 2  # pairs of calls, with and without a category, that show that the category is the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
 

@@ -94,7 +94,7 @@ class Entered:
 
 
 class Watcher:
-    """A follower of the outcomes of a run. A method does nothing unless a subclass overrides it."""
+    """The base class of watchers, which follow the outcomes of a run. A method does nothing unless a subclass overrides it."""
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Return an outcome that has just come, with changes if there are any."""

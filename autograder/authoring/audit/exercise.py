@@ -218,7 +218,7 @@ class MeasuredExercise:
         return unsupported_numbers(misconception.message, "\n".join(read), fixed)
 
     def _is_fixed(self, misconception: Misconception, number: float) -> bool:
-        """Return whether replacing the constant ``number`` by any nearby number changes the misconception's answers."""
+        """Return whether every nearby number in place of the constant ``number`` changes the misconception's answers."""
         calls = [
             c for c in distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)) if c.memory_mb is None
         ]

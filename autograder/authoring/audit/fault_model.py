@@ -3,7 +3,7 @@
 A fault program has one wrong number in its result if a predicate over the call is true, or it remembers results. The
 predicates are the input categories that the contract allows, features of functions that are arguments, and later steps of a
 loop. A predicate is evaluated on the checks' own calls. Only the checks with a call for which it is true run, and all other
-answers are the reference's. A category mutant calls the reference with changed inputs, so it is wrong for some inputs too.
+answers are the reference's. A category mutant calls the reference with changed inputs, so it too is wrong for some inputs.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Mutant:
         function: the changed function or class.
         source: the source of the changed function or class.
         lines: the numbers of its changed lines, from 1.
-        affects: returns whether a call gives the mutant other inputs than the original. None if only running it can show a difference.
+        affects: returns whether a call gives the mutant different inputs from the original. None if only running it can show a difference.
     """
 
     label: str

@@ -387,7 +387,7 @@ def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[
 
 
 def _in_one_expression(body: list[ast.stmt]) -> ast.expr | None:
-    """Return the returned value with every variable replaced by its value. Return None if the body has other statements, or only one."""
+    """Return the body's result with every variable replaced by its value, or None if the body has other statements, or only one."""
     values: dict[str, ast.expr] = {}
 
     class Inlined(ast.NodeTransformer):

@@ -1,6 +1,6 @@
 """Draw a small set of inputs that covers every category of input a contract allows.
 
-Few inputs are enough to cover each single choice, and few of the pairs. This is the idea of a covering array (Cohen,
+Few inputs are needed to cover each choice, if not each pair of choices. This is the idea of a covering array (Cohen,
 Dalal, Fredman, Patton 1997). The categories of a drawn input are read from the input itself, whatever was requested.
 """
 
@@ -100,7 +100,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
 
 def _rearranged(value: Value) -> Value:
-    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries. The first row stays in place if possible."""
+    """Return an array, or a dictionary of arrays, with the entries after the first of each row in reverse order. The first row stays if possible."""
     if isinstance(value, Mapping):
         return {key: _rearranged(part) for key, part in value.items()}
     found = np.array(value)
@@ -216,7 +216,7 @@ def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Genera
 
 
 def _is_given(name: str, drawing: Drawing) -> bool:
-    """Return whether an optional argument is given. It is if the request is about it, and otherwise chance decides."""
+    """Return whether an optional argument is given: always if the request is about it, otherwise by chance."""
     along = drawing.request.along is not None and isinstance(drawing.arguments[name], AxisArgument)
     return along or (name,) in drawing.request.styles or bool(drawing.rng.integers(2))
 
