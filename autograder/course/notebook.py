@@ -328,7 +328,7 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
     """Return the chapter that an individual notebook belongs to, or None if unknown.
 
-    The metadata name it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
+    The metadata names it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
     """
     if notebook.chapter in course.chapters:
         return notebook.chapter

@@ -486,7 +486,7 @@ class GradebookWriter:
             self._check()
 
     def enter(self, outcome: Outcome) -> None:
-        """Queue ``outcome``. A batch is entered once it is full."""
+        """Queue ``outcome``. A batch is entered once it is full, and the last batch by ``close``."""
         self._check()  # if the gradebook is unusable, do not grade the rest of the class
         self._waiting.append(outcome)
         if len(self._waiting) >= BATCH:
