@@ -55,7 +55,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         if released is not None and same_code(source, released):
             continue
         if parsed(source) is None and source.strip():
-            return True  # a syntax error, but typed by the student
+            return True  # it has a syntax error, but the student typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # the stub defines neither a function nor answers, so any change counts
     if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
@@ -228,7 +228,7 @@ def _does_nothing(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Return(value=None) | ast.Return(value=ast.Constant(value=None)):
             return True
-        case ast.Expr(value=ast.Constant()):  # a docstring, or ...
+        case ast.Expr(value=ast.Constant()):  # a docstring or ``...``
             return True
         case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
             return True

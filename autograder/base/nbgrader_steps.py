@@ -2,7 +2,7 @@
 
 The lists are nbgrader's own, with these changes:
 
-- ClearSolutions is left out. No source notebook has answers, and it would remove the stubs.
+- ClearSolutions is left out. No source notebook has answers, and ClearSolutions would remove the stubs.
 - InstantiateTests is left out. It writes asserts into the notebook, but our checks stay outside.
 - RecordExamples puts the data for ``check()`` next to a released notebook.
 - RestoreCells replaces DeduplicateIds, with which one duplicate cell would stop the whole batch.

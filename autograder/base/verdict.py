@@ -214,7 +214,7 @@ def crash(doing: str, error: BaseException) -> str:
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.shared_outcomes``) are encoded only once."""
+    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.incremental``) are encoded only once."""
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:

@@ -87,7 +87,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
 
 
 def lines_of(text: str, *, exactly: bool) -> list[str]:
-    """Return the lines of printed text. With ``exactly`` they include their line ends."""
+    """Return the lines of printed text. With ``exactly``, they include their line ends."""
     if exactly:
         return text.splitlines(keepends=True)
     lines = [line.rstrip() for line in text.splitlines()]

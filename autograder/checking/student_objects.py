@@ -216,7 +216,7 @@ def last_step(call: Call) -> tuple[Step, str]:
     return step, steps[on].name if made and on is not None else call.function
 
 
-def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
+def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - the parameter is recorded under this name
     """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
         return Finding(f"It is None instead of an object of {type}.", "none")

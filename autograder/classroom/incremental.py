@@ -49,7 +49,7 @@ class SharedOutcomes:
         self._found: dict[str, ExerciseVerdict] = {}
 
     def read(self, line: dict[str, Any]) -> bool:
-        """Store the exercise verdict in a line that ``condense`` made. Return false for any other line.
+        """Store the exercise verdict in a line that ``condense`` made. Return False for any other line.
 
         Raises ``KeyError`` or ``TypeError`` if the line comes from another version.
         """
@@ -99,7 +99,7 @@ class RunState:
     book: ChapterInBook | None = None
     may_tidy: bool = True
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # from another configuration, or from other checks
+    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # lines from another configuration or other checks
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
@@ -149,7 +149,7 @@ class RunState:
         return None
 
     def was_replaced(self, job: Job) -> bool:
-        """Return whether the notebook differs from the notebook whose marks count, or false if that is not known."""
+        """Return whether the notebook differs from the notebook whose marks count, or False if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False

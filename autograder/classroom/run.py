@@ -87,7 +87,7 @@ def grade_class(
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
-    grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
+    grading. Without confinement, nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
     are entered before the exception is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process. With
     ``only``, changes to the checks of all other exercises wait for the next run.
     """

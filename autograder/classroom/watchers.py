@@ -192,7 +192,7 @@ class ReviewWarnings(Watcher):
         return issues
 
     def _changed_points(self, exercise: ExerciseVerdict, book: ChapterInBook) -> str:
-        """Say how the points in the gradebook and in the checks differ. Cached, since they are the same for the whole class."""
+        """Return how the points in the gradebook and in the checks differ, or "". The result is cached, because it is often the same for the whole class."""
         key = exercise.name, exercise.max_score
         if key not in self._points:
             then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
@@ -204,7 +204,7 @@ class ReviewWarnings(Watcher):
         """Name the other notebooks in the same folder that contain work on this chapter."""
         others = [Path(other) for other in other_notebooks(str(job.path))]
         if not others or not os.path.lexists(job.path):
-            return ""  # if the notebook is missing, the reason why it cannot be graded says so
+            return ""  # a missing notebook is the reason why grading fails, and is reported there
         own = _work_in(job.path, self._released)
         handed_out = {name: stub.source for name in self._released.exercises() if (stub := self._released.stub(name))}
         names = []

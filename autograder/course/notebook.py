@@ -40,9 +40,9 @@ __all__ = [
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
-MAX_CODE = 1 << 20  # by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
+MAX_CODE = 1 << 20  # size by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
 MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a hundred times its length in the file.
-MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
+MAX_NESTING = 420  # levels of JSON. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
 MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen

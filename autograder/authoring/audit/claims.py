@@ -117,7 +117,7 @@ def _is_right(calculation: re.Match[str]) -> bool:
     except OverflowError:
         value = math.inf
     except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
-        return True  # only looks like a calculation
+        return True  # it only looks like a calculation
     if result == "inf":
         return value == math.inf
     return abs(value - float(result)) <= 0.5 * 10.0 ** -len(result.partition(".")[2])

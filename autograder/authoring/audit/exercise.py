@@ -104,7 +104,7 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
     ))  # fmt: skip
 
 
-_SECONDS = 1.0  # of processor time for one call of a mutant
+_SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # visible answers, each tried as the answer to every call
 _KIND_SETS = 6  # draws for category checks and for plots, which are expensive
 _KIND_DRAWS = 3  # draws. A category mutant counts only if it is wrong for each of them

@@ -406,7 +406,7 @@ def _with_nan(x: np.ndarray) -> np.ndarray:
 
 
 def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str, Any]], Hashable]]]:
-    """Yield the ways in which results may be remembered: a name, and a key of the arguments."""
+    """Yield the ways in which results may be remembered: a name, and a function that returns a key for the arguments."""
     names = list(reader.contract.arguments)
     if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
         yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
-SECONDS = 2.0  # of processor time for each solution, so that a busy machine changes little
+SECONDS = 2.0  # seconds of processor time for each solution, so that a busy machine changes little
 MUTANTS = 10  # per exercise, spread evenly over all of them
 
 
@@ -160,7 +160,7 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Return a 1-tuple with the location of the mistake, or with None. Return None if the code is not wrong or does not run."""
+    """Return a 1-tuple with the location of the mistake, or with None if it was not found. Return None if the code is not wrong or does not run."""
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),

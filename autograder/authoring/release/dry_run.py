@@ -29,7 +29,7 @@ from autograder.values.as_json import encode_value
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
 NOT_BACK = "does not finish"
-_MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
+_MODULE_SECONDS = 60.0  # seconds to import the chapter's solutions and its checks
 
 
 class _Endless(BaseException):

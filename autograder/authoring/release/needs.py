@@ -18,7 +18,7 @@ __all__ = ["PACKAGES", "need_mistakes"]
 
 PACKAGES = "packages"  # the value of Mistake.about for c.Course.packages
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
-_LARGEST_MB = 64  # of all files next to a notebook, because each submission's sandbox gets a copy
+_LARGEST_MB = 64  # total size of the files next to a notebook, because each submission's sandbox gets a copy
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
 _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
 

@@ -93,7 +93,7 @@ class _TextLoader(PyFileConfigLoader):
     def _read_file_as_dict(self) -> None:
         names = {"c": self.config, "get_config": lambda: self.config, "load_subconfig": self.load_subconfig}
         names["__file__"] = self.full_filename
-        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one more line
+        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own code, with one more line
 
 
 def _chapters(path: Path, text: str) -> list[str] | None:

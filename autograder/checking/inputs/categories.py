@@ -1,7 +1,7 @@
 """The categories of input that a contract allows.
 
 The framework derives them: sizes, batch axes, memory layouts, float32, defaults left out, and the styles of each argument.
-``Contract(categories=…)`` adds an author's own.
+``Contract(categories=…)`` adds an author's own categories.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
 _NEXT_TO_LONG = (2, 3, 4, 5)  # sizes next to a long axis, because a small result is cheaper to send and compare
-_MANY = 400  # an array with a long axis and more entries gets no batch axes
+_MANY = 400  # an array with a long axis and more entries than this gets no batch axes
 
 
 @dataclass(frozen=True)

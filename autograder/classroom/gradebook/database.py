@@ -31,7 +31,7 @@ _UPGRADE = "Copy the gradebook, then run `nbgrader db upgrade` in the course fol
 Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
 _MAX_TRIES = 8
-_WAIT_SECONDS = 0.05  # before the second try, doubled for each further try
+_WAIT_SECONDS = 0.05  # the wait before the second try, doubled for each further try
 # Serialization failure, deadlock, lock not available, or a table or type that another writer has just made.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 

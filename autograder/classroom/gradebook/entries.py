@@ -51,7 +51,7 @@ UNCONFINED = {"local", "in-process"}
 # The start of a link's or picture's address, and of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
-EXTENSIONS = "extensions.csv"  # in the course folder: chapter, student, hours
+EXTENSIONS = "extensions.csv"  # in the course folder, with the columns chapter, student and hours
 BATCH = 200  # outcomes in one transaction
 
 
