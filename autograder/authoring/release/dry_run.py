@@ -37,7 +37,7 @@ class _Endless(BaseException):
 
 
 class _Counted(io.TextIOBase):
-    """A text stream that discards its text and counts the characters."""
+    """A text stream that counts the characters and keeps only the beginning of the text."""
 
     def __init__(self) -> None:
         self.characters = 0
