@@ -121,7 +121,7 @@ def _is_literal(text: str) -> bool:
 
 
 class _SourceCollector:
-    """Collects the source of one function and of everything in its module that it depends on.
+    """A collector of the source of one function and of everything in its module that it depends on.
 
     ``taken`` contains the helpers in other cells by name, so that two helpers with the same name do not replace each other.
     """
@@ -193,7 +193,7 @@ class _SourceCollector:
 
 
 class _StudentStyle(ast.NodeTransformer):
-    """Rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
+    """A transformer that rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
 
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames
@@ -245,7 +245,7 @@ def _unmarked(node: N, module: ModuleType) -> N:
 
 
 class _UnqualifiedNames(ast.NodeTransformer):
-    """Replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
+    """A transformer that replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -264,7 +264,7 @@ def _is_chapter_folder(value: object, module: ModuleType) -> bool:
 
 
 def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
-    """Return the course modules that ``module`` imports as a whole, by their names there."""
+    """Return the course modules that ``module`` imports as a whole, by the names that it gives them."""
     modules = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
     return {name: value for name, value in modules.items() if value.__name__.startswith("solutions.")}
 
@@ -320,7 +320,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _used(node: ast.stmt) -> list[str]:
-    plain = _StudentStyle({}).visit(copy.deepcopy(node))  # annotations do not run
+    plain = _StudentStyle({}).visit(copy.deepcopy(node))  # without annotations, which do not run
     own = {name for n in ast.walk(plain) if isinstance(n, ast.Import | ast.ImportFrom) for name in _bound(n)}
     used = (n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     return [name for name in dict.fromkeys(used) if name not in own]

@@ -18,22 +18,21 @@ __all__ = [
 
 T = TypeVar("T")
 
-# These can bind a name without the parser seeing it. Such a notebook is run instead of being called blank.
+# These words can bind names that a syntax tree does not show. A notebook with one of them is run, not considered blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
-# Not \s, which also matches line ends: each of thousands of empty lines would be searched to the last one.
+# Not \s, which also matches line ends: the search from each empty line would run through all empty lines below it.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
-_MAX_LEVELS = 80  # of a tree that is walked with recursion, which takes up to five calls for each level
+_MAX_LEVELS = 80  # levels of a tree that is walked recursively, with up to five calls per level
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-# Each exercise looks at all cells, and each submission at the released ones. So the results are cached, up to this
-# many characters of source.
-# characters of source. A syntax tree takes up to 500 times as much memory.
+# All cells are read for each exercise, and the released cells for each submission. So the results are cached, for up to
+# this many characters of source. A syntax tree takes up to 500 times as much memory as its source.
 _USUAL = 250_000
-_ONE_SUBMISSION = 4_000_000  # more than a submission needs, although its code is parsed in three ways
-_EMPTY = 100  # characters that are added for each source
+_ONE_SUBMISSION = 4_000_000  # characters, more than a submission needs, even though its code is parsed in three ways
+_EMPTY = 100  # characters that each cached result counts in addition to its source
 _UNREAD: Any = object()
-# Combining characters after each other. No language has more, and sorting them takes the square of their number.
+# The most combining characters in a row. No language needs more, and the time to sort them grows with the square of their number.
 MAX_MARKS = 30
-_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # no other text can have as many marks
+_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # only a text with a match can have more marks in a row
 _NAME = re.compile(r"[\w\x80-\U0010ffff]+")
 
 
@@ -56,9 +55,9 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         if released is not None and same_code(source, released):
             continue
         if parsed(source) is None and source.strip():
-            return True  # a syntax error, but typed by the student
+            return True  # it has a syntax error, but the student typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
-            return True  # neither a function nor answers, so any change counts
+            return True  # the stub defines neither a function nor answers, so any change counts
     if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
     # The checks report a deleted or renamed definition. Only an emptied stub counts as blank.
@@ -91,16 +90,16 @@ def defined_names(source: str) -> frozenset[str] | None:
 def python_name(text: str) -> str:
     """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters.
 
-    Nothing is changed if more than ``MAX_MARKS`` combining characters follow each other.
+    Nothing is changed if there are more than ``MAX_MARKS`` combining characters in a row.
     """
     return text if text.isascii() else _known.get_or_read(_normalized, text)
 
 
 def has_long_run_of_marks(text: str) -> bool:
-    """Return whether more than ``MAX_MARKS`` combining characters follow each other in ``text``."""
+    """Return whether ``text`` has more than ``MAX_MARKS`` combining characters in a row."""
     if text.isascii() or not _FOREIGN.search(text):
         return False
-    # Some characters are no marks but become marks in normal form.
+    # Some characters are not combining marks, but their normal form contains them.
     foreign = {c: unicodedata.normalize("NFKD", c) for c in set(text) if not c.isascii()}
     marks = [c for c, normal in foreign.items() if all(map(unicodedata.combining, normal))]
     return bool(marks) and re.search(f"[{''.join(marks)}]{{{MAX_MARKS + 1}}}", text) is not None
@@ -124,7 +123,7 @@ def parsed(source: str) -> ast.Module | None:
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """Read each cell of one submission once, however long its cells are."""
+    """Enlarge the cache while one submission is read, so that each of its cells is read only once."""
     _known.room = _ONE_SUBMISSION
     try:
         yield
@@ -134,12 +133,12 @@ def reading_once() -> Iterator[None]:
 
 
 class _CellCache(dict[tuple[Any, str], Any]):
-    """A cache of what was found in cells, by function and source. The oldest entries are dropped if the sources are too long together."""
+    """A cache of the results of reading cells, by function and source. If the sources are too long in total, the oldest entries are dropped."""
 
     room, size = _USUAL, 0
 
     def get_or_read(self, read: Callable[[str], T], source: str) -> T:
-        """Return ``read(source)``."""
+        """Return ``read(source)``, from the cache if possible."""
         key = read, source
         result: T = self.get(key, _UNREAD)
         if result is _UNREAD:
@@ -149,7 +148,7 @@ class _CellCache(dict[tuple[Any, str], Any]):
         return result
 
     def trim(self) -> None:
-        """Drop the oldest entries until the rest fits, but always keep the last one."""
+        """Drop the oldest entries until the rest fits, but always keep the newest one."""
         while self.size > self.room and len(self) > 1:
             oldest = next(iter(self))
             self.pop(oldest, None)
@@ -184,7 +183,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Yield the statements that bind ``name``, in order: those of ``body`` and its blocks, but not inside functions."""
+    """Yield the statements in ``body`` and its blocks, but not inside functions, that bind ``name``, in order."""
     # Not recursive: a thousand elif branches are a thousand nested blocks, more than Python's stack allows.
     waiting = [*body][::-1]
     while waiting:
@@ -229,7 +228,7 @@ def _does_nothing(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Return(value=None) | ast.Return(value=ast.Constant(value=None)):
             return True
-        case ast.Expr(value=ast.Constant()):  # a docstring, or ...
+        case ast.Expr(value=ast.Constant()):  # a docstring or ``...``
             return True
         case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
             return True
@@ -281,7 +280,7 @@ def _is_released(cls: ast.ClassDef, released: str | None) -> bool:
 
 def _bare(tree: ast.AST) -> list[object]:
     """Return the parts of ``tree`` in order, without docstrings. Two trees are the same if their parts are equal."""
-    # Not recursive, as ``ast.dump`` is: honest code may nest deeper than Python's stack allows.
+    # Not recursive like ``ast.dump``, because honest code may nest deeper than Python's stack allows.
     parts: list[object] = []
     waiting: list[object] = [tree]
     while waiting:
@@ -309,7 +308,7 @@ def is_nested_deeply(tree: ast.AST) -> bool:
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
-    """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
+    """Yield the line and the top-level name of each module that a cell imports, except in a ``try`` with handlers."""
     tree = parsed(source)
     waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:

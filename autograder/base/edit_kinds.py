@@ -55,5 +55,5 @@ KINDS = {
 
 
 def kind_of(name: str) -> EditKind:
-    """Return the words for a kind. An author's own operator is described by its name."""
+    """Return the words for the kind called ``name``. An operator that a course defines is described by its name."""
     return KINDS.get(name) or EditKind(name, f"another {name}")

@@ -1,4 +1,4 @@
-"""Errors whose text a command prints as it is: what failed, where, and what to do."""
+"""Errors with messages that a command prints unchanged. They say what failed, where, and what to do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ __all__ = ["CourseError", "UnavailableError"]
 
 
 class CourseError(Exception):
-    """A course folder or a call is wrong. A command ends with status 2."""
+    """Raised if a course folder or a call is wrong. The command ends with status 2."""
 
 
 class UnavailableError(Exception):
-    """A sandbox, a gradebook or a cluster cannot be used. A command ends with status 1."""
+    """Raised if a sandbox, a gradebook or a cluster cannot be used. The command ends with status 1."""

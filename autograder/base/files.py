@@ -1,4 +1,4 @@
-"""Write files completely or not at all, and explain errors of the disk."""
+"""Write files completely or not at all, and explain disk errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk_error_advice", "write_atomically"]
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to that disk
+DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to the disk
 KEPT = "Graded notebooks are saved. Run the same command to continue."
 NO_ROOM = f"the disk is full. Free some space. {KEPT}"
 _TEMPORARY = re.compile(r"\..*\.\d+-\d+")
@@ -42,7 +42,7 @@ def _create(path: Path) -> int:
 
 
 def disk_error_advice(error: OSError) -> str:
-    """Return what to do about a file that cannot be read or written. Empty if ``error`` is about something else."""
+    """Return advice about a file that cannot be read or written. Empty if ``error`` is about something else."""
     where = Path(error.filename or "a file")
     where = where.parent if _TEMPORARY.fullmatch(where.name) else where
     if error.errno in FULL:
@@ -55,7 +55,7 @@ def disk_error_advice(error: OSError) -> str:
 
 
 def grading_disk_error_advice(error: OSError) -> str:
-    """Return what to do about a file that grading cannot write. Empty if ``error`` is about something else."""
+    """Return advice about a file that grading cannot write. Empty if ``error`` is about something else."""
     if error.errno in FULL:
         return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:

@@ -6,5 +6,5 @@ from typing import Any, TypeAlias
 
 __all__ = ["Json", "Value"]
 
-Value: TypeAlias = Any  # whatever a student's or an author's code may return
+Value: TypeAlias = Any  # any value that a student's or an author's code may return
 Json: TypeAlias = Any  # decoded JSON that has not been checked yet

@@ -91,7 +91,7 @@ class SubmissionMarks:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell with points has a mark. Cells of 0 points are not needed."""
+        """Whether every cell with points has a mark. Cells with 0 points may lack one."""
         return bool(self.cells) and all(cell.is_graded or not cell.max_score for cell in self.cells)
 
     @property
@@ -112,7 +112,7 @@ class SubmissionMarks:
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)
 
     def equals(self, other: SubmissionMarks) -> bool:
-        """Return whether both have the same marks, comments, penalty and extension, in any order."""
+        """Return whether ``other`` has the same marks and comments, in any order, and the same penalty and extension."""
         same_comments = dict(self.comments) == dict(other.comments)
         mine, theirs = ((one.by_cell, one.penalty, one.extension) for one in (self, other))
         return same_comments and mine == theirs

@@ -1,11 +1,11 @@
-"""List the preprocessors by which nbgrader's own commands release and grade a course. ``nbgrader_config.py`` calls ``configure``.
+"""List the preprocessors with which nbgrader's own commands release and grade a course. ``nbgrader_config.py`` calls ``configure``.
 
 The lists are nbgrader's own, with these changes:
 
-- ClearSolutions is left out. No source notebook has answers, and it would remove the stubs.
+- ClearSolutions is left out. No source notebook has answers, and ClearSolutions would remove the stubs.
 - InstantiateTests is left out. It writes asserts into the notebook, but our checks stay outside.
 - RecordExamples puts the data for ``check()`` next to a released notebook.
-- RestoreCells replaces DeduplicateIds, after which a duplicate cell stops the whole batch.
+- RestoreCells replaces DeduplicateIds, with which one duplicate cell would stop the whole batch.
 - GradeConfined replaces Execute. The code runs in a sandbox, and the checks run outside of it.
 - SaveOutcome writes the messages of the checks into the gradebook.
 """
@@ -25,7 +25,7 @@ PENALTY = "autograder.nbgrader.late_penalty.PenaltyPerDay"  # the plugin for ``c
 # The lines of a course's nbgrader_config.py.
 USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_config(), load_subconfig)")
 
-# By name, so that reading the configuration does not import nbgrader, which takes seconds.
+# Names instead of classes, so that reading the configuration does not import nbgrader, which takes seconds.
 _RELEASE = (
     "IncludeHeaderFooter", "LockCells", "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
     "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata",
@@ -42,7 +42,7 @@ _AUTOGRADE = (
 
 
 def _whole(names: Sequence[str]) -> list[str]:
-    """Return the names, with nbgrader's package in front of those without a package."""
+    """Return ``names``, with nbgrader's package added to each name that has none."""
     return [name if "." in name else f"nbgrader.preprocessors.{name}" for name in names]
 
 
@@ -81,7 +81,7 @@ def grades_confined(config: Config) -> bool:
 
 
 def _has(config: Config, section: str, chain: str, step: str) -> bool:
-    """Return whether a preprocessor is in a list, as a name or as a class."""
+    """Return whether the preprocessor list ``chain`` contains ``step``, as a name or as a class."""
     steps = config.get(section, {}).get(chain, ())
     names = (one if isinstance(one, str) else getattr(one, "__name__", "") for one in steps)
     return any(name.rpartition(".")[2] == step for name in names)

@@ -77,7 +77,7 @@ class LocatedMistake:
     Attributes:
         cell: the name of the student's cell.
         lines: line numbers in the cell, from 1.
-        kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines differ in it.
+        kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines need different kinds.
         edits: the number of edits needed. With one, fixing any of the lines is enough. With two, both lines are wrong.
     """
 
@@ -87,12 +87,12 @@ class LocatedMistake:
     edits: int = 1
 
     def to_json(self) -> dict[str, Json]:
-        """Return the place as in a verdict's JSON."""
+        """Return the location as it appears in a verdict's JSON."""
         return {**_fields(self), "lines": list(self.lines)}
 
     @classmethod
     def from_json(cls, data: dict[str, Json]) -> LocatedMistake:
-        """Return the place described by the output of ``to_json``."""
+        """Return the location described by the output of ``to_json``."""
         return cls(**{**data, "lines": tuple(data["lines"])})
 
 
@@ -104,7 +104,7 @@ class ExerciseVerdict:
         misconception: the name of the recognized mistake, or None.
         message: the text for the student about the whole exercise.
         follow_through: a note that explains full marks despite a mistake in an earlier exercise, or None.
-        alike: a fingerprint of undiagnosed wrong answers. Equal for submissions that gave the same wrong answers.
+        alike: a fingerprint of undiagnosed wrong answers, equal for submissions that gave the same wrong answers.
         located: the lines that need fixing, or None. The JSON has this key only if they were found and validated.
     """
 
@@ -121,11 +121,11 @@ class ExerciseVerdict:
 
     @property
     def may_be_located(self) -> bool:
-        """Whether to search for the faulty line. Not after a timeout, because each try would time out again."""
+        """Whether to search for the faulty line. After a timeout there is no search, because each attempt would time out too."""
         return self.status in {"partial", "failed", "error"} and self.misconception is None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the result as in a verdict's JSON."""
+        """Return the result as it appears in a verdict's JSON."""
         whole = {**_fields(self), "checks": [_fields(check) for check in self.checks]}
         del whole["located"]
         return whole if self.located is None else {**whole, "located": self.located.to_json()}
@@ -185,7 +185,7 @@ class Verdict:
     def to_json(self) -> dict[str, Json]:
         """Return the verdict as the JSON object documented for the command line."""
         whole = _fields(self)
-        del whole["exercises"]  # the last key
+        del whole["exercises"]  # added again below, as the last key
         return {**whole, "exercises": [exercise.to_json() for exercise in self.exercises]}
 
     @classmethod
@@ -203,7 +203,7 @@ class Verdict:
 
 
 def crash(doing: str, error: BaseException) -> str:
-    """Return the reason of an ungradable verdict after ``error`` was raised in our own code while ``doing`` something."""
+    """Return the reason for an ungradable verdict after ``error`` was raised in the framework's own code while ``doing`` something."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
@@ -214,7 +214,7 @@ def crash(doing: str, error: BaseException) -> str:
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.shared_outcomes``) are encoded only once."""
+    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.incremental``) are encoded only once."""
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:

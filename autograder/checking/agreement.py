@@ -1,4 +1,4 @@
-"""The fixture ``agrees``, which makes the same calls on the student and the reference and compares the answers."""
+"""The fixture ``agrees``, which makes the same calls on the student's and the reference's functions and compares the results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReferenceComparison:
 
     ``agrees.softmax(x, axis=0)`` returns the student's result. ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes
     options to ``assert_matches``: tolerances, and ``call=…`` and inputs if the call should be shown in another way.
-    ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` are like those of the fixture ``student``.
+    ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` work as they do for the fixture ``student``.
     """
 
     def __init__(self, student: Any, reference: Any, options: Mapping[str, Value] | None = None) -> None:
@@ -39,11 +39,11 @@ class ReferenceComparison:
 
     @classmethod
     def of(cls, student: Any, reference: Any, spec: ExerciseSpec | None) -> ReferenceComparison:
-        """Return the comparison for an exercise, with what its contract says about results."""
+        """Return the comparison for an exercise. It accepts lists of numbers for arrays unless the contract rules that out."""
         return cls(student, reference, {"lists": False} if spec and spec.takes and not spec.takes.lists else {})
 
     def __call__(self, **options: Value) -> ReferenceComparison:
-        """Return the same comparison with these options."""
+        """Return the same comparison with ``options`` added."""
         return ReferenceComparison(self._student, self._reference, {**self._options, **options})
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -60,9 +60,9 @@ class ReferenceComparison:
     def plot(
         self, name: str, *args: Value, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Value
     ) -> Value:
-        """Check that both draw the same picture, in the given ``parts`` (see ``assert_same_plot``).
+        """Check that the student's and the reference's pictures agree in the given ``parts`` (see ``assert_same_plot``).
 
-        Titles, labels and legends must be present if the reference has them. With ``texts``, the two texts must be equal. Tolerances
+        Titles, labels and legends must be present if the reference has them. With ``texts``, they must also be equal. Tolerances
         are options: ``agrees(rtol=0.01).plot(…)``.
         """
         right = self._reference.plot(name, *args, texts=texts, **kwargs)
@@ -96,7 +96,7 @@ class ReferenceComparison:
         return self._student.raises(*errors, says=says)  # type: ignore[no-any-return]
 
     def printed(self, *, exactly: bool = False) -> OutcomeRequest:
-        """Compare what the call prints: ``agrees.printed().greet("Ann")``."""
+        """Compare the output that a call prints: ``agrees.printed().greet("Ann")``."""
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = printed_by(self._reference, function, args, kwargs)
@@ -116,15 +116,15 @@ class ReferenceComparison:
 
 
 class _ObjectPair:
-    """An object of the student and the matching one of the reference. Each step is taken with both objects."""
+    """A student's object and the reference's matching object. Each step is taken with both."""
 
     def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Value, Value, Hashable]] = []  # the results of both, and the contents of the student's
+        self._given: list[tuple[Value, Value, Hashable]] = []  # both results, and the contents of the student's
 
     @property
     def is_new(self) -> bool:
-        """Whether the check created it by calling its class."""
+        """Whether the check created the object by calling its class."""
         return backend_of(self.found).is_new
 
     @property
@@ -151,7 +151,7 @@ class _ObjectPair:
                 self._given[place] = value, other, now
         try:
             expected = right.step(do, name, _for_side(args, "right"), _for_side(kwargs, "right"), swapped=swapped)
-        except Exception as error:  # noqa: BLE001 - the error of a right object is its answer
+        except Exception as error:  # noqa: BLE001 - an error of the right object is the expected outcome
             wanted = type(error).__name__
             given = _for_side(args, "found"), _for_side(kwargs, "found")
             outcome = found.step(do, name, *given, swapped=swapped, outcome=True, raises=wanted)  # type: ignore[call-arg]

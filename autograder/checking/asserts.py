@@ -1,4 +1,4 @@
-"""The assertions of check files. Each judges a value, fails with a message for the student, and can be recorded."""
+"""The assertions of check files. Each of them judges a value, fails with a message for the student, and can be recorded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
-    """The failure of a check: ``reason`` is the message, ``example`` a call that shows it."""
+    """Raised if a check fails. ``reason`` is the message, and ``example`` is a call that shows the failure."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
         super().__init__(f"{reason}\n{example}" if example else reason)
@@ -42,7 +42,7 @@ CheckFailed.__module__ = "autograder"  # A traceback should end with "autograder
 
 
 class CheckStopped(CheckFailed):
-    """The failure for code that had to be stopped or ended its process. ``stopped`` gives the reason."""
+    """Raised if code had to be stopped or ended its process. ``stopped`` gives the reason."""
 
     def __init__(self, reason: str, example: str = "", *, stopped: str) -> None:
         super().__init__(reason, example, kind="stopped")
@@ -130,7 +130,7 @@ _USUAL = asdict(TableOptions())
 def assert_same_plot(
     actual: Value, expected: Value, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
 ) -> None:
-    """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
+    """Check that a picture (``student.plot``) has the same content as another (``reference.plot``) in the given ``parts``.
 
     ``parts`` contains some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures
     must contain the texts themselves, or both must only say whether there are texts.
@@ -163,7 +163,7 @@ def _filled(actual: Value) -> dict[str, Value]:
     Otherwise an empty result would pass, because every statement about its entries is true.
     """
     found = as_array(without_proxies(actual))
-    # Look up the right result only if this one is empty, because nearly all results have entries
+    # Look up the right result only if the student's is empty, because nearly all results have entries.
     if found is None or not found.size:
         found = as_array(right_of(actual))
     elif _observer.get() is None:

@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
-MAX_PARTS, MAX_DEPTH = 50, 3  # of a student's result that is searched for a part
+MAX_PARTS, MAX_DEPTH = 50, 3  # items and levels of a student's result that is searched for a part
 
 T = TypeVar("T")
 Spelling = tuple[str, dict[str, Value]]
@@ -33,7 +33,7 @@ Spelling = tuple[str, dict[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A value that the student returned, the call's arguments, and functions that format the call and give its right answer."""
+    """A value that the student returned, the call's arguments, and functions that format the call and return the right value."""
 
     value: Value
     arguments: tuple[Value, ...]
@@ -56,7 +56,7 @@ _shows_cases: ContextVar[bool] = ContextVar("shows_cases", default=True)
 def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
     """Return the call as text and its inputs by name: ``softmax(x, axis=0)`` and ``{"x": array}``.
 
-    Arrays are shown by the parameter's name, small values in place.
+    An array is shown as its parameter's name, and a small value is written out.
     """
     if is_script(call):
         return format_script(call)
@@ -97,7 +97,7 @@ def shows_cases() -> bool:
 
 
 def kept_for_this_check() -> dict[Hashable, Value]:
-    """Return a dictionary with the lifetime of the running check, or a new one if none is running."""
+    """Return a dictionary with the lifetime of the running check, or an empty one if no check is running."""
     answers = _answers.get()
     return answers.kept if answers is not None else {}
 
@@ -115,7 +115,7 @@ def record_answer(
 def expression_for(value: Value) -> Spelling:
     """Return the source of the call that returned ``value``, or of a part of its result: ``f(x)``, ``f(x)[1]``.
 
-    If several calls did, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
+    If several calls returned it, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
     """
     found = _find(value)
     if found is None:
@@ -126,11 +126,11 @@ def expression_for(value: Value) -> Spelling:
 
 
 def right_of(value: Value) -> Value:
-    """Return what a right solution returns in the place of ``value``, a student's result or a part of it. None if unknown."""
+    """Return the right value for ``value``, which is a student's result or a part of one, or None if unknown."""
     found = _find(value)
     try:
         return reduce(getitem, found[1], found[0].right()) if found else None
-    except Exception:  # noqa: BLE001 - it has no such part, or is an error
+    except Exception:  # noqa: BLE001 - the right result has no such part, or is an error
         return None
 
 
@@ -149,7 +149,7 @@ def _find(value: Value) -> tuple[_Answer, tuple[Value, ...]] | None:
 
 
 def _path(whole: Value, part: Value, depth: int = 0) -> tuple[Value, ...] | None:
-    """Return the keys that lead to ``part`` itself, not to something equal, in ``whole``: ``()``, ``(1,)``, ``("a", 0)``."""
+    """Return the keys that lead to the object ``part`` itself, not to an equal one, in ``whole``: ``()``, ``(1,)``, ``("a", 0)``."""
     if whole is part:
         return ()
     # A student may return anything, so limit the search.

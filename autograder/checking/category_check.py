@@ -20,9 +20,9 @@ from autograder.checking.properties import seed_of, shrinking
 
 __all__ = ["all_categories"]
 
-_OF_LARGEST = 1e-6  # right forms differ by this share of the largest number if large numbers cancel
-_CALLS = 40  # the most test calls to find the category and the smallest case
-_PAIRS = 2  # calls with and without a category that show that it is the cause
+_OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
+_CALLS = 40  # the most test calls for finding the category and the smallest case
+_PAIRS = 2  # pairs of calls, with and without a category, that show that the category is the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
 
@@ -43,7 +43,7 @@ def all_categories(
         points: The points of the check.
         after: The earlier checks that have to pass before this one is tried.
         title: The title that students read.
-        ask: ``ask(agrees, name, values)`` makes the test call, if it takes more than a call with these arguments.
+        ask: ``ask(agrees, name, values)`` makes the test call, for exercises that need more than a call with these arguments.
         options: The options of ``assert_matches``.
     """
 
@@ -76,7 +76,7 @@ _coverings: dict[tuple[int, int], tuple[Contract, Covering]] = {}
 
 
 def _covering(contract: Contract, seed: int) -> Covering:
-    """Return the covering set of a contract, drawn once."""
+    """Return the covering set of a contract, which is drawn only once."""
     key = (id(contract), seed)
     if key not in _coverings:
         # Store the contract too, so that no other object can get its id while the entry exists
@@ -95,7 +95,7 @@ class _CategorySearch:
         self._ordinary: Mapping[str, Any] = {}  # an input on which the result is right
 
     def smallest(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
-        """Return the failure on the smallest input of one category, or ``first`` if no category by itself shows it.
+        """Return the failure on the smallest input of one category, or ``first`` if no category by itself causes a failure.
 
         The message begins with the category only if calls show that it is the cause.
         """
@@ -111,7 +111,7 @@ class _CategorySearch:
         # If several categories share a slot, such as the length of an axis, try the mildest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
-        for _ in range(2):  # try each category once before any twice, because there may be more of them than calls
+        for _ in range(2):  # try each category once before any twice, because the calls may run out
             for category in suspects:
                 alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:
@@ -125,7 +125,7 @@ class _CategorySearch:
         return first
 
     def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed:
-        """Return the failure at the smallest length of an axis that shows it. With one less, the result is right."""
+        """Return the failure at the smallest length of an axis that causes it. With a length of one less, the result is right."""
         length, request = category.length, category.request_length
         if length is None or request is None or not self._ordinary:
             return failure

@@ -24,7 +24,7 @@ Waits = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """One check of an exercise, as defined in the check file.
+    """A check of an exercise, as defined in the check file.
 
     ``purity`` marks the check of ``pure``, and ``kinds`` the check of all input categories.
     """
@@ -40,7 +40,7 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseSpec:
-    """One exercise, as defined by its check class.
+    """An exercise, as defined by its check class.
 
     Attributes:
         name: the name of the function, class or quiz.
@@ -145,7 +145,7 @@ def pure(
     - Two different calls get the same answer, and one of them gets another answer in a new process.
     - The answer depends on NumPy's global random state.
 
-    It runs only after two other checks with points have passed (or the only one), because a wrong function earns
+    It runs only after two other checks with points have passed (or one, if there is only one), because a wrong function earns
     nothing for purity.
     """
 
@@ -185,7 +185,7 @@ def place_of(cls: type, name: str) -> str:
     """Return the location of the check ``name`` of a class: its file, line and name."""
     function = inspect.unwrap(getattr(cls, name))
     file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    if function.__module__.startswith("autograder."):  # as for ``pure``: the line of the check file that calls it
+    if function.__module__.startswith("autograder."):  # as for ``pure``: use the line that calls it in the check file
         file, line = getattr(function, "__place__", (file, line))
     return f"{file}, line {line}: {cls.__name__}.{name}"
 

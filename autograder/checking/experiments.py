@@ -30,7 +30,7 @@ class Draws:
         shares: the probability of each number. Shape (n,).
         effects: the probabilities under each mistake that must be detected, by a description of the mistake.
         false_alarms: the probability that right draws are out of bounds, over all numbers together.
-        power: the probability with which each of the mistakes is detected.
+        power: the probability with which each mistake is detected.
     """
 
     shares: np.ndarray

@@ -1,6 +1,6 @@
-"""What a check finds wrong with a value, as data, and the words in which a student reads it.
+"""Findings of checks as data, and the messages in which students read them.
 
-NumPy and the standard library only: this also runs on a student's machine.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _USUAL = TableOptions()
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with a value: a sentence, its kind, and the values to show (if showing them helps).
+    """A fault in a value: a sentence about it, its kind, and the values to show (if showing them helps).
 
     ``kind`` is a kind of `Difference`, or names a property that a check tests, such as ``"property"``.
     """
@@ -46,7 +46,7 @@ class Finding:
 def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = None, **rules: Any) -> Finding | None:
     """Return what is wrong with ``actual``, or None if it is the ``expected`` value by ``Rules(**rules)``.
 
-    ``table`` names the options of `TableOptions` that are not the usual ones. Raises ``CourseError`` if the expected value cannot
+    ``table`` contains the `TableOptions` that differ from their defaults. Raises ``CourseError`` if the expected value cannot
     leave a student's process.
     """
     options = TableOptions(**table) if table else _USUAL
@@ -97,7 +97,7 @@ def _indented(text: str) -> str:
 
 
 def named(reason: str, call: str) -> str:
-    """Return a reason that starts with "It" or "The function" with the call in its place."""
+    """Return ``reason``, with the call in place of "It" or "The function" at its start."""
     if not call:
         return reason
     for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):

@@ -46,13 +46,13 @@ class OutcomeRequest:
 
 
 class Outcomes:
-    """Methods for outcomes other than values, for classes that have ``probe`` and ``outcome``."""
+    """A mixin with methods for outcomes other than values, for classes that have ``probe`` and ``outcome``."""
 
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.
 
         An error that the student defines is given by name, such as ``"NotEnough"``. A student's class with the name of a
-        built-in error, or of an error of a package, is another error. With ``says``, its text must contain that string.
+        built-in error, or of an error of a package, counts as another error. With ``says``, the error's text must contain that string.
         """
         names = [error if isinstance(error, str) else _name_of(error) for error in errors]
         if not names or not all(name.replace(".", "").isidentifier() for name in names):
@@ -68,7 +68,7 @@ class Outcomes:
         return OutcomeRequest(ask)
 
     def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> OutcomeRequest:
-        """Check what a call prints, and return it: ``student.printed("Hello, Ann").greet("Ann")``.
+        """Check the output that a call prints, and return it: ``student.printed("Hello, Ann").greet("Ann")``.
 
         White space at the end of a line and empty lines at the end do not count unless ``exactly``. Without a
         ``text``, the output is returned without a comparison.
@@ -97,7 +97,7 @@ def prints(outcome: Value, right: str, *, exactly: bool) -> None:
 
 
 def printed_by(reference: _Probed, function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
-    """Return what a right function prints."""
+    """Return the output that a right function prints."""
     return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
 
 
@@ -107,14 +107,14 @@ def is_outcome(source: str) -> bool:
 
 
 def _name_of(error: type[BaseException]) -> str:
-    """Return the name of an error that is compared. It includes the module if the error is from an installed package."""
+    """Return the name by which an error is compared. It includes the module if the error is from an installed package."""
     root = error.__module__.partition(".")[0]
     installed = root in sys.stdlib_module_names or "-packages" in (getattr(sys.modules.get(root), "__file__", "") or "")
     return f"{error.__module__}.{error.__name__}" if installed and root != "builtins" else error.__name__
 
 
 def missing_error_message(call: Call, raised: str) -> str:
-    """Return a sentence about the error that a call should have raised, "" if none was. ``raised`` is the name of its error."""
+    """Return a sentence about the error that ``call`` should raise, or "" if it should not. It raised an error called ``raised``."""
     if call.expects is None:
         return ""
     if raised in call.expects.names:
@@ -130,7 +130,7 @@ def count(
     args: Sequence[Value],
     kwargs: Mapping[str, Value],
 ) -> None:
-    """Measure with ``measure`` what one call of the student does. Raises ``CheckFailed`` if it exceeds ``limits``."""
+    """Measure the work of one call of the student's function with ``measure``. Raises ``CheckFailed`` if it exceeds ``limits``."""
     limits = dict(limits)
     larger, growth = limits.pop("larger", None), limits.pop("growth", None)
     if larger is not None:

@@ -1,4 +1,4 @@
-"""Compare what a function drew, as data (see ``plot_probe``), with the expected picture.
+"""Compare a function's picture, as data (see ``plot_probe``), with the expected picture.
 
 Only the content that a reader of the picture needs counts: the data, the scales, and whether axes, picture and series have texts.
 Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library, because it also runs on
@@ -109,7 +109,7 @@ class _PlotComparison:
 
     def _bars(self) -> str:
         found, right = ([list(_of_bars(series)) for series in side["bars"]] for side in (self.found, self.right))
-        if len(found) != len(right):  # several unnamed calls of bar may form one series
+        if len(found) != len(right):  # several calls of bar without a label may form one series
             found, right = ([[bar for series in side for bar in series]] for side in (found, right))
         pairs = self._paired(found, right, self._wrong_bars)
         return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")

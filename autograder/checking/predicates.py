@@ -57,9 +57,9 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
 
 
 def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
-    """Compare line by line what a call printed with ``right``.
+    """Compare the output of a call with ``right``, line by line.
 
-    ``actual`` is ``{"printed": text}``, with ``"gave"`` if the call returned a string instead.
+    ``actual`` is ``{"printed": text}``. It also has the key ``"gave"`` if the call returned a string instead.
     """
     how = actual if isinstance(actual, dict) else {}
     printed = how.get("printed")
@@ -87,7 +87,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
 
 
 def lines_of(text: str, *, exactly: bool) -> list[str]:
-    """Return the lines of printed text. With ``exactly`` they include their line ends."""
+    """Return the lines of printed text. With ``exactly``, they include their line ends."""
     if exactly:
         return text.splitlines(keepends=True)
     lines = [line.rstrip() for line in text.splitlines()]
@@ -217,7 +217,7 @@ def _chosen(actual: Value, *, right: str) -> Finding | None:
 
 
 def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
-    """Compare a single finite number with ``right``, within the error ``within``."""
+    """Compare a single finite number with ``right``, allowing an error of ``within``."""
     found = as_array(actual)
     if found is None or found.size != 1:
         return _is_number(actual)

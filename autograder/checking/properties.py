@@ -1,7 +1,7 @@
-"""Checks of properties on drawn inputs: drawn once, replayed to every student, and shrunk if the check fails.
+"""Run checks on drawn inputs, which are the same for every student and are shrunk if the check fails.
 
 Hypothesis draws and shrinks. Its draws depend on the course secret and the check's name only. So every student of a course
-gets the same inputs, and so does a second run.
+gets the same inputs, and a second run draws them again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
     "rng_for", "seed_of", "shrinking",
 ]  # fmt: skip
 
-_SHRINK_RUNS = 100  # a number and not a time, so that a verdict is the same on every machine
+_SHRINK_RUNS = 100  # a number of runs and not a time, so that a verdict is the same on every machine
 
 draw_seed: ContextVar[bytes] = ContextVar("draw_seed", default=b"public")
 _shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
@@ -243,7 +243,7 @@ def deterministic_draws() -> Iterator[None]:
     """Keep Hypothesis from using constants of the loaded modules.
 
     Since 6.131 Hypothesis draws numbers that it finds in the source of local modules in ``sys.modules``. Then hidden inputs
-    would depend on what was graded before, and differ between two workers. Older versions need no change.
+    would depend on the notebooks graded before, and differ between two workers. Older versions need no change.
     """
     if not all(hasattr(providers, name) for name in (_LOCAL, _CACHE, _CONSTANTS)):
         yield

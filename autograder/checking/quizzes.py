@@ -28,7 +28,7 @@ Wrong = Mapping[Value, str]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a quiz.
+    """A question of a quiz.
 
     Attributes:
         about: the title in a few words.
@@ -99,7 +99,7 @@ class Quiz:
 
     @property
     def misconceptions(self) -> list[Misconception]:
-        """One misconception for each wrong answer that has a message."""
+        """The misconceptions: one for each wrong answer that has a message."""
         return [
             Misconception(name, self.name, message, partial(dict, {variable: answer}))
             for variable, question in self.questions.items()

@@ -22,7 +22,7 @@ __all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of"
 COUNT = Path(__file__).with_name("count_probe.txt").read_text(encoding="utf-8")
 
 
-_SHORT = 0.001  # seconds of a call that is quick enough, however its time grows
+_SHORT = 0.001  # a call of at most this many seconds passes, however its time grows
 # Also runs in the student's process, which does not learn how much longer the larger call may take. Only processor time counts, so
 # other work on the machine hardly matters. The shortest of several runs is compared, because a cold cache, or a virtual machine whose
 # processor is lent to others, makes a run longer.
@@ -36,7 +36,7 @@ def limits_of(
     larger: Sequence[Value] | None = None,
     growth: float = 10,
 ) -> dict[str, Value]:
-    """Return the limits, {} if there are none. Raises ``CourseError`` if one is not a number above 0.
+    """Return the limits that are given. Raises ``CourseError`` if a limit is not a number above 0.
 
     ``larger`` contains the arguments of a larger call, which may take ``growth`` times the processor time.
     """
@@ -136,7 +136,7 @@ def grows_slowly(actual: Value, *, growth: float, asked: str, larger: str) -> Fi
 
 
 def _capped(number: int, limit: int, found: Mapping[str, Value]) -> tuple[str, int]:
-    """Return a number above ``limit`` as it is reported: at most twenty times the limit, with the words before it."""
+    """Return the words and the number that report a number above ``limit``. At most twenty times the limit is reported."""
     most = 20 * limit
     return ("more than ", most) if number > most else ("more than " if found.get("stopped") else "", number)
 

@@ -26,15 +26,15 @@ __all__ = [
 
 
 class ObjectBackend(Protocol):
-    """Takes the steps of a ``StudentObject``."""
+    """The side of a ``StudentObject`` that takes its steps."""
 
     @property
     def opaque(self) -> Opaque:
-        """What is known without a call: the name of the object's type."""
+        """The facts known without a call: the name of the object's type."""
 
     @property
     def is_new(self) -> bool:
-        """Whether the check created it by calling its class."""
+        """Whether the check created the object by calling its class."""
 
     def step(
         self,
@@ -45,7 +45,7 @@ class ObjectBackend(Protocol):
         *,
         swapped: bool = False,
     ) -> Value:
-        """Return the result of one step, or raise if it fails. ``swapped``: the object is the right operand."""
+        """Return the result of one step, or raise if it fails. If ``swapped``, the object is the right operand."""
 
     def is_method(self, name: str) -> bool:
         """Return whether ``name`` is a method of a right object, not an attribute with a value."""
@@ -84,7 +84,7 @@ class StudentObject:
     def __len__(self) -> int:
         *at, count = _looped[0] or (0, 0, 0, 0)
         if at == [id(self), *_instruction()]:
-            return int(count)  # `list(thing)` calls this after `__iter__`, so it is no step of the check
+            return int(count)  # `list(thing)` calls this after `__iter__`, so it is not a step of the check
         return backend_of(self).step("use", "len")  # type: ignore[no-any-return]
 
     def __reversed__(self) -> Iterator[Any]:
@@ -178,7 +178,7 @@ for _word, _sign in _EITHER.items():
 
 MAX_INLINE = 60  # characters of an argument that is shown in its call
 MAX_SAID = 500  # characters of an error's own text
-MAX_LINES = 30  # of a call sequence that is shown completely
+MAX_LINES = 30  # lines of a call sequence that is shown completely
 _NAMES = {"list": "items", "dict": "table", "set": "members", "ndarray": "x", "tuple": "items", "str": "text"}
 _PATTERNS = {
     "in": "{1} in {0}", "[]": "{0}[{1}]", "[]=": "{0}[{1}] = {2}", "del[]": "del {0}[{1}]", "with": "{0}.__enter__()",
@@ -187,7 +187,7 @@ _PATTERNS = {
 
 
 def format_script(call: Call) -> tuple[str, dict[str, Value]]:
-    """Return the last step as text, and its inputs by name. The lines before it have the name ""."""
+    """Return the last step as text, and its inputs by name. The earlier lines are the input with the name ""."""
     writer = _Writer(steps_of(call))
     *before, last = writer.lines()
     if len(before) > MAX_LINES:
@@ -198,7 +198,7 @@ def format_script(call: Call) -> tuple[str, dict[str, Value]]:
 
 
 def asked_for(call: Call) -> str:
-    """Return what the last step uses, as the subject of a sentence: ``Stack.pop``, ``Stack``, ``len(stack)``."""
+    """Return the method, class or expression of the last step, as the subject of a sentence: ``Stack.pop``, ``Stack``, ``len(stack)``."""
     step, owner = last_step(call)
     if step.do in ("make", "give"):
         return step.name
@@ -216,7 +216,7 @@ def last_step(call: Call) -> tuple[Step, str]:
     return step, steps[on].name if made and on is not None else call.function
 
 
-def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
+def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - the parameter is recorded under this name
     """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
         return Finding(f"It is None instead of an object of {type}.", "none")
@@ -247,7 +247,7 @@ def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
 
 
 class _Writer:
-    """Writes steps as lines of code, and names the objects and large inputs."""
+    """A writer of steps as lines of code, which gives names to the objects and large inputs."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps

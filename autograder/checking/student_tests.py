@@ -41,8 +41,8 @@ def grades_tests(
         bugs: wrong functions. Each key completes a sentence that begins with "a median that", for example "forgets to
             sort".
         right: right functions, written as differently as possible, so that tests cannot require more than the task
-            states. A hidden check needs one that no visible check has, because tests could recognize those by their
-            code.
+            states. A hidden check needs a function that no visible check has, because tests could recognize visible ones by
+            their code.
         points: the points of the check.
         visible: whether students run it themselves. Their notebook then contains these functions.
         after: earlier checks that must pass before this one runs.
@@ -97,7 +97,7 @@ def _name(function: Written) -> str:
 
 
 def _source(function: Written, name: str) -> Source:
-    """Return the text of ``function`` under the common name."""
+    """Return the source of ``function``, with the function renamed to ``name``."""
     if isinstance(function, Source):
         return function
     try:

@@ -1,4 +1,4 @@
-"""Write what students get back: the graded notebook and the feedback page."""
+"""Write the files that students get back: the graded notebook and the feedback page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ KEPT = "The page was not written by autograder, or was changed since, so it was 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackWriter:
-    """Writes what the students of a chapter get back. It is small, so that it can be sent to other processes.
+    """The writer of the files that the students of a chapter get back. It is small, so that it can be sent to other processes.
 
     Attributes:
         marks: the marks of the students for whom the gradebook has more than the automatic results.
@@ -103,14 +103,14 @@ class FeedbackWriter:
         return [Path(name) for name in self.names(job)]
 
     def names(self, job: Job) -> list[str]:
-        """Return the same paths as text, which is faster for the tens of thousands of a large class."""
+        """Return the paths of ``files`` as strings, which is faster for the tens of thousands of paths of a large class."""
         autograded = f"{self.autograded}/{job.student}/{self.chapter}/"
         feedback = f"{self.feedback}/{job.student}/{self.chapter}/"
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
         return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
 
     def _rewritten(self, outcome: Outcome, document: Mapping[str, Any]) -> frozenset[str]:
-        """Return the manually graded cells whose text differs from the text in the present graded notebook."""
+        """Return the manually graded cells whose text differs from the text in the current graded notebook."""
         if not document["cells"]:
             return frozenset()
         path = self.files(outcome.job)[0]
@@ -178,7 +178,7 @@ def folder_of(course: Course, kind: str) -> Path:
 
 
 def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
-    """Return a student's notebook: the one with the chapter's name, or else the only one whose cells are of this chapter."""
+    """Return a student's notebook: the one with the chapter's name, or else the only notebook with cells of the chapter."""
     path = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
     found = []
     for other in [] if os.path.lexists(path) else other_notebooks(str(path))[:MAX_OTHERS]:
@@ -190,7 +190,7 @@ def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
 
 
 def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manually graded cells. The gradebook needs no others, and they are small enough to send to another process."""
+    """Return the document with its manually graded cells only: the gradebook needs no others, and few cells are quick to send to another process."""
     metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
     return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
 

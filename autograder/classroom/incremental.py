@@ -30,16 +30,16 @@ from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# The clock of a file system may be this coarse. A more recent file may change without a change of its time.
+# A file system may record times this coarsely. A file written more recently may change while its time stays the same.
 _YOUNG_NS = 1_000_000_000
-MAX_OTHERS = 20  # the limit of other notebooks that are read in a submission. A student may submit thousands
-MAX_OTHER = 16 << 20  # bytes of one of them
+MAX_OTHERS = 20  # the most other notebooks in a submission that are read, because a student may submit thousands
+MAX_OTHER = 16 << 20  # bytes of another notebook that is read
 
 Signature = list[list[int] | None]
 
 
 class SharedOutcomes:
-    """The exercise verdicts of a file of JSON lines, each under the hash of its content.
+    """The exercise verdicts in a file of JSON lines, each stored under the hash of its content.
 
     Verdicts that are read back share equal exercise verdicts. A class of a thousand has a few hundred different ones, and each is
     decoded once.
@@ -49,7 +49,7 @@ class SharedOutcomes:
         self._found: dict[str, ExerciseVerdict] = {}
 
     def read(self, line: dict[str, Any]) -> bool:
-        """Store the exercise verdict in a line that ``condense`` made. Return false for any other line.
+        """Store the exercise verdict in a line that ``condense`` made. Return False for any other line.
 
         Raises ``KeyError`` or ``TypeError`` if the line comes from another version.
         """
@@ -59,7 +59,7 @@ class SharedOutcomes:
         return True
 
     def condense(self, verdict: Verdict) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Return the lines that must be written before a verdict, and the verdict with names instead of exercises."""
+        """Return the lines that must be written before a verdict, and the verdict with hashes in place of its exercise verdicts."""
         lines, names = [], []
         line = verdict.to_json()
         for exercise, outcome in zip(line["exercises"], verdict.exercises, strict=True):
@@ -99,7 +99,7 @@ class RunState:
     book: ChapterInBook | None = None
     may_tidy: bool = True
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # from another configuration, or from other checks
+    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # lines from another configuration or other checks
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
@@ -149,7 +149,7 @@ class RunState:
         return None
 
     def was_replaced(self, job: Job) -> bool:
-        """Return whether the notebook differs from the notebook whose marks count, or false if that is not known."""
+        """Return whether the notebook differs from the notebook whose marks count, or False if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False
@@ -159,7 +159,7 @@ class RunState:
         """Record that the page of ``job`` was written again."""
         line = self._lines.get(str(job.student))
         if line is not None:
-            # The stored verdict warns about a page that was kept until now. Without "back" the next run drops that warning.
+            # The stored verdict warns that the page was kept. Without "back", the next run handles the notebook again and drops the warning.
             back = None if line.get("kept") else _signature(self.returned(job))
             self._lines[str(job.student)] = line = {**line, "back": back}
             self._append([_line(line)])
@@ -176,7 +176,7 @@ class RunState:
         self.book = read_chapter(self.url, self.chapter) if self.url and self._lines else ChapterInBook()
         done: dict[Job, Verdict] = {}
         for job in jobs:
-            # Taken before the file is read, so that the next run sees a change during grading.
+            # Take the signature before the file is read, so that the next run sees a change during grading.
             path = str(job.path)
             folder = os.path.dirname(path)  # noqa: PTH120 - a large class has tens of thousands of paths
             now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE), *other_notebooks(path)])
@@ -187,7 +187,7 @@ class RunState:
                 continue
             if line["back"] != _signature(self.returned(job)) or not self._same(job, line, now):
                 continue
-            with suppress(KeyError, TypeError):  # a part is missing, so it is graded again
+            with suppress(KeyError, TypeError):  # a part is missing, so the notebook is graded again
                 verdict = self._shared.expand(line["verdict"])
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
@@ -228,11 +228,11 @@ class RunState:
     def _append(self, lines: Sequence[str]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
-            # The line break ends a line that a power cut left incomplete.
+            # The first line break ends a line that a power cut left incomplete.
             file.write("\n" + "".join(lines))
 
     def _entered(self, line: dict[str, Any]) -> bool:
-        """Return whether the student's row and the points of the cells are the same in the gradebook."""
+        """Return whether the student's row and the cells' points in the gradebook still match ``line``."""
         if self.url is None or self.book is None:
             return self.url is None
         row = self.book.rows.get(line["student"])
@@ -255,7 +255,7 @@ class RunState:
 
 
 def _signature(paths: Iterable[str]) -> Signature:
-    """Return mode, inode, size and times of each file, or None for a missing file."""
+    """Return the mode, inode, size and times of each file, or None for a missing file."""
     found: Signature = []
     for path in paths:
         found.append(None)
@@ -266,7 +266,7 @@ def _signature(paths: Iterable[str]) -> Signature:
 
 
 def _texts(job: Job) -> list[Any]:
-    """Return the files next to a notebook that its verdict depends on: nbgrader's own, and digests of other notebooks."""
+    """Return the contents of nbgrader's own files next to a notebook, and digests of the other notebooks there. The verdict depends on them."""
     others = [Path(other) for other in other_notebooks(str(job.path))]
     return [*(beside(job.path, name) for name in BESIDE), *([path.name, _digest(path)] for path in others[:MAX_OTHERS])]
 
@@ -285,7 +285,7 @@ def _line(line: dict[str, Any]) -> str:
 
 
 def _fingerprint(course: Course, base: bytes) -> str:
-    """Return the hash of everything except the verdict that pages and gradebook entries depend on."""
+    """Return the hash of everything that pages and gradebook entries depend on, except the verdict."""
     digest = hashlib.sha256(base)
     framework = Path(autograder.__file__).parent
     files = sorted(path for path in (framework / "pages").rglob("*") if path.suffix in {".py", ".j2"})
@@ -301,11 +301,11 @@ def _fingerprint(course: Course, base: bytes) -> str:
 
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
-    """Hold the lock that shows other processes a run over ``chapter``. Several runs can hold it, and it ends with the process."""
+    """Hold the lock that shows other processes that ``chapter`` is being graded. Several runs can hold it, and it ends with the process."""
     path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        # A file system may have no locks, or another process may be checking. Only a preview's remark depends on it.
+        # A file system may have no locks, or another process may be testing the lock. Only a remark of the preview depends on it.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         yield

@@ -1,4 +1,4 @@
-"""Log mark changes in a file of the course folder: who, from what to what, why and when."""
+"""Log mark changes in a file of the course folder: the old and the new mark, the reason, the time and the account."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
 
 
 def append_changes(course: Course, changes: Iterable[MarkChange]) -> None:
-    """Append ``changes`` to the course's log, with the current time and who made them."""
+    """Append ``changes`` to the course's log, with the current time and this process's account and command."""
     by = acting()
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     lines = [json.dumps({**change.to_json(), "when": now, "by": by}, ensure_ascii=False) + "\n" for change in changes]

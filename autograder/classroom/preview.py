@@ -1,4 +1,4 @@
-"""Preview what grading a class would change, by entering the marks in a copy of the gradebook. Nothing else is written."""
+"""Preview the changes that grading a class would make, by entering the marks in a copy of the gradebook. Nothing else is written."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["Preview", "preview_class"]
 
 @dataclass(frozen=True)
 class Preview:
-    """What a run would do.
+    """The changes that a run would make.
 
     Attributes:
         moves: the marks that would change.
@@ -47,7 +47,7 @@ class Preview:
         ungradable: why a notebook could not be graded, by student.
         run: the number of notebooks that were graded for this preview.
         unchanged: the number of notebooks that need no grading.
-        unproven: exercise and title of the checks that changed since the last release, or None if no release is known.
+        unproven: the exercise and the title of each check that changed since the last release, or None if no release is known.
         in_progress: whether a run is grading the chapter now.
     """
 
@@ -85,10 +85,10 @@ def preview_class(
     only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:
-    """Grade ``jobs`` as ``grade_class`` would, and return what would change.
+    """Grade ``jobs`` as ``grade_class`` would, and return the changes that this would make.
 
-    The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises what
-    ``grade_class`` raises.
+    The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises the
+    same errors as ``grade_class``.
     """
     url, options = gradebook_url(course), GradingOptions(confinement, again=only)
     require_version(url)
@@ -135,12 +135,12 @@ def preview_class(
 def _entered(
     course: Course, chapter: str, outcomes: Sequence[Outcome], url: str, folder: Path
 ) -> tuple[dict[str, SubmissionMarks], dict[str, SubmissionMarks], dict[str, tuple[float, float]]]:
-    """Enter ``outcomes`` in a copy of the gradebook. Return the marks before and after, and who would keep an earlier mark."""
+    """Enter ``outcomes`` in a copy of the gradebook. Return the marks before and after, and the new and old marks of students who would keep the old one."""
     kept: dict[str, tuple[float, float]] = {}
     if not outcomes:
         return {}, {}, kept
     copy = copy_gradebook(url, folder)
-    if not copy:  # there is no gradebook, so all would be first marks
+    if not copy:  # there is no gradebook, so all marks would be first marks
         return {}, {str(one.job.student): automatic_marks(one.verdict) for one in outcomes}, kept
     students = [str(one.job.student) for one in outcomes]
     before = read_marks(copy, chapter, students) or {}
@@ -149,7 +149,7 @@ def _entered(
 
 
 def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
-    """Count the diagnosed mistakes that differ from before, in unchanged notebooks."""
+    """Count the changes of diagnosed mistakes in unchanged notebooks, by exercise, mistake before and mistake after."""
     counts: Counter[tuple[str, str | None, str | None]] = Counter()
     for one in outcomes:
         before = state.last(str(one.job.student))
@@ -165,7 +165,7 @@ def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str 
 def _gains(
     before: Mapping[str, SubmissionMarks], after: Mapping[str, SubmissionMarks], students: set[str]
 ) -> dict[str, tuple[int, float]]:
-    """Return for each cell how many ``students`` gain or lose points, and how many points in all."""
+    """Return, for each exercise, how many ``students`` gain or lose points, and how many points they gain in all."""
     found: dict[str, list[float]] = defaultdict(list)
     for student in students:
         was = before[student].by_cell

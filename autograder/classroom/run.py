@@ -46,7 +46,7 @@ _MAX_NAMES = 10  # other files that are named in the message about a missing not
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal asked the run to end. ``status`` is the exit status for the program."""
+    """Raised if a signal asks the run to end. ``status`` is the exit status for the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -87,9 +87,9 @@ def grade_class(
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
-    grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
+    grading. Without confinement, nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
     are entered before the exception is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process. With
-    ``only``, a change to the checks of any other exercise waits for the next run.
+    ``only``, changes to the checks of all other exercises wait for the next run.
     """
     pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement, again=only)
@@ -118,7 +118,7 @@ def grade_class(
             MarkChangeLog(course, chapter, state, before, new),
             ReviewWarnings(chapter, released, pages, url, new, None if new else state.book, state),
         ]
-        # Outcomes from before an interruption are entered.
+        # On an interruption, closing this enters the outcomes so far.
         with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
             if new:
                 entry.prepare(wait=not workers and executor is None)
@@ -157,7 +157,7 @@ def outcomes_of(
 
 
 class _Ending:
-    """Records whether a signal has asked the run to end.
+    """A record of whether a signal has asked the run to end.
 
     The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
     Python ignores the exception.
@@ -194,7 +194,7 @@ def _ending_well() -> Iterator[_Ending]:
 def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
     """Return the ``jobs`` of students whose marks were entered before, and whom somebody removed from the gradebook since.
 
-    If all are gone, this is another gradebook, and they are entered again.
+    If the gradebook has no students at all, it is another gradebook. Then return nothing, so that all are entered again.
     """
     before = [job for job in jobs if state.was_entered(str(job.student))]
     known = known_students(url, chapter) if before else None

@@ -84,7 +84,7 @@ class Entered:
 
     Attributes:
         outcomes: the outcomes that count.
-        marks: what the gradebook has now, by student.
+        marks: the current marks in the gradebook, by student.
         kept: the new and the earlier mark of each student whose earlier notebook was better.
     """
 
@@ -94,7 +94,7 @@ class Entered:
 
 
 class Watcher:
-    """Follows the outcomes of a run. A method does nothing unless a subclass overrides it."""
+    """The base class of watchers, which follow the outcomes of a run. A method does nothing unless a subclass overrides it."""
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Return an outcome that has just come, with changes if there are any."""
@@ -110,7 +110,7 @@ class Watcher:
 
 
 class ReviewWarnings(Watcher):
-    """Collects issues that need human review and adds them to verdicts as warnings. No mark depends on them.
+    """A watcher that collects issues that need human review and adds them to verdicts as warnings. No mark depends on them.
 
     Issues of a submission and its folder are found before its mark is entered, and are stored with the verdict. Issues that the
     gradebook shows are looked up at the end of every run, also for unchanged submissions.
@@ -118,8 +118,8 @@ class ReviewWarnings(Watcher):
     Args:
         url: the address of the gradebook, or None if no marks are entered.
         jobs: the submissions that will be graded.
-        book: the chapter in the gradebook, if it was read and nothing is entered since.
-        state: what earlier runs entered.
+        book: the chapter in the gradebook, if it was read and nothing has been entered since.
+        state: the record of earlier runs.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class ReviewWarnings(Watcher):
         self._points: dict[tuple[str, float], str] = {}
         if url is None or not jobs:
             return
-        # This is no longer visible once marks are entered.
+        # Read both now, because entering marks changes them.
         known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
@@ -192,7 +192,7 @@ class ReviewWarnings(Watcher):
         return issues
 
     def _changed_points(self, exercise: ExerciseVerdict, book: ChapterInBook) -> str:
-        """Say how the points in the gradebook and in the checks differ. Cached, since they are the same for the whole class."""
+        """Return how the points in the gradebook and in the checks differ, or "". The result is cached, because it is often the same for the whole class."""
         key = exercise.name, exercise.max_score
         if key not in self._points:
             then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
@@ -204,7 +204,7 @@ class ReviewWarnings(Watcher):
         """Name the other notebooks in the same folder that contain work on this chapter."""
         others = [Path(other) for other in other_notebooks(str(job.path))]
         if not others or not os.path.lexists(job.path):
-            return ""  # if the notebook is missing, the reason why it cannot be graded says so
+            return ""  # a missing notebook is the reason why grading fails, and is reported there
         own = _work_in(job.path, self._released)
         handed_out = {name: stub.source for name in self._released.exercises() if (stub := self._released.stub(name))}
         names = []
@@ -223,7 +223,7 @@ class ReviewWarnings(Watcher):
 
 
 class Resubmissions(Watcher):
-    """Keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
+    """A watcher that keeps the better of two notebooks if ``c.Course.resubmissions`` is "best" and there is a gradebook.
 
     The files that were returned for the earlier notebook are set aside before they are overwritten. They are restored if the
     earlier mark is better.
@@ -243,7 +243,7 @@ class Resubmissions(Watcher):
 
     def _put_aside(self, job: Job) -> None:
         folder = self._folder / str(job.student)
-        if folder.is_dir():  # from a run that was stopped: the files that it wrote since belong to the newer notebook
+        if folder.is_dir():  # left by a stopped run. The files that it wrote afterwards belong to the newer notebook
             return
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -254,7 +254,7 @@ class Resubmissions(Watcher):
         part.rename(folder)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Mark the outcome if the earlier notebook's outcome may supersede it."""
+        """Set ``may_be_superseded`` if an earlier notebook was graded before, whose mark may be better."""
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
@@ -286,7 +286,7 @@ class Resubmissions(Watcher):
 
 
 class PageRefresh(Watcher):
-    """Writes a page again if the gradebook has more than grading knew: manual marks, comments, a late penalty."""
+    """A watcher that writes a page again if the gradebook has more than grading knew: manual marks, comments, a late penalty."""
 
     def __init__(self, pages: FeedbackWriter) -> None:
         self._pages = pages
@@ -303,7 +303,7 @@ class PageRefresh(Watcher):
 
 
 class MarkChangeLog(Watcher):
-    """Logs each mark that changes, and warns about each mark that drops.
+    """A watcher that logs each mark that changes, and warns about each mark that drops.
 
     Marks that were changed by hand since the last run are logged at once. ``before`` holds the marks in the gradebook by student.
     """
@@ -338,7 +338,7 @@ class MarkChangeLog(Watcher):
 
 
 class MarkEntry(Watcher):
-    """Enters marks in the gradebook, shows each entered batch to the other watchers, and then records it in ``state``.
+    """A watcher that enters marks in the gradebook, shows each entered batch to the other watchers, and then records it in ``state``.
 
     The record comes last. If the run is killed before that, the next run does the batch again.
     """
@@ -350,7 +350,7 @@ class MarkEntry(Watcher):
         self._writer = GradebookWriter(course, url, self._after)
 
     def prepare(self, *, wait: bool) -> None:
-        """Load what entering needs, which takes seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Load the modules that entering needs, which takes seconds. With ``wait``, return once the gradebook is known to be usable."""
         self._writer.begin(wait=wait)
 
     def seen(self, outcome: Outcome) -> Outcome:
@@ -378,7 +378,7 @@ def marks_of(url: str | None, chapter: str, students: Sequence[str]) -> dict[str
 def change_of(
     state: RunState, outcome: Outcome, before: SubmissionMarks | None, after: SubmissionMarks | None
 ) -> MarkChange | None:
-    """Return how the mark of a submission changed, or None if it did not, or if it is the first mark."""
+    """Return the change of a submission's mark, or None if the mark did not change or there was none before."""
     old, new = mark_of(before), mark_of(after)
     if before is None or after is None or not _differ(old, new):
         return None
@@ -434,7 +434,7 @@ def _warned(verdict: Verdict, issues: Sequence[str]) -> Verdict:
 
 
 def _untimely(outcome: Outcome) -> str:
-    """Say that the time of a submission is unknown, if nbgrader's file should show it."""
+    """Return a warning if nbgrader's file with the time of a submission has no valid time, else ""."""
     path, text = outcome.job.path.parent / BESIDE[0], outcome.timestamp
     if outcome.verdict.status != "graded" or (text is None and not os.path.lexists(path)) or _is_time(text or ""):
         return ""

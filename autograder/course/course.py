@@ -30,9 +30,9 @@ Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # a smaller number was probably meant as GiB, and no machine has more
+MEMORY_MB = (64, 1 << 20)  # limits: a smaller number was probably meant in GiB, and no machine has more
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
-SEARCHES = 3  # for mistakes in one notebook, each as long as ``locate_seconds``
+SEARCHES = 3  # searches for mistakes in one notebook, each of up to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {
     "hidden": 0.99,
@@ -42,11 +42,11 @@ TARGETS = {
     "kinds": 0.95,
     "faults": 0.98,
 }
-# The default number of each that an exercise must have. They are 0, so that no course needs empty files.
+# How many misconceptions, alternatives and hints an exercise must have by default: none, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
 # The settings in seconds that must be above 0.
 _TIMES = [f"{what}_seconds" for what in ("check", "call", "cell", "submission", "grader", "grader_processor")]
-NEAR = 0.8  # similarity of two names (at most 1) from which one counts as a misspelling of the other
+NEAR = 0.8  # two names with at least this similarity (0 to 1) count as spellings of the same name
 
 
 class Course(Configurable):
@@ -157,7 +157,7 @@ class Course(Configurable):
         super().__init__(config=config)
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
-    # Any other value would stop each student's code before its first line, and the whole class would get 0 points.
+    # A value out of range would stop each student's code before its first line, and the whole class would get 0 points.
     @validate(*_TIMES)  # type: ignore[untyped-decorator]
     def _check_seconds(self, proposal: Bunch) -> Value:
         if not 0 < proposal["value"] <= MAX_SECONDS:
@@ -295,7 +295,7 @@ class Course(Configurable):
             with at_home({"__file__": path}):
                 return run_module(name, path)
         except CourseError:
-            raise  # a decorator's message is readable already
+            raise  # the message of a decorator is readable already
         except Exception as error:
             raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
 

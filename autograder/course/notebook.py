@@ -40,24 +40,24 @@ __all__ = [
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
-MAX_CODE = 1 << 20  # by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
+MAX_CODE = 1 << 20  # size by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
 MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a hundred times its length in the file.
-MAX_NESTING = 420  # of lists and objects. Copying takes two calls per level, and Python's recursion limit is 1000.
+MAX_NESTING = 420  # levels of JSON. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
 PICTURE = "picture"  # the tag of cells that only draw
 MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
 NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run the cell to see the picture."
-MAX_WORDS = 2000  # characters of that text that become the description of a picture
-_IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the beginning of the text below a picture
+MAX_WORDS = 2000  # characters of the text below a picture that become its description
+_IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the possible beginnings of that text
 
 
 class NotebookError(Exception):
-    """A file cannot be used as a notebook. The message says why and what to do."""
+    """Raised if a file cannot be used as a notebook. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell.
+    """A cell of a notebook.
 
     Attributes:
         index: the position in the notebook, from 0.
@@ -111,7 +111,7 @@ class Notebook:
         return frozenset(i for i, own in defined.items() if own is not None and all(mentions[n] == 1 for n in own))
 
     def anchor(self, exercise: str) -> str:
-        """Return the id of the text above the stub of ``exercise``, else that of the stub. Empty without either."""
+        """Return the id of the text cell directly above the stub of ``exercise``, else the stub's id, or "" without a stub."""
         stub = next(iter(self.stubs(exercise)), None)
         above = self.cells[stub.index - 1] if stub is not None and stub.index else None
         return above.id if above is not None and above.kind == "markdown" else stub.id if stub is not None else ""
@@ -130,7 +130,7 @@ class Notebook:
         return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
 
     def manual_points(self) -> float:
-        """Return the points that are graded manually: those of written answers and of nbgrader's tasks."""
+        """Return the points for written answers and nbgrader's tasks, which are graded manually."""
         return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
 
     def duplicates(self) -> list[str]:
@@ -245,7 +245,7 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def hidden_files(checks: Path) -> list[Path]:
-    """Return the files that only grading has: all in the folder next to the file ``checks`` that has the chapter's name."""
+    """Return the files that only grading has: all files in the folder next to ``checks`` that has the chapter's name."""
     folder = checks.with_name(checks.stem.removeprefix("test_"))
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
 
@@ -254,7 +254,7 @@ def hidden_files(checks: Path) -> list[Path]:
 def at_home(names: Mapping[str, object] | None) -> Iterator[None]:
     """Run code of a course's solutions in a copy of its notebook's folder. ``names`` contains the global names of the code.
 
-    The copy also has the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs where it is.
+    The copy also has the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs in the current folder.
     """
     folder = _copied_folder(str((names or {}).get("__file__", "")))
     if not folder:
@@ -328,7 +328,7 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
     """Return the chapter that an individual notebook belongs to, or None if unknown.
 
-    The chapter comes from the metadata, else from the file name, else from the chapter with the most shared stub cells.
+    The metadata names it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
     """
     if notebook.chapter in course.chapters:
         return notebook.chapter
@@ -394,7 +394,7 @@ def _load(data: bytes, name: str) -> dict[str, Json]:
 
 
 def _require_size(cells: list[Json], name: str) -> None:
-    """Raise ``NotebookError`` if there is too much code, all of which is parsed and sent to the sandbox, or too many marks on a letter of it."""
+    """Raise ``NotebookError`` if there are too many cells, too much code, or too many combining characters on one letter."""
     if len(cells) > MAX_CELLS:
         raise NotebookError(
             f"{name} has {len(cells):,} cells, and the limit is {MAX_CELLS:,}. "
@@ -442,7 +442,7 @@ def cell_of(index: int, cell: Json) -> Cell:
 
 
 def text_of(source: Json) -> str:
-    """Return a string of a notebook's JSON, which may also be a list of lines. Anything else becomes ``""``."""
+    """Return a text from a notebook's JSON, which may be a string or a list of lines. Any other value becomes ``""``."""
     if isinstance(source, list):
         try:
             source = "".join(source)
@@ -455,7 +455,7 @@ def text_of(source: Json) -> str:
 
 
 def picture_in_words(below: Json) -> str:
-    """Return what the text in the cell ``below`` a picture says about it, without Markdown, or ``""``."""
+    """Return the description of a picture in the cell ``below`` it, without Markdown, or ``""`` if there is none."""
     source = cell_of(0, below).source
     return re.sub(r"[*`$]", "", source[:MAX_WORDS]).strip() if source.startswith(_IN_WORDS) else ""
 

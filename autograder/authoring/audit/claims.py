@@ -44,7 +44,7 @@ def unsupported_numbers(message: str, known: str, constants: Iterable[float] = (
 
     Args:
         message: the misconception's message.
-        known: what a student with this mistake reads: the inputs, both results and the stub.
+        known: the text that a student with this mistake reads: the inputs, both results and the stub.
         constants: numbers that the student's results determine.
     """
     shown = [*_FREE, *constants, *(value for value, _ in _values(known))]
@@ -117,7 +117,7 @@ def _is_right(calculation: re.Match[str]) -> bool:
     except OverflowError:
         value = math.inf
     except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
-        return True  # only looks like a calculation
+        return True  # it only looks like a calculation
     if result == "inf":
         return value == math.inf
     return abs(value - float(result)) <= 0.5 * 10.0 ** -len(result.partition(".")[2])

@@ -19,7 +19,7 @@ __all__ = ["AnswerGroup", "undiagnosed_groups"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
-    """Submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
+    """A group of submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
 
     Mistakes are the same if the wrong answers are equal, or if the same kind of edit fixes the same line, ignoring numbers.
     ``place`` is that line and kind of edit. It is empty if the line was not found.
@@ -47,7 +47,7 @@ def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[Answ
             if exercise.alike:
                 place = _place(verdict, exercise)
                 keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
-                # The answers and the place of one mistake lead to the same group.
+                # Submissions with equal answers or with the same place are in one group.
                 group = next((by_key[key] for key in keys if key in by_key), [])
                 group.append(_Member(verdict, exercise, place))
                 for key in keys:

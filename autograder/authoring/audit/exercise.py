@@ -104,16 +104,16 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
     ))  # fmt: skip
 
 
-_SECONDS = 1.0  # of processor time for one call of a mutant
+_SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # visible answers, each tried as the answer to every call
 _KIND_SETS = 6  # draws for category checks and for plots, which are expensive
-_KIND_DRAWS = 3  # draws for each of which a category mutant must be wrong in order to count
+_KIND_DRAWS = 3  # draws. A category mutant counts only if it is wrong for each of them
 _MORE_DRAWS = 6  # draws for which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers
 
 
 class MeasuredExercise:
-    """One exercise under audit. ``judge`` marks and diagnoses solutions, ``marks`` only marks them."""
+    """An exercise under audit. ``judge`` marks and diagnoses solutions, while ``marks`` only marks them."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class MeasuredExercise:
         # For a mutant, only the names of the failing checks are needed.
         self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
-        # Known solutions get as long as a student's, so that none of them fails on a busy machine. Only a mutant may run forever.
+        # Known solutions get as much time as a student's, so that none of them fails on a busy machine. Only a mutant may run forever.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
@@ -146,7 +146,7 @@ class MeasuredExercise:
             draws: the number of other secrets with which correct solutions must pass.
         """
         name = self.spec.name
-        experiments: dict[str, None] = {}  # each experiment once, in their order
+        experiments: dict[str, None] = {}  # each experiment once, in order
 
         def note(_name: str, _actual: object, _expected: object, params: Mapping[str, Any], *_: object) -> None:
             if "summary" in params:
@@ -218,7 +218,7 @@ class MeasuredExercise:
         return unsupported_numbers(misconception.message, "\n".join(read), fixed)
 
     def _is_fixed(self, misconception: Misconception, number: float) -> bool:
-        """Return whether replacing this constant by nearby ones changes the misconception's answers."""
+        """Return whether every nearby number in place of the constant ``number`` changes the misconception's answers."""
         calls = [
             c for c in distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)) if c.memory_mb is None
         ]
@@ -249,7 +249,7 @@ class MeasuredExercise:
     def _subject(
         self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
     ) -> FunctionSubject:
-        """Return a subject with these names. The planned answers of a ``known`` mistake are cached, since it is judged repeatedly."""
+        """Return a subject with the names in ``namespace``. A ``known`` mistake is judged repeatedly, so its planned answers are cached."""
         if known is None:
             return FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
         answers = self._answered_by.setdefault(known, {})
@@ -265,7 +265,7 @@ class MeasuredExercise:
         return verdict
 
     def _marked(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> ExerciseVerdict:
-        """Return the verdict without a diagnosis."""
+        """Return the verdict on a solution, without a diagnosis."""
         [verdict] = self.marks.judge(self._subject(namespace, seconds), only=frozenset({self.spec.name}))
         return verdict
 
@@ -277,7 +277,7 @@ class MeasuredExercise:
         return self._marked({**self.right, **blank}).score == 0
 
     def _by_heart(self) -> float:
-        """Return the largest share of the points that one of the reference's answers earns if returned by every call."""
+        """Return the largest share of the points that one of the reference's answers earns if every call returns it."""
         visible = tuple(c.name for c in self.spec.checks if c.visible)
         asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
         shares = [0.0]
@@ -435,18 +435,18 @@ class MeasuredExercise:
         return frozenset(call_key(call) for call in self.checks.plan(self.spec.name))
 
     def _answered(self, calls: Sequence[Call]) -> list[Call]:
-        """Return the ``calls`` for which the reference returns a value. Others may not be allowed at all."""
+        """Return the ``calls`` for which the reference returns a value. Other calls may not be allowed at all."""
         answers = FunctionSession(self.right).batch(calls)
         return [call for call, a in zip(calls, answers, strict=False) if a.error is None and not a.stopped]
 
     def _flaky(self, draws: int) -> dict[str, str]:
-        """Return the checks that reject a correct solution with another secret, and the name of the solution."""
+        """Return the checks that reject a correct solution with another secret, each with the name of the solution."""
         found: dict[str, str] = {}
         solutions = [("the reference", self.right), *((a.name, self._with(a.function)) for a in self.alternatives)]
-        pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are expensive to draw
+        pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # pictures are expensive to draw
         for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
-            reference = ReferenceProxy(self.checks.references)  # which caches the answers for this draw only
+            reference = ReferenceProxy(self.checks.references)  # caches the answers for this draw only
             checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
             # Another secret changes no visible check, and no hidden check that draws nothing. Both have been tried already.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
@@ -470,7 +470,7 @@ def _always(value: Any) -> Callable[..., Any]:
 
 
 class _KnownSession(FunctionSession):
-    """Functions whose answers to planned calls are cached in ``answers``."""
+    """A session of functions whose answers to planned calls are cached in ``answers``."""
 
     def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
         super().__init__(names, call_seconds=seconds)

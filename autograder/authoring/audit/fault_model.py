@@ -2,8 +2,8 @@
 
 A fault program has one wrong number in its result if a predicate over the call is true, or it remembers results. The
 predicates are the input categories that the contract allows, features of functions that are arguments, and later steps of a
-loop. The checks' own calls show where a predicate is true, so only the checks with such calls run, and all other answers are
-the reference's. Category mutants are wrong for some inputs too: the reference, called with slightly changed inputs.
+loop. A predicate is evaluated on the checks' own calls. Only the checks with a call for which it is true run, and all other
+answers are the reference's. A category mutant calls the reference with changed inputs, so it too is wrong for some inputs.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from autograder.values import call_key, copy_argument, equal, family_of, fingerp
 
 __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
 
-_LOOSE_ENTRIES = 5  # entries tried if a check tolerates large differences, because some may hold any number
+_LOOSE_ENTRIES = 5  # entries to try if a check tolerates large differences, because some of them may have any value
 _SHARE = 1e-4  # the relative error of a wrong number
 _SMALLEST = 2e-5  # the smallest difference, because checks accept rounding to six decimals
-_NARROW = 100  # times as much if an input is float32
+_NARROW = 100  # factor for these differences if an input is float32
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class CategoryCoverage:
-    """The input categories that an exercise's contract allows, and the ones that its checks cover.
+    """The input categories that an exercise's contract allows, and the categories that its checks cover.
 
     ``mutants`` is the number of category mutants. ``survivors`` lists the mutants that keep full marks.
     """
@@ -91,7 +91,7 @@ class FaultCoverage:
     gaps: tuple[str, ...] = ()
 
     def of_class(self, name: str) -> list[str]:
-        """Return the survivors of one class."""
+        """Return the survivors of the class ``name``."""
         return [label.partition(": ")[2] for label in self.survivors if label.startswith(f"{name}: ")]
 
 
@@ -106,7 +106,7 @@ class _Fault:
 
 
 class _AnswerRecorder(FunctionSession):
-    """The reference's answers, with the inputs of the function that each call leads to."""
+    """A session that records the reference's answer to each call, and the inputs with which the call runs the function."""
 
     def __init__(self, names: Mapping[str, Any], exercise: str, reader: _Reader) -> None:
         super().__init__({**names, exercise: self._noted(reader)})
@@ -123,7 +123,7 @@ class _AnswerRecorder(FunctionSession):
         return noted
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:  # noqa: ARG002 - nothing is shared
-        """Make the calls that were not made yet."""
+        """Return the answers to ``calls``. Only calls that were not made yet are made."""
         for call in calls:
             key = call_key(call)
             if key not in self.known:
@@ -154,7 +154,7 @@ class _Faulty(FunctionSession):
 
 
 class FaultModel:
-    """Tests fault programs with the checks of one exercise."""
+    """The fault programs of one exercise, and the tests of them with its checks."""
 
     def __init__(self, checks: ChapterChecks, exercise: str) -> None:
         self.checks, self.exercise = checks, exercise
@@ -163,12 +163,12 @@ class FaultModel:
 
     @functools.cached_property
     def reader(self) -> _Reader:
-        """Binds the calls to the contract."""
+        """The reader that binds calls to the contract."""
         return _Reader(self.contract, self.checks.references[self.exercise])
 
     @functools.cached_property
     def _recorder(self) -> tuple[_AnswerRecorder, dict[str, frozenset[Hashable]]]:
-        """The answers to all calls, and the keys of the calls of each check with points."""
+        """The recorder of the reference's answers, and, for each check with points, the keys of its calls."""
         recorder = _AnswerRecorder(self.checks.right_names(), self.exercise, self.reader)
         by_check = {}
         for check in sorted((c for c in self.spec.checks if c.points and not c.purity), key=lambda c: not c.kinds):
@@ -245,7 +245,7 @@ class FaultModel:
                 yield _Fault(group, category.name, programs, category.matches)
 
     def _functions(self) -> Iterator[_Fault]:
-        """Yield the faults for features of functions that are arguments, for each right answer if it is True or False."""
+        """Yield a fault for each feature of a function that is an argument. The result is wrong if the function has the feature."""
         arguments = self.contract.arguments
         given = [n for n, a in arguments.items() if isinstance(a, ChoiceArgument) and isinstance(a.values[0], Source)]
         arrays = [n for n, a in arguments.items() if isinstance(a, ArrayArgument)]
@@ -258,10 +258,10 @@ class FaultModel:
                 yield _Fault("functions", f"{name}: {feature}", [program], affects)
 
     def _others(self) -> Iterator[_Fault]:
-        """Yield the faults that depend on earlier calls, and those of later steps of a loop."""
+        """Yield the faults that depend on earlier calls, and the faults in some steps of a loop."""
         values = cover(self.contract, 0).inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
-        # A picture cannot be remembered. A right verdict about a function may be, for arrays of one shape.
+        # Skip pictures, which cannot be remembered, and True or False, which may be right for all arrays of one shape.
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
@@ -271,7 +271,7 @@ class FaultModel:
             yield _Fault("steps", name, [function])
 
     def _never_matters(self, name: str) -> bool:
-        """Return whether results stay the same if only the argument ``name`` changes, as the size of a block may."""
+        """Return whether the result never depends on the argument ``name``, such as the size of a block."""
         inputs = [drawn.values for drawn in cover(self.contract, 0).inputs]
         changed = [pair for pair in itertools.pairwise(inputs) if differing_arguments(*pair) == [name]]
         function = self.checks.references[self.exercise]
@@ -284,7 +284,7 @@ _OF_INPUTS = ("memory", "sizes", "values")
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads calls of one function as bound calls of its contract."""
+    """A callable that binds the calls of one function to its contract."""
 
     contract: Contract
     function: Function
@@ -312,7 +312,7 @@ def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, 
         right = reader.function(*args, **kwargs)
         if not affected:
             return right
-        number = zlib.crc32(name.encode()) + 7919 * entry  # another entry each time
+        number = zlib.crc32(name.encode()) + 7919 * entry  # selects a different entry of the result for each ``entry``
         share = reader.contract.corrupt
         narrow = any(family_of(value).is_narrow(value) for value in call.values.values())
         if share <= 0.01 and (one_off := _one_off(right, number, _NARROW if narrow else 1)) is not None:
@@ -332,7 +332,7 @@ def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, 
 
 
 def _one_off(right: Any, number: int, times: int) -> Any:
-    """Return a result with one of its larger numbers wrong by 1e-4 of it. None if the result has no arrays of floats."""
+    """Return ``right`` with one of its larger numbers wrong by about 1e-4 of itself, or None if it has no array of floats."""
     if isinstance(right, tuple) and right:
         place = number % len(right)
         part = _one_off(right[place], number, times)
@@ -406,7 +406,7 @@ def _with_nan(x: np.ndarray) -> np.ndarray:
 
 
 def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str, Any]], Hashable]]]:
-    """Yield the ways in which results may be remembered: a name, and a key of the arguments."""
+    """Yield the ways in which results may be remembered: a name, and a function that returns a key for the arguments."""
     names = list(reader.contract.arguments)
     if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
         yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])
@@ -436,7 +436,7 @@ def _all_but(name: str, given: dict[str, Any]) -> Hashable:
 
 def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) -> Function:
     kept: dict[Hashable, Any] = {}
-    arguments = []  # kept, so that no other array gets the id of one
+    arguments = []  # kept alive, so that no later array gets the id of an earlier one
 
     @functools.wraps(reader.function)
     def remembering(*args: Any, **kwargs: Any) -> Any:
@@ -453,7 +453,7 @@ def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) 
 
 
 def _later_steps(reader: _Reader) -> Iterator[tuple[str, Function]]:
-    """Yield the reference with a number that is an argument, or a result of the loop, replaced in some steps of a loop."""
+    """Yield versions of the reference in which 1 replaces an argument that is a number, in some steps of the first loop."""
     numbers = [n for n, a in reader.contract.arguments.items() if isinstance(a, NumberArgument)]
     source = textwrap.dedent(inspect.getsource(reader.function))
     for name, (label, test) in itertools.product(numbers, _STEPS.items()):
@@ -480,13 +480,13 @@ _STEPS = {
 
 
 class _InLoop(ast.NodeTransformer):
-    """Replaces a number by 1 in the steps for which a test is false."""
+    """A transformer that replaces the argument ``name``, unless it is 0, by 1 in the steps for which ``test`` is false."""
 
     def __init__(self, name: str, test: str) -> None:
         self.name, self.test = name, test
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Replace one use."""
+        """Replace one use of the argument."""
         if node.id != self.name or not isinstance(node.ctx, ast.Load):
             return node
         return ast.parse(f"({self.name} if {self.test} or not {self.name} else 1.0)", mode="eval").body
@@ -496,7 +496,7 @@ class _InLoop(ast.NodeTransformer):
 
 
 def category_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:
-    """Yield mutants that are wrong for some input categories only: the reference, called with slightly changed inputs."""
+    """Yield mutants that call the reference with slightly changed inputs, so they are wrong for some input categories only."""
     reader = _Reader(contract, function)
     for path, argument in contract.leaves().items():
         if isinstance(argument, ArrayArgument):
@@ -508,7 +508,7 @@ def category_mutants(contract: Contract, function: Function, name: str) -> Itera
 
 
 def _changing(label: str, reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Mutant:
-    """Return the function that calls the reference with ``change`` applied to the array at ``path`` of its arguments."""
+    """Return the mutant that calls the reference with ``change`` applied to the array at ``path`` of its arguments."""
 
     def changed(given: dict[str, Any]) -> dict[str, Any]:
         return replace_at(given, path, lambda value: change(value) if isinstance(value, np.ndarray) else value)

@@ -34,12 +34,12 @@ __all__ = [
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
-SECONDS = 2.0  # of processor time for each solution, so that a busy machine changes little
+SECONDS = 2.0  # seconds of processor time for each solution, so that a busy machine changes little
 MUTANTS = 10  # per exercise, spread evenly over all of them
 
 
 class SolutionLocator:
-    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` of processor time."""
+    """A locator of mistakes in functions of this process with all checks of a chapter, each within ``seconds`` of processor time."""
 
     def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
         self._checks, self._seconds = checks, seconds
@@ -81,7 +81,7 @@ class FaultySolution:
 
 @dataclass(frozen=True)
 class LocalizationStats:
-    """The number of wrong solutions of an exercise whose faulty line was found.
+    """The numbers of an exercise's wrong solutions, and of those whose faulty line was found.
 
     ``correct`` counts the located mutants whose changed line is among the reported ones. ``incorrect`` and ``missed`` are
     the labels of mislocated mutants and of solutions that were not located.
@@ -160,7 +160,7 @@ def faulty_solutions(
 def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
-    """Return a 1-tuple with the location of the mistake, or with None. Return None if the code is not wrong or does not run."""
+    """Return a 1-tuple with the location of the mistake, or with None if it was not found. Return None if the code is not wrong or does not run."""
     names: dict[str, Value] = {
         "np": np,
         **judge.checks.right_names(),
@@ -178,7 +178,7 @@ def place_of(
 
 
 def counted(one: FaultySolution, located: Located | None) -> LocalizationStats:
-    """Count one faulty solution."""
+    """Return the counts for one faulty solution."""
     lines = {line for _, line in located.places} if located is not None else set()
     missed = (one.label,) if not lines else ()
     if one.kind != "mutant":

@@ -107,7 +107,7 @@ def audit(
 
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:
-    """Audit a chapter, and discard what its solutions print."""
+    """Audit a chapter, and discard the output of its solutions."""
     begun = time.monotonic()
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         judge = Judge(load_checks(course, chapter))
@@ -155,7 +155,7 @@ class CachedAudit:
             return None  # missing, truncated or from another version
 
     def save(self, report: ChapterAudit) -> None:
-        """Save an audit without problems. Others are not cached, because a busy machine may have caused a timeout."""
+        """Save an audit without problems. An audit with problems is not cached, because a busy machine may have caused a timeout."""
         if report.ok:
             text = json.dumps({"key": self._key, "audit": asdict(report)}, ensure_ascii=False)
             write_atomically(self._path, text.encode())

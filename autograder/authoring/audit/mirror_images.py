@@ -1,4 +1,4 @@
-"""Mirror images of misconceptions: the same mistake with queries for keys, the last for the first, columns for rows.
+"""Mirror images of misconceptions: the same mistake with queries and keys, first and last, or rows and columns exchanged.
 
 If a student made one mistake and reads the message of its mirror image, the message is false. So some call has to
 distinguish the two.

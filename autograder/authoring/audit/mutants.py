@@ -1,6 +1,6 @@
 """Mutants: functions with one small change each, like the slips of a tired programmer.
 
-The changes are the mutations among those of `edits/operators.py`, so the search for a student's mistake can undo each of them.
+The changes are the mutations in `edits/operators.py`, each of which the search for a student's mistake can undo.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Mutant:
     Attributes:
         label: the change. It stays the same as long as the source does.
         function: the changed function or class.
-        source: its text.
+        source: the source of the changed function or class.
         lines: the numbers of its changed lines, from 1.
-        affects: whether a call gives it other inputs than the original function. None if only calling it can show a difference.
+        affects: returns whether a call gives the mutant different inputs from the original. None if only running it can show a difference.
     """
 
     label: str
@@ -148,7 +148,7 @@ def _put(places: Sequence[tuple[ast.AST, str, int | None]], node: ast.AST) -> No
 
 
 def compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """Return what ``source`` defines as ``name``, with ``names`` as its globals. None if it is not valid Python."""
+    """Return the object that ``source`` defines as ``name``, with ``names`` as its globals, or None if ``source`` is not valid Python."""
     namespace = dict(names)
     try:
         with warnings.catch_warnings():

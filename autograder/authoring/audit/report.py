@@ -1,4 +1,4 @@
-"""The results of an audit as data, as a table, and as messages about what falls short."""
+"""The results of an audit as data, as a table, and as messages about problems."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MISCONCEPTIONS_VISIBLE_TARGET, KINDS_TARGET = TARGETS["misconceptions_visible"],
 
 
 class _Shares:
-    """The shares that an audit measures, over one exercise or over all of a chapter."""
+    """The shares that an audit measures, over one exercise or over all exercises of a chapter."""
 
     def _audits(self) -> Sequence[ExerciseAudit]:
         raise NotImplementedError
@@ -77,21 +77,21 @@ class ExerciseAudit(_Shares):
         uncaught: misconceptions that keep full marks.
         misdiagnosed: misconceptions reported under another name, with that name.
         missed_by_visible: misconceptions that no visible check catches, with the author's reason or "".
-        unused_reasons: misconceptions that have such a reason but do not need one.
+        unused_reasons: misconceptions with an author's reason although a visible check catches them.
         claims: sentences of messages with numbers that no answer shows, by misconception.
         survivors: mutants that no check kills.
         seen_by_hidden_only: mutants that only hidden checks kill.
         equivalent: mutants that are correct, with the reason.
         kills: the number of wrong solutions and mutants that each check kills. Checks that limit memory are tried on the mutants
             that no other visible check kills.
-        checks_without_kills: checks that kill nothing, without those of purity, which few mutants fail.
+        checks_without_kills: checks that kill nothing, except purity checks, which few mutants fail.
         flaky: checks that reject a correct solution with other inputs, with the solution.
         hardcoded: the share of the points for returning one visible answer from every call.
         kinds: the covered input categories.
         fault_coverage: the fault programs that lose marks.
         places: the results of fault localization, if requested.
         hints: the number of hints.
-        experiments: what the checks of random results can detect, and with how many results.
+        experiments: the effects that the checks of random results can detect, and the number of results that they need.
         suggestions: misconceptions that lack only a message, if requested.
     """
 
@@ -195,7 +195,7 @@ class ChapterAudit(_Shares):
     """The audit of a chapter, compared with its course's ``targets``.
 
     Attributes:
-        at_least: what the course requires of each exercise.
+        at_least: how many misconceptions, alternatives and hints the course requires of each exercise.
         mistakes: messages about the author's mistakes outside the checks.
         draft: whether the chapter was released although it misses targets.
     """

@@ -27,10 +27,10 @@ from autograder.values import paste
 
 __all__ = ["Suggestion", "pasteable", "suggestions"]
 
-_MOST = 5  # killed mutants per exercise, and as many survivors
+_MOST = 5  # killed mutants suggested per exercise, and as many survivors
 _MOST_TRIED = 60  # mutants whose answers are compared
 _FURTHER = 3  # draws in which to look for a call that a survivor answers wrongly
-_SECONDS = 1.0  # of processor time for one call
+_SECONDS = 1.0  # seconds of processor time for one call
 _LONGEST_ASK = 160  # characters of a call worth pasting
 _WANTED = "TODO(author): say what the student did, why it cannot be right, and where to look. Never give the code."
 _SIGNS = {
@@ -180,7 +180,7 @@ def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misco
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
     """Return the shortest further call that a survivor answers wrongly, as code. Empty if none is short enough."""
     if isinstance(checks.references[name], type):
-        return ""  # an object takes several calls
+        return ""  # testing an object takes several calls
     asks = []
     for number in range(_FURTHER):
         calls = [call for call in further(number) if call.function == name and call.is_plain]
@@ -211,7 +211,7 @@ def _alike(one: Sequence[Answer], other: Sequence[Answer], calls: Sequence[Call]
     return len(one) == len(other) and all(map(same_answer, one, other, calls))
 
 
-# --- the text ------------------------------------------------------------------------------------------------------
+# --- suggestions as text -------------------------------------------------------------------------------------------
 
 
 def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[str]) -> Suggestion | None:
@@ -234,7 +234,7 @@ def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[st
         if isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, ast.Name) and node.id == definition.name:
-            node.id = name  # a function that calls itself
+            node.id = name  # the function calls itself
     definition.name = name
     imports = _imports(checks, exercise, origin, definition)
     if imports is None:
@@ -272,7 +272,7 @@ def _imports(
 
 
 def _import_of(name: str, module: ModuleType) -> str:
-    """Return the line by which a module imports ``name``. Empty if the module defines the name itself."""
+    """Return the line with which a module imports ``name``. Empty if the module defines the name itself."""
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             aliases = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name]
@@ -294,7 +294,7 @@ def _named(change: str) -> str:
     if not old and not new:
         return "another_number" if before != after and re.fullmatch(r"`-?[\d.e+-]+`", after) else "another_order"
     if new and (gone - come)["minus"] and old == "minus":
-        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # a negative number or another operator
+        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # such as a negative number or a different operator
     return f"{new}_for_{old}" if new and old else f"with_{new}" if new else f"without_{old}"
 
 

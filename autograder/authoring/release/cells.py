@@ -24,7 +24,7 @@ from autograder.course.notebook import (
 
 __all__ = ["by_hand", "cell_mistakes", "second_notebook_mistakes"]
 
-_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader accepts
+_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # the grade ids that nbgrader accepts
 
 
 def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, ExerciseSpec] | None) -> Iterator[Mistake]:

@@ -202,7 +202,7 @@ class CheckFile:
         return self.place_of_check(exercise, check) if any("print(" in ast.unparse(s) for s in bodies) else ""
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield the mistakes that are visible in the text alone."""
+        """Yield the mistakes that the text alone shows."""
         yield from self._twice()
         yield from self._overlooked()
         for tree, path in self._files():
@@ -210,7 +210,7 @@ class CheckFile:
                 yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
 
     def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
-        """Yield conflicts with the solutions."""
+        """Yield the conflicts between the check file and the solutions."""
         names = list(checks.specs)
         for place, spec in enumerate(checks.specs.values()):
             if not spec.checks:
@@ -314,7 +314,7 @@ class CheckFile:
 
 
 def _calls_student(compared: ast.Compare) -> bool:
-    """Return whether a result is compared. An object, as in ``stack == other``, compares by itself."""
+    """Return whether a side is a call of ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
     calls = (side.func for side in (compared.left, *compared.comparators) if isinstance(side, ast.Call))
     return any(isinstance(f, ast.Attribute) and ast.unparse(f.value) in {"student", "agrees"} for f in calls)
 

@@ -51,7 +51,7 @@ def write_map(course: Course, folder: Path, chapters: Sequence[str], audience: A
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:
-    """Return the course as data: its title, its packages, and what the notebooks say about each chapter and exercise."""
+    """Return the course as data: its title, its packages, and the notebooks' entries about each chapter and exercise."""
     return {
         "id": course.course_id,
         "title": course.title or course.course_id,

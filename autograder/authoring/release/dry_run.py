@@ -29,7 +29,7 @@ from autograder.values.as_json import encode_value
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
 NOT_BACK = "does not finish"
-_MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
+_MODULE_SECONDS = 60.0  # seconds to import the chapter's solutions and its checks
 
 
 class _Endless(BaseException):
@@ -37,7 +37,7 @@ class _Endless(BaseException):
 
 
 class _Counted(io.TextIOBase):
-    """A text stream that discards its text and counts the characters."""
+    """A text stream that counts the characters and keeps only the beginning of the text."""
 
     def __init__(self) -> None:
         self.characters = 0
@@ -193,7 +193,7 @@ class _TimedReferences:
         return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
-        """Run all checks of an exercise on one reference, as for a student. Return what is wrong with the purity check."""
+        """Run all checks of an exercise on one reference, as for a student. Return the mistake, if any, at the purity check."""
         try:
             with _quiet():
                 self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
@@ -203,7 +203,7 @@ class _TimedReferences:
                         return Mistake(file.place_of_check(exercise, check.name), what, about=exercise)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure here too
             care = next((check.name for check in spec.checks if check.purity), spec.checks[-1].name)
             return Mistake(file.place_of_check(exercise, care), self._why(error), about=exercise)
         return None

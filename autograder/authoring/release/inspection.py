@@ -31,7 +31,7 @@ class Inspection:
         checks: the checks, or None if they cannot be loaded or the references do not pass them.
         mistakes: the mistakes.
         endless: whether a reference does not return.
-        unfinished: whether something is still to be written.
+        unfinished: whether a part of the chapter is still to be written.
     """
 
     file: CheckFile
@@ -42,7 +42,7 @@ class Inspection:
     unfinished: bool = False
 
     def with_trial_run(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
-        """Run and grade the notebook, solved and blank. Return the mistakes, including these runs' mistakes.
+        """Run and grade the notebook, solved and blank. Return all mistakes, including those that these runs show.
 
         Raises ``SandboxUnavailable`` if the sandbox cannot be started.
         """

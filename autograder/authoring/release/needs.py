@@ -18,7 +18,7 @@ __all__ = ["PACKAGES", "need_mistakes"]
 
 PACKAGES = "packages"  # the value of Mistake.about for c.Course.packages
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
-_LARGEST_MB = 64  # of all files next to a notebook, because each submission's sandbox gets a copy
+_LARGEST_MB = 64  # total size of the files next to a notebook, because each submission's sandbox gets a copy
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
 _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
 
@@ -54,7 +54,7 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
-    """Yield a mistake for each unlisted package: its first import and the number of other cells."""
+    """Yield a mistake for each unlisted package, with its first import and the number of other cells that import it."""
     folder = course.source(chapter).parent
     missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in (one for one in source.code if MAY_FAIL not in one.tags):

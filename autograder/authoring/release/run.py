@@ -47,8 +47,8 @@ def release(
     For each chapter: inspect it, try it out, audit it, record its examples, and run ``nbgrader generate_assignment``. With
     several ``workers``, chapters are validated in parallel and released as soon as they are valid.
 
-    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. This
-    is reported by ``say``.
+    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. ``say``
+    is then called with a message about it.
 
     Args:
         course: the course.
@@ -109,7 +109,7 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
 
 
 def _require_own_steps(root: Path) -> None:
-    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit what ``check()`` needs."""
+    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit the data for ``check()``."""
     path = root / "nbgrader_config.py"
     if not path.is_file():
         raise ReleaseError(f"There is no {path}. Create it with two lines: {' and '.join(USE)}.")

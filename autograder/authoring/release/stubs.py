@@ -319,7 +319,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
 
 def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
     """Yield a mistake for each hint, title, message or cell that contains the code of a reference."""
-    texts: list[tuple[str, str, str]] = []  # where it is, what it is, and the text
+    texts: list[tuple[str, str, str]] = []  # the location, the kind of text, and the text
     for name, spec in checks.specs.items():
         texts += [(file.place_of(name), f"hint {i} of {name}", hint) for i, hint in enumerate(spec.hints, start=1)]
         texts += [(file.place_of_check(name, c.name), "the title", c.title) for c in spec.checks]
@@ -387,7 +387,7 @@ def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[
 
 
 def _in_one_expression(body: list[ast.stmt]) -> ast.expr | None:
-    """Return the returned value with every variable replaced by its value. None if the body has other statements, or only one."""
+    """Return the body's result with every variable replaced by its value, or None if the body has other statements, or only one."""
     values: dict[str, ast.expr] = {}
 
     class Inlined(ast.NodeTransformer):

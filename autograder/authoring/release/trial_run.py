@@ -176,7 +176,7 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits:
 
 
 def _is_to_draw(cell: Cell) -> bool:
-    """Return whether a cell uses a plotting name. Other cells with that tag only print."""
+    """Return whether a cell uses a plotting name. Other cells tagged ``picture`` only print."""
     return bool(attempt.identifiers_in(cell.source) & _FIGURES)
 
 

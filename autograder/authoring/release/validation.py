@@ -32,7 +32,7 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
     ``Course.solutions`` allows it. Raises ``CourseError`` if the checks cannot be read or a visible one cannot be recorded.
     """
     course.require_chapter(chapter)
-    # Use separate files, so that a class never gets what self-learners may read in this folder.
+    # Use separate files, so that a class never gets the solutions that self-learners may read in this folder.
     path = course.state(*(("examples",) if audience == "self-learners" else ("examples", "class")), f"{chapter}.json")
     solutions = "after passing" if audience == "self-learners" else _solutions(course, chapter)
     data = recorded(load_checks(course, chapter), audience, solutions)
@@ -42,7 +42,7 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
 
 
 def _solutions(course: Course, chapter: str) -> Solutions:
-    """Return when a class may read solutions in a chapter released now. With "after due", never before the due date."""
+    """Return when, if ever, a class may read the solutions of a chapter that is released now. With "after due", never before the due date."""
     if course.solutions != "after due":
         return "after passing" if course.solutions == "after passing" else "never"
     from autograder.classroom.gradebook.entries import gradebook_url  # noqa: PLC0415 - needed only for due dates

@@ -85,7 +85,7 @@ def _wrong(
 
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
-    """Return which docstrings have an example that was compared with its function. Each is given with its name and function."""
+    """Return a note that lists, by name, the docstrings with a compared example, with one that was not understood, and without any."""
     groups: dict[str, list[str]] = {_COMPARED: [], _NOT_UNDERSTOOD: [], _NONE: []}
     for name, docstring, function in documented:
         found = ">>>" in docstring or any(_in_sentences(name, docstring, function))
@@ -95,7 +95,7 @@ def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -
 
 
 def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]) -> Value:
-    """Call ``function``. Positional arguments have their place as the key."""
+    """Call ``function``. The key of a positional argument is its place."""
     named = {key: value for key, value in arguments.items() if isinstance(key, str)}
     with at_home(home_of(function)):
         return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)

@@ -65,7 +65,7 @@ def _in_the_list(text: str, chapter: str) -> str | None:
     line = data[starts[last.lineno - 1] : place(last.lineno, last.col_offset)]
     stop = data.find(b"\n", end)
     if place(chapters.end_lineno, chapters.end_col_offset) <= stop or stop < 0:
-        return (data[:end] + b",\n" + line + quoted + data[end:]).decode()  # the bracket closes on that line
+        return (data[:end] + b",\n" + line + quoted + data[end:]).decode()  # the bracket closes on the last line
     newline = b"\r\n" if data[stop - 1 : stop] == b"\r" else b"\n"
     return (data[:end] + comma + data[end : stop + 1] + line + quoted + b"," + newline + data[stop + 1 :]).decode()
 
@@ -83,7 +83,7 @@ def _below(text: str, chapter: str) -> str:
 
 
 class _TextLoader(PyFileConfigLoader):
-    """Loads ``text`` as if it were the content of the configuration file."""
+    """A loader that reads ``text`` as if it were the content of the configuration file."""
 
     text = ""
 
@@ -93,7 +93,7 @@ class _TextLoader(PyFileConfigLoader):
     def _read_file_as_dict(self) -> None:
         names = {"c": self.config, "get_config": lambda: self.config, "load_subconfig": self.load_subconfig}
         names["__file__"] = self.full_filename
-        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one more line
+        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own code, with one more line
 
 
 def _chapters(path: Path, text: str) -> list[str] | None:
@@ -190,7 +190,7 @@ def require_parameters(name: str, signature: str) -> str:
     """Return the parameters of ``signature`` in normalized form, such as ``(x, axis=-1)``.
 
     ``signature`` may be written as ``f(x, axis=-1)``, ``(x, axis=-1)`` or ``x, axis=-1``. Raises ``CourseError`` if it is
-    not a signature, or if it names another function than ``name``.
+    not a signature, or if it names a function other than ``name``.
     """
     text = signature.strip().removeprefix("def ").removesuffix(":").strip()
     called = re.match(r"([^\W\d]\w*)\s*(?=\()", text)

@@ -116,7 +116,7 @@ def same_formatting(before: str | None, document: Mapping[str, Json]) -> str:
     default, *_ = layouts = _layouts()
     try:
         old = json.loads((before or "").removeprefix("\ufeff"))
-    except ValueError:  # also if there is nothing before
+    except ValueError:  # also if ``before`` is None
         return default(document)
     return next((layout for layout in layouts if layout(old) == before), default)(document)
 

@@ -27,7 +27,7 @@ class BoundCall:
 
     Attributes:
         values: The arguments that were given. An entry of a dictionary has a path of several names.
-        sizes: The size of each letter.
+        sizes: The sizes of axes, by letter.
         batch: The batch axes, or None if no shape has them.
     """
 
@@ -38,14 +38,14 @@ class BoundCall:
 
 @dataclass
 class DrawRequest:
-    """What a call should be like. Everything that is not requested stays ordinary.
+    """A request for a call. Every property that is not requested stays ordinary.
 
     Attributes:
         sizes: The sizes of axes, by letter.
         alike: Give all axes the same size.
         batch: The batch axes.
         styles: The name of an argument's style, by path.
-        layouts: The orders of memory of arrays that are not contiguous, by path (see ``wire.in_layout``).
+        layouts: The memory layouts of arrays that are not contiguous, by path (see ``wire.in_layout``).
         left_out: The optional arguments that are left out.
         float32: Draw arrays of float32.
         along: The length of the axis that an argument names.
@@ -76,7 +76,7 @@ class InputCategory:
         exclusive: Keep the other arguments ordinary, because this category would hide their effect.
         length: Return the length that the category is about, if it is the category of long axes.
         request_length: Request another length of the same axis.
-        optional: The contract may rule the category out by ``constrain``. It counts only if a call of it can be drawn.
+        optional: The contract may rule the category out by ``constrain``. It counts only if such a call can be drawn.
     """
 
     name: str
@@ -99,10 +99,10 @@ class InputCategory:
         make: Change,
         sizes: Mapping[str, int] | None = None,
     ) -> InputCategory:
-        """Return an author's own category: ``matches(values)`` recognizes it, ``make(values, rng)`` draws it.
+        """Return an author's own category: ``matches(values)`` recognizes its calls, and ``make(values, rng)`` draws them.
 
         Both functions get the arguments by name. ``make`` gets drawn values and changes them, or returns None if it cannot
-        use them. ``sizes`` gives the sizes of the axes, by letter, that the values are drawn with.
+        use them. ``sizes`` gives the sizes of axes, by letter, with which the values are drawn.
         """
 
         def belongs(call: BoundCall) -> bool:
@@ -136,7 +136,7 @@ def length_category(
     exclusive: bool = False,
     optional: bool = False,
 ) -> InputCategory:
-    """Return the category of calls with an axis of the given length, or of at least the first if two lengths differ."""
+    """Return the category of calls whose axis has length ``lengths[0]``, or at least that length if ``lengths[1]`` differs."""
     low, high = lengths
 
     def matches(call: BoundCall) -> bool:
@@ -152,7 +152,7 @@ def length_category(
 
 @dataclass
 class Drawing:
-    """A call that is being drawn: what was requested, the sizes chosen for it, and the values drawn so far."""
+    """A call that is being drawn: the request, the sizes chosen for it, and the values drawn so far."""
 
     request: DrawRequest
     rng: np.random.Generator
@@ -174,13 +174,13 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Style:
-    """One category of an argument's values: its name, description, test and drawing.
+    """A category of an argument's values: its name, description, test and drawing.
 
     Attributes:
         name: The name, such as "all negative".
         phrase: The description that students read after "With".
-        matches: Return whether a value has this style. Each class of arguments says what it passes.
-        draw: Return a value of this style. Each class of arguments says what it passes.
+        matches: Return whether a value has this style. The parameters depend on the class of the argument.
+        draw: Return a value of this style. The parameters depend on the class of the argument.
         exclusive: Keep the other arguments ordinary.
         optional: The contract may rule the style out.
     """
@@ -195,7 +195,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a contract. A call may leave it out if it has a ``default``."""
+    """An argument of a contract. A call may leave it out if it has a ``default``."""
 
     _: KW_ONLY
     default: bool = False
@@ -206,7 +206,7 @@ class Argument:
         return iter(())
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether ``value`` has the style. The base class passes the style nothing else."""
+        """Return whether ``value`` has the style. The base class passes only ``value`` to the style's test."""
         return bool(style.matches(value))
 
     def categories(self, path: Path) -> Iterator[InputCategory]:

@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 EXP_HIGH, EXP_LOW = 709.8, -745.2  # np.exp is infinite above, and 0 below
-LARGEST = 3.0  # the largest of ordinary entries
+LARGEST = 3.0  # the largest absolute value of ordinary entries
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ShapedArgument(Argument):
         return True
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether an array, or a list of numbers, has the style. An empty array has none."""
+        """Return whether an array, or a list of numbers, has the style. An empty array has no style."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value)))
 
     def draw(self, drawing: Drawing, path: Path) -> Value:
@@ -144,7 +144,7 @@ class ArrayArgument(ShapedArgument):
         return max(abs(self.low), abs(self.high))
 
     def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """Return numbers of a few units in size."""
+        """Return random numbers of ordinary size, at most a few units from 0 or from ``low``."""
         bottom = self.low if self.low >= 0 else max(self.low, -LARGEST)
         reach = 2 * LARGEST if self.low < 0 else min(LARGEST, self.high - self.low)
         drawn = rng.uniform(bottom, min(self.high, bottom + reach), size=shape)
@@ -236,13 +236,13 @@ def _spread(a: np.ndarray) -> float:
 
 
 def _sizes_of(a: np.ndarray) -> np.ndarray:
-    """Return the absolute values of the entries that are not 0, or a single 0 if all are."""
+    """Return the absolute values of the entries that are not 0, or a single 0 if all entries are 0."""
     found = np.abs(a[a != 0])
     return found if found.size else np.zeros(1)
 
 
 def _rows(a: np.ndarray) -> np.ndarray:
-    """Return the different rows of an array, as a list of them."""
+    """Return each different row of an array once, as a two-dimensional array."""
     return np.unique(a.reshape(-1, a.shape[-1]), axis=0) if a.ndim else a
 
 
@@ -325,7 +325,7 @@ def _tiny_and_large(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _one_large(rest: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[..., np.ndarray]:
-    """Return a drawing that leaves one number of each row large, and takes the others from ``rest(others, rng)``."""
+    """Return a function that keeps the first number of each row, takes the others from ``rest(others, rng)``, and shuffles them."""
 
     def draw(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if parts.shape[-1] == 1:
@@ -394,9 +394,9 @@ class MaskArgument(ShapedArgument):
 
 
 def mask(shape: str, *, empty_rows: bool = False, broadcasts: bool = True, default: bool = False) -> MaskArgument:
-    """Declare a boolean mask, True for what is allowed. Unless ``empty_rows``, every row allows something.
+    """Declare a boolean mask, which is True at allowed places. Unless ``empty_rows``, every row has such a place.
 
-    If it ``broadcasts``, axes may be 1, and batch axes may be missing.
+    If it ``broadcasts``, axes may have size 1, and batch axes may be missing.
     """
     return MaskArgument(_axes(shape), empty_rows=empty_rows, broadcasts=broadcasts, default=default)
 
@@ -472,7 +472,7 @@ class OrderArgument(ShapedArgument):
 
 
 def order(shape: str) -> OrderArgument:
-    """Declare a permutation: each place along an axis once, as whole numbers in any order."""
+    """Declare a permutation: the indexes along an axis, each once, in any order."""
     return OrderArgument(_axes(shape))
 
 
@@ -545,7 +545,7 @@ def whole_numbers(shape: str, low: int, high: int) -> WholeNumbersArgument:
 
 @dataclass(frozen=True)
 class SizeArgument(Argument):
-    """A whole number that is the size of an axis, by its letter."""
+    """A whole number that is the size of the axis ``letter``."""
 
     letter: str
 
@@ -601,7 +601,7 @@ class AxisArgument(Argument):
         # fmt: on
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether an axis has the style, given the array ``of`` the call."""
+        """Return whether an axis has the style, given the number of axes of the array ``of``."""
         axes = int(np.ndim(call.values.get((self.of,), 0)))
         return axes > 0 and bool(style.matches(int(value), axes))
 

@@ -23,8 +23,8 @@ __all__ = [
     "text", "whole",
 ]  # fmt: skip
 
-LONG_TEXT = 100  # a longer text is long
-MANY = 30  # a list, set or dictionary with more items is large
+LONG_TEXT = 100  # a text with more characters counts as long
+MANY = 30  # a list, set or dictionary with more items counts as large
 NEAR = 20  # items of lists that are numbers are at most this far from 0
 WORDS = ("to", "be", "or", "not", "the", "rose", "a", "sea", "the", "is")
 
@@ -85,7 +85,7 @@ class NumberArgument(ItemArgument):
         return float(rng.uniform(0.5, 1) * self.high)
 
     def ordinary(self, rng: np.random.Generator) -> int | float:
-        """Return a number above the smallest, but not far above."""
+        """Return a whole number a little above ``low``, or a float of ordinary size."""
         low, high = self.low, self.high
         if self.whole and high <= low:
             return int(low)
@@ -121,7 +121,7 @@ def real(low: float, high: float, *, default: bool = False) -> NumberArgument:
 
 @dataclass(frozen=True)
 class ChoiceArgument(ItemArgument):
-    """One of a few values, such as functions that are passed as source."""
+    """An argument that is one of a few values, such as functions that are passed as source."""
 
     values: tuple[Value, ...]
 
@@ -237,7 +237,7 @@ def _form(form: str) -> Callable[..., str]:
     return lambda *words: form.format(first=words[0], rest=" ".join(words[1:]), text=" ".join(words))
 
 
-# The name for ``without``, and a style of text that consists of words. The drawing gets the words.
+# Styles of texts that consist of words: the name for ``without``, and a name, phrase, test and drawing. The drawing gets the words.
 _CHANGES: tuple[tuple[str, str, str, Callable[[str], bool], Callable[..., str]], ...] = (
     ("white space", "only white space", "a {} of only white space", lambda t: bool(t) and not t.strip(), _form(" \t ")),
     ("white space", "white space at the ends", "white space at the ends of {}", lambda t: bool(t.strip()) and t != t.strip(), _form("  {text} ")),
@@ -300,7 +300,7 @@ class DatesArgument(ItemArgument):
         for year in range(self.low.year, self.high.year + 1):
             for month, day in days:
                 leap = calendar.isleap(year)
-                if month != 2 or (day == 29) == leap:  # the last day of February only
+                if month != 2 or (day == 29) == leap:  # of February, only the last day is drawn
                     date = dt.date(year, month, day)
                     if self.low <= date <= self.high:
                         yield date
@@ -309,7 +309,7 @@ class DatesArgument(ItemArgument):
         return self.low + dt.timedelta(days=int(rng.integers((self.high - self.low).days + 1)))
 
 
-# Name, phrase, test, and the months and days to draw.
+# Styles of dates: the name, phrase and test, and the months and days to draw.
 _SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[int, int]]], ...] = (
     ("a leap day", "a leap day as {}", lambda d: (d.month, d.day) == (2, 29), [(2, 29)]),
     ("the last day of February", "the last day of February in an ordinary year as {}", lambda d: (d.month, d.day) == (2, 28) and not calendar.isleap(d.year), [(2, 28)]),

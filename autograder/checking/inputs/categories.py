@@ -1,7 +1,7 @@
 """The categories of input that a contract allows.
 
 The framework derives them: sizes, batch axes, memory layouts, float32, defaults left out, and the styles of each argument.
-``Contract(categories=…)`` adds an author's own.
+``Contract(categories=…)`` adds an author's own categories.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["categories_of", "is_excluded"]
 MANY_LETTERS = 6
 MOST = 1000  # a larger whole number is not treated as a size
 SQUARES = 20
-_BANDS = (8, 15), (16, 31), (32, 63)  # with the categories of long axes, sizes are spread over every power of two
+_BANDS = (8, 15), (16, 31), (32, 63)  # together with LONG_AXES, these spread the sizes over every power of two
 
 
 def categories_of(contract: Contract) -> list[InputCategory]:
@@ -48,7 +48,7 @@ def categories_of(contract: Contract) -> list[InputCategory]:
 
 
 def is_excluded(contract: Contract, name: str) -> bool:
-    """Return whether a contract excludes a category by its name, or by the part after the colon: ``"all huge"`` of every argument."""
+    """Return whether a contract excludes a category by its name, or by the part after the colon, such as ``"all huge"`` for every argument."""
     return name in contract.exclude or name.partition(": ")[2] in contract.exclude
 
 
@@ -62,7 +62,7 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
             yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
         if (
             letter in contract.sizes and 1 < high <= LONGEST
-        ):  # the longest first, because an axis longer than 300 is longer than 64
+        ):  # the longest first, because an axis longer than 300 is also longer than 64
             yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
         for length in LONG_AXES[::-1]:
             if high > length:
@@ -89,7 +89,7 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
 
 
 def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis is between two lengths. Arrays of three axes have one at a time."""
+    """Return the category of calls in which an axis is between two lengths. In an array of three axes, only one axis at a time may be long."""
     arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
     is_crowded = any(letter in some and len(some) > 2 for some in letters)
@@ -254,7 +254,7 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
 
 
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
-    """Return the category of arrays in this order of memory. If the arrays may have several axes, they need two to show the order."""
+    """Return the category of arrays with this memory layout. If the arrays may have several axes, they need two to show the layout."""
     needed = min(2, len(shape)) if layout != "R" else 1
 
     def matches(call: BoundCall) -> bool:

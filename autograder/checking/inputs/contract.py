@@ -1,8 +1,8 @@
-"""A contract: which arguments an exercise's function may be given, with their shapes, ranges and special cases.
+"""A contract: the arguments that an exercise's function may be given, with their shapes, ranges and special cases.
 
 >>> Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k"), "scale": real(0.1, 10, default=True)})  # doctest: +SKIP
 
-The framework derives from a contract the categories of input (``categories``), and draws inputs of each (``covering``).
+From a contract, the framework derives the categories of input (``categories``), and draws inputs of each category (``covering``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A small set of inputs that covers every category of input a contract allows.
+"""Draw a small set of inputs that covers every category of input a contract allows.
 
-A set that covers each single choice, with few pairs, needs few rows: the idea of a covering array (Cohen, Dalal,
-Fredman, Patton 1997). The categories of a drawn input are read from the input itself, whatever was requested.
+Few inputs are needed to cover each choice, if not each pair of choices. This is the idea of a covering array (Cohen,
+Dalal, Fredman, Patton 1997). The categories of a drawn input are read from the input itself, whatever was requested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
 _NEXT_TO_LONG = (2, 3, 4, 5)  # sizes next to a long axis, because a small result is cheaper to send and compare
-_MANY = 400  # an array with a long axis and more entries gets no batch axes
+_MANY = 400  # an array with a long axis and more entries than this gets no batch axes
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class DrawnInput:
 
 @dataclass(frozen=True)
 class Covering:
-    """Inputs that together cover every category, except those ``missed`` because no drawing belonged to them."""
+    """A set of inputs that together cover every category, except those ``missed`` because no drawn input belonged to them."""
 
     inputs: tuple[DrawnInput, ...]
     missed: tuple[str, ...]
 
 
 def cover(contract: Contract, seed: int) -> Covering:
-    """Return a covering set, or as many sets as ``contract.draws``. It depends on the contract and the seed only."""
+    """Return ``contract.draws`` covering sets and pairs of inputs that differ in one argument. They depend on the contract and the seed only."""
     rng = np.random.default_rng(seed)
     sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
     missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
@@ -59,9 +59,10 @@ def cover(contract: Contract, seed: int) -> Covering:
 def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
     """Yield, for each argument, an input and the same input with only this argument changed.
 
-    They detect a function that recognizes its input by another argument. An array keeps its first entry and all its sums. Nothing is yielded for an argument that no drawing allows to change alone.
+    They detect a function that recognizes its input by another argument. An array argument is rearranged, which keeps its
+    first entry and its total. Nothing is yielded for an argument that cannot be changed alone.
     """
-    # Both may have the same result by chance, or because of a function that is an argument.
+    # Both inputs may have the same result by chance, or because of a function that is an argument.
     has_choice = any(isinstance(a, ChoiceArgument) for a in contract.arguments.values())
     most = 3 if contract.draws > 1 else 1 + has_choice
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
@@ -72,7 +73,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
         for x in a.shape
         for part in x.split("*")
     }
-    fixed = {name for name, letter in sizes.items() if letter in axes}  # by the shapes of arrays
+    fixed = {name for name, letter in sizes.items() if letter in axes}  # sizes that the shapes of arrays determine
     fixed |= {name for name, a in contract.arguments.items() if isinstance(a, AxisArgument)}
     latest: DrawnInput | None = None
     for name, argument in contract.arguments.items():
@@ -99,7 +100,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
 
 def _rearranged(value: Value) -> Value:
-    """Return an array, or a dictionary of arrays, with its rows reversed after their first entries. The first row stays, if it can."""
+    """Return an array, or a dictionary of arrays, with the entries after the first of each row in reverse order. The first row stays if possible."""
     if isinstance(value, Mapping):
         return {key: _rearranged(part) for key, part in value.items()}
     found = np.array(value)
@@ -111,7 +112,7 @@ def _rearranged(value: Value) -> Value:
 
 
 def differing_arguments(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
-    """Return the names of the arguments whose values are not the same, bit for bit."""
+    """Return the names of the arguments whose values are not equal bit for bit."""
     return [name for name in one if fingerprint(one[name]) != fingerprint(other.get(name))]
 
 
@@ -142,7 +143,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without those whose categories all belong to other inputs too. The largest of these is left out first."""
+    """Return ``inputs`` without those whose categories all belong to other inputs too. The largest of them are left out first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):
@@ -176,7 +177,7 @@ def draw(
 ) -> DrawnInput | None:
     """Draw an input that should belong to the ``requested`` categories. Return None if the contract forbids it.
 
-    The result names those of all ``categories`` that the input belongs to.
+    The result names all of ``categories`` to which the input belongs.
     """
     request = DrawRequest()
     for category in requested:
@@ -215,7 +216,7 @@ def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Genera
 
 
 def _is_given(name: str, drawing: Drawing) -> bool:
-    """Return whether an optional argument is given: if the request is about it, and otherwise by chance."""
+    """Return whether an optional argument is given: always if the request is about it, otherwise by chance."""
     along = drawing.request.along is not None and isinstance(drawing.arguments[name], AxisArgument)
     return along or (name,) in drawing.request.styles or bool(drawing.rng.integers(2))
 
@@ -226,7 +227,7 @@ def _draw_sizes(contract: Contract, request: DrawRequest, rng: np.random.Generat
         low = max((contract.limits_of(letter)[0] for letter in letters), default=2)
         return dict.fromkeys(letters, max(low, int(rng.integers(3, 5))))
     sizes = dict(request.sizes)
-    if max(sizes.values(), default=0) >= LONG_AXES[0]:  # all others are small
+    if max(sizes.values(), default=0) >= LONG_AXES[0]:  # then all other axes are small
         sizes = {letter: size for letter, size in sizes.items() if not max(_ORDINARY) < size < LONG_AXES[0]}
     ordinary = _NEXT_TO_LONG if max(sizes.values(), default=0) > max(_ORDINARY) + len(letters) else _ORDINARY
     free = [int(n) for n in rng.permutation(ordinary)]

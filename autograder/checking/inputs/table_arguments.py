@@ -1,4 +1,4 @@
-"""Arguments that are tables: which columns a DataFrame has, and what else may differ.
+"""Arguments that are tables: DataFrames with given columns, which may differ in rows, labels and missing values.
 
 Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
 """
@@ -20,7 +20,7 @@ from autograder.values import family_of
 
 __all__ = ["TableArgument", "table"]
 
-MANY = 30  # a table with more rows is a long one
+MANY = 30  # a table with more rows counts as long
 Column = Callable[[int, np.random.Generator], list[Value]]
 
 
@@ -180,7 +180,7 @@ def table(
     """Declare a DataFrame with these columns, and ``rows[0]`` to ``rows[1]`` rows.
 
     Args:
-        columns: What each column holds, by name: ``real(…)``, ``whole(…)`` or ``among(…)``.
+        columns: The values of each column, by name: ``real(…)``, ``whole(…)`` or ``among(…)``.
         rows: The smallest and the largest number of rows.
         missing: The columns in which values may be missing.
         labels: The rows may have labels other than 0, 1, 2 and so on.

@@ -31,13 +31,13 @@ _UPGRADE = "Copy the gradebook, then run `nbgrader db upgrade` in the course fol
 Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
 _MAX_TRIES = 8
-_WAIT_SECONDS = 0.05  # before the second try, doubled for each further one
+_WAIT_SECONDS = 0.05  # the wait before the second try, doubled for each further try
 # Serialization failure, deadlock, lock not available, or a table or type that another writer has just made.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
 class GradebookError(UnavailableError):
-    """The gradebook cannot be read or written. The message says why and what to do, and contains no password."""
+    """Raised if the gradebook cannot be read or written. The message says why and what to do, and contains no password."""
 
 
 def require_address(db_url: Any) -> None:
@@ -64,7 +64,7 @@ def require_address(db_url: Any) -> None:
 
 
 def require_gradebook(db_url: str, config: Config) -> None:
-    """Check what entering marks will need: the database, and nbgrader's plugin for late penalties. Imports nbgrader.
+    """Check that marks can be entered: try the database and nbgrader's plugin for late penalties. Imports nbgrader.
 
     Raises ``GradebookError`` or ``CourseError``. Changes nothing.
     """
@@ -103,7 +103,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
 
 
 def require_sound(db_url: str) -> None:
-    """Raise ``GradebookError`` if the file of a gradebook is damaged. A large file takes a fraction of a second."""
+    """Raise ``GradebookError`` if the file of a gradebook is damaged. Checking a large file takes a fraction of a second."""
     if db_url.startswith(SQLITE):
         try:
             [[(said,)]] = query_existing(db_url, [("PRAGMA quick_check(1)", {})]) or [[("ok",)]]
@@ -171,7 +171,7 @@ def _other_version(where: str, what: str) -> str:
 
 @cache
 def _schemas() -> dict[str, str | None]:
-    """Return the schema versions that the installed nbgrader knows, each with the previous one."""
+    """Return the schema versions that the installed nbgrader knows, each with the version before it."""
     spec = find_spec("nbgrader")
     places = (spec.submodule_search_locations or []) if spec else []
     found: dict[str, str | None] = {}
@@ -185,7 +185,7 @@ def _schemas() -> dict[str, str | None]:
 
 @contextmanager
 def gradebook_errors(db_url: str) -> Iterator[None]:
-    """Raise errors of the database as ``GradebookError``."""
+    """Convert the database's errors in the block to ``GradebookError``."""
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
     try:
@@ -221,10 +221,10 @@ def exclusive_lock(db_url: str) -> Iterator[None]:
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:
-    """Return what ``write`` returns. If another writer interferes, call it again.
+    """Return the result of ``write``. If another writer interferes, call ``write`` again.
 
     nbgrader's own commands do not use our lock, and databases other than PostgreSQL have no lock. So a transaction may conflict with
-    another one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
+    another one. ``write`` must leave nothing behind when it raises. After several failed tries, its error is raised.
     """
     for attempt in range(_MAX_TRIES - 1):
         try:

@@ -51,7 +51,7 @@ UNCONFINED = {"local", "in-process"}
 # The start of a link's or picture's address, and of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
-EXTENSIONS = "extensions.csv"  # in the course folder: chapter, student, hours
+EXTENSIONS = "extensions.csv"  # in the course folder, with the columns chapter, student and hours
 BATCH = 200  # outcomes in one transaction
 
 
@@ -82,7 +82,7 @@ def gradebook_url(course: Course) -> str:
 
 def load_nbgrader() -> None:
     """Import the modules that entering marks needs. This takes seconds."""
-    # Compiling a grammar for addresses takes more than a second of that. No notebook has addresses, and jsonschema works without it.
+    # More than one of these seconds goes into compiling a grammar for addresses. No notebook has addresses, and jsonschema works without it.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
     if not loaded:
@@ -98,7 +98,7 @@ def load_nbgrader() -> None:
 
 
 def _newest_revision() -> str:
-    """Return the revision of nbgrader's tables that a new gradebook has."""
+    """Return the newest revision of nbgrader's tables, which new gradebooks have."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415
     from nbgrader.dbutil import ALEMBIC_DIR  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def _newest_revision() -> str:
 
 
 def run_nbgrader() -> None:
-    """Run the nbgrader command of this process's arguments."""
+    """Run the nbgrader command that this process's arguments name."""
     load_nbgrader()
     importlib.import_module("nbgrader.apps.nbgraderapp").main()
 
@@ -221,7 +221,7 @@ def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Con
 
 
 class _ChapterWriter:
-    """Writes the entries of one chapter. The number of queries does not depend on the number of entries."""
+    """A writer of the entries of one chapter. The number of queries does not depend on the number of entries."""
 
     def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config, students: Sequence[str]) -> None:
         from nbgrader import api  # noqa: PLC0415
@@ -245,7 +245,7 @@ class _ChapterWriter:
         self.extensions = read_extensions(course, chapter)
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
-        # Only these students: otherwise each batch would read the whole class.
+        # Select only these students, because otherwise each batch would read the whole class.
         of_assignment = api.SubmittedAssignment.assignment_id == self.assignment.id
         theirs = api.SubmittedNotebook.assignment.has(of_assignment & api.SubmittedAssignment.student_id.in_(students))
         of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & theirs
@@ -255,7 +255,7 @@ class _ChapterWriter:
         self.comments = self._by_cell(api.Comment, of_notebook)
 
     def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
-        """Enter every outcome and return how many submissions changed. Marks worse than earlier ones go into ``lost``."""
+        """Enter every outcome and return how many submissions changed. ``lost`` gets the new and the old mark of students who keep the old one."""
         with self.db.no_autoflush:
             return sum(self._contest(one, lost) if one.may_be_superseded else self._write(one) for one in outcomes)
 
@@ -400,7 +400,7 @@ class _ChapterWriter:
 
 
 def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
-    """Return the final mark from a ``state``. The rows themselves may have other values by now."""
+    """Return the final mark from the values that ``_state`` stored. The rows themselves may have other values by now."""
     grades = [(row, values["auto_score"]) for row, values in state if "auto_score" in values]
     given = [(auto if row.manual_score is None else row.manual_score, row.extra_credit) for row, auto in grades]
     score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
@@ -429,7 +429,7 @@ def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.t
             for student, (submission, submitted) in writer.submitted.items():
                 submission.extension = extensions[student]
                 gradebook.db.flush()
-                writer._penalise(submission, submitted)  # noqa: SLF001 - of this module
+                writer._penalise(submission, submitted)  # noqa: SLF001 - the class is in this module
             gradebook.db.commit()
             return len(writer.submitted)
 
@@ -454,7 +454,7 @@ def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
 
 
 class GradebookWriter:
-    """Enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
+    """A writer that enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
 
     Without a ``url`` nothing is entered, and ``close`` prints that. An error in the thread is raised by the next method call.
 
@@ -486,7 +486,7 @@ class GradebookWriter:
             self._check()
 
     def enter(self, outcome: Outcome) -> None:
-        """Enter ``outcome``, together with others."""
+        """Queue ``outcome``. A batch is entered once it is full, and the last batch by ``close``."""
         self._check()  # if the gradebook is unusable, do not grade the rest of the class
         self._waiting.append(outcome)
         if len(self._waiting) >= BATCH:

@@ -70,8 +70,8 @@ class ClassList:
     """The students of a gradebook, by id.
 
     Attributes:
-        is_entered: whether an instructor entered them. This is assumed if a student has a name or an address, or has no submission.
-        is_known: whether they are a whole class, not only the students who were graded so far. They were entered, or are in another chapter.
+        is_entered: whether an instructor entered the students. This is assumed if any of them has a name or an address, or no submission.
+        is_known: whether they are the whole class, not only the students graded so far. This is assumed if they were entered, or if another chapter has submissions.
     """
 
     people: Mapping[str, Person] = field(default_factory=dict)
@@ -97,7 +97,7 @@ def read_class_list(url: str) -> ClassList | None:
 
 
 def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str = "") -> ClassList:
-    """Return the class from the rows of ``PEOPLE``, as seen from ``chapter``."""
+    """Return the class from the rows of ``PEOPLE``. Submissions of ``chapter`` do not show that the class is known."""
     people = {row[0]: Person(*(str(value or "") for value in row)) for row in students}
     graded = {student for student, _chapter in submissions}
     entered = any(p.name or p.email or p.lms_user_id or p.id not in graded for p in people.values())
@@ -125,7 +125,7 @@ def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str
 
 
 def mark_queries(chapter: str, students: Sequence[str] = ()) -> list[Query]:
-    """Return the queries for the arguments of ``marks_from_rows``."""
+    """Return the queries whose rows are the arguments of ``marks_from_rows``."""
     asked = student_queries(chapter, students, _SUBMISSIONS, _GRADES, _COMMENTS)
     return [*asked[:2], (asked[2][0], {**asked[2][1], "ungraded": f"{_OPENING}%"})]
 
@@ -160,7 +160,7 @@ def marks_from_rows(
 
 
 def _duration(value: Any) -> dt.timedelta:
-    """Return a duration. A database server returns it as such. SQLite returns the timestamp of 1970-01-01 plus the duration."""
+    """Return a duration from the gradebook. A database server returns a duration, but SQLite the timestamp of 1970-01-01 plus the duration."""
     if isinstance(value, dt.timedelta):
         return value
     end = parse_utc(value)
@@ -171,7 +171,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError`` with the lines that are wrong. Then no student of the file should be entered.
+    ``CourseError`` that lists the wrong lines. Then no student of the file should be entered.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []

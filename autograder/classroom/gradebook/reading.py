@@ -23,7 +23,7 @@ __all__ = [
 SQLITE = "sqlite:///"  # prefix of the address of a gradebook in a file
 Query = tuple[str, Mapping[str, str]]
 
-# Aggregated before they are joined, because the columns have no index.
+# The query aggregates the tables before it joins them, because the joined columns have no index.
 _ROWS = Path(__file__).with_name("rows.sql").read_text(encoding="utf-8")
 _CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # indexes in a row without its student
 POINTS = Path(__file__).with_name("points.sql").read_text(encoding="utf-8")
@@ -34,9 +34,9 @@ _REMARKS_BY_PERSON = Path(__file__).with_name("manual_comments.sql").read_text(e
 
 @dataclass(frozen=True)
 class ChapterInBook:
-    """One chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
+    """A chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
 
-    A row ends with the digest of the manual entries of each cell. Sums alone would not show a point moved to another cell.
+    A row ends with the digest of the manual entries of each cell. Sums alone would not show that a point was moved to another cell.
     """
 
     rows: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class ChapterInBook:
 def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> ChapterInBook | None:
     """Return ``chapter`` in the gradebook at ``url``, for all students or for ``students``.
 
-    None if there is no gradebook yet, or if the database is unavailable.
+    Return None if there is no gradebook yet, or if the database is unavailable.
     """
     questions = student_queries(chapter, students, _ROWS, _BY_PERSON, _REMARKS_BY_PERSON)
     found = query(url, [*questions, (POINTS, {"chapter": chapter})])
@@ -76,9 +76,9 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
 
 
 def student_queries(chapter: str, students: Sequence[str], *queries: str) -> list[Query]:
-    """Return queries for all students or for ``students``. Each text has a ``{only}`` for the condition."""
+    """Return ``queries`` for all students or for ``students``. A condition replaces the ``{only}`` in each text."""
     names = {f"s{number}": student for number, student in enumerate(students)}
-    # Only parameter names are inserted.
+    # Only the names of parameters are inserted into the SQL.
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
     return [(text.format(only=only), {"chapter": chapter, **names}) for text in queries]
 
@@ -90,7 +90,7 @@ def read_due_date(url: str, chapter: str) -> dt.datetime | None:
 
 
 def query(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
-    """Return the rows of each query. None if there is no gradebook, or if the database is unavailable."""
+    """Return the rows of each query, or None if there is no gradebook or the database is unavailable."""
     if url.startswith(SQLITE):
         try:
             return _answers_of_file(url, questions, patience=5)
@@ -105,7 +105,7 @@ def query(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
 
 
 def query_existing(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
-    """Return the rows of each query. None only if there is no gradebook yet.
+    """Return the rows of each query, or None if there is no gradebook yet.
 
     Raises ``sqlite3.Error`` for a file and an SQLAlchemy error for a server.
     """
@@ -115,7 +115,7 @@ def query_existing(url: str, questions: Sequence[Query]) -> list[list[Any]] | No
 
 
 def _answers_of_file(url: str, questions: Sequence[Query], *, patience: float) -> list[list[Any]] | None:
-    """Read with Python's own module. Importing SQLAlchemy takes longer than grading an unchanged class."""
+    """Query a file with Python's own SQLite module, because importing SQLAlchemy takes longer than grading an unchanged class."""
     path = file_of(url)
     if not path.exists():
         return None
@@ -146,7 +146,7 @@ def file_of(url: str) -> Path:
 
 
 def parse_utc(value: Any) -> dt.datetime | None:
-    """Return a timestamp in UTC without a time zone, as nbgrader stores it. SQLite returns its text."""
+    """Return a timestamp in UTC without a time zone, as nbgrader stores it. SQLite returns timestamps as text."""
     if isinstance(value, str):
         try:
             value = dt.datetime.fromisoformat(value)
@@ -167,5 +167,5 @@ def _digest(entries: Sequence[Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold. A server returns timestamps, SQLite their texts."""
+    """Return ``value`` in a form that JSON can hold: a timestamp, which only a server returns, as text."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
