@@ -44,7 +44,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
     parser.add_argument("--mutants", type=int, default=MUTANTS, help="mutants of each exercise, 0 for none")

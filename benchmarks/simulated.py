@@ -49,7 +49,7 @@ def course_in(folder: Path, *lines: str) -> Course:
 
 
 def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = False) -> list[Path]:
-    """Submit ``students`` different notebooks of ``chapter``, ``bare`` ones without outputs, and return the paths by student."""
+    """Submit ``students`` different notebooks of ``chapter`` (without outputs if ``bare``). Return their paths in the same order."""
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:

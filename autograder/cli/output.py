@@ -1,4 +1,4 @@
-"""What a command prints for people: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
+"""Format and print what people read: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
 
 from __future__ import annotations
 

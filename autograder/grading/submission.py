@@ -28,7 +28,7 @@ __all__ = [
 
 # Files that nbgrader stores next to a submission. It needs them to return feedback to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
-MAX_BESIDE = 4096  # bytes that are read
+MAX_BESIDE = 4096  # bytes that are read of such a file
 
 COPIED = (
     "This notebook has the cell of {name} more than once. All copies were run, in order, so the last copy was checked."
@@ -190,7 +190,7 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
 class Outcome:
     """The result of grading one job, from the process that graded it to the gradebook.
 
-    ``deliver`` writes ``document`` and ``cells`` into what the student gets back. After that ``cells`` is empty, and ``document`` has only
+    ``deliver`` writes ``document`` and ``cells`` into the student's files. After that ``cells`` is empty, and ``document`` has only
     the manually graded cells.
 
     Attributes:
@@ -224,7 +224,7 @@ Deliver = Callable[[Outcome], Outcome]
 
 
 def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
-    """Return what ``deliver`` makes of ``outcome``.
+    """Return the result of ``deliver`` for ``outcome``, or ``outcome`` itself without ``deliver``.
 
     If that fails because of the notebook, the notebook is ungradable and delivered as such, so that the run goes on. An ``OSError``
     concerns our own disk and is raised.

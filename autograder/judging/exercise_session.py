@@ -130,7 +130,7 @@ class ExerciseSession:
     def check_purity(self) -> None:
         """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
         self.fetch()
-        self.unplanned_calls += 1  # the calls below, and unplanned answers in the log
+        self.unplanned_calls += 1  # counts the calls below, and the unplanned answers in the log
         self.check_inputs()
         for call, answer in self.log if self.new_results else ():
             if answer.same:
@@ -167,7 +167,7 @@ class ExerciseSession:
                 self._unsteady(call, alone, answer)
 
     def answer_alone(self, call: Call) -> Answer | None:
-        """Return the answer to ``call`` in a new session without earlier calls, None if there is none."""
+        """Return the answer to ``call`` in a new session without earlier calls, or None if there is none."""
         if self.fresh_session is None:
             return None
         with closing(self.fresh_session()) as session:

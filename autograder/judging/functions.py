@@ -148,7 +148,7 @@ class FunctionSession:
         return found
 
     def probe(self, source: str, call: Call) -> Answer:
-        """Run ``probe(function, …)`` of ``source``."""
+        """Return the answer of ``probe(function, …)``, which ``source`` defines."""
         return self.call(replace(call, probe=source))
 
     @contextmanager

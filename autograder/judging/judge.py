@@ -189,7 +189,7 @@ class Judge(Generic[C]):
 
 
 def _purity_is_due(others: Collection[CheckResult]) -> bool:
-    """Return whether two checks with points have passed, or the only one. Otherwise, the answer may be hard-coded."""
+    """Return whether two checks with points, or the only such check, have passed. Otherwise, the answer may be hard-coded."""
     worth = [r for r in others if r.points]
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 

@@ -352,7 +352,7 @@ class ChapterChecks:
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
-        """Return the seed of a check's inputs: the course's secret, but never for visible (published) inputs."""
+        """Return the seed of a check's inputs: the course's secret, or for a visible check the public seed."""
         if self._seed is not None:
             return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
@@ -398,7 +398,7 @@ class ChapterChecks:
         return conversation.log
 
     def asks_purity(self, exercise: str) -> bool:
-        """Return whether the check of purity makes any call in ``exercise``."""
+        """Return whether the purity check makes any calls for ``exercise``."""
         prepared = self._prepare(exercise)
         return bool(prepared.purity or prepared.care)
 
@@ -444,7 +444,7 @@ class ChapterChecks:
         return answer.error is None and not answer.changed and not answer.stopped and not stays
 
     def _between(self, one: Call, other: Call) -> Call | None:
-        """Return the call that changes the arguments between two calls. None if a right function fails this check."""
+        """Return the call of ``changed_between`` for two calls, or None if a right function fails it."""
         if one.probe or one.expects is not None or not self._answers_differ(one, other):
             return None
         call = changed_between(one, other)

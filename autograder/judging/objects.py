@@ -74,7 +74,7 @@ class _Event:
 
 @dataclass(eq=False)
 class _Watched:
-    """A mutable argument or result of a step. If the check changes it later, this becomes a step."""
+    """A mutable argument or result of a step. If the check changes it later, the change becomes a step."""
 
     event: _Event
     label: str
@@ -162,7 +162,7 @@ class _SingleObject:
 
     @property
     def is_new(self) -> bool:
-        """Whether the check created it by calling its class."""
+        """Whether the check created the object by calling its class."""
         return self.event.do == "make"
 
     @property

@@ -30,7 +30,7 @@ __all__ = ["CannotExecuteError", "ExecuteConfined"]
 _HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # not run
 _PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # the rest of the line or cell is Python and is run
 _MAX_FILES = 1000
-# Leading white space is in one alternative only. In two adjacent ones, a long line of it would take quadratic time.
+# Only one alternative matches leading white space. If two adjacent ones did, a long blank line would take quadratic time.
 _GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
 _SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
 

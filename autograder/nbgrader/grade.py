@@ -82,7 +82,7 @@ class SaveOutcome(NbGraderPreprocessor):
     """Write each exercise's message into the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook unchanged."""
+        """Write the messages, and return the notebook unchanged."""
         if OUTCOME in resources:
             outcome = replace(resources[OUTCOME], document=nb)
             write_entries(_course(self), [outcome], db_url=resources["nbgrader"]["db_url"])
@@ -97,7 +97,7 @@ class RecordExamples(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
+        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a marker of an edition lacks its start or end."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading does not need it
         from autograder.authoring.release.editions import edition  # noqa: PLC0415
 

@@ -112,7 +112,7 @@ def _markdown() -> mistune.Markdown:
 def _formula(text: str, display: str) -> str:
     """Return a LaTeX formula as MathML, or as typed if it cannot be converted."""
     with suppress(Exception):  # a student may type anything between two dollar signs
-        if len(text) <= MAX_FORMULA and "newcommand" not in text:  # a macro may grow without end
+        if len(text) <= MAX_FORMULA and "newcommand" not in text:  # a macro may expand without end
             tree = Converter(display=display).convert_to_element(text.replace("{aligned}", "{align*}"))
             for node in tree.iter():
                 node.text = unescape(node.text or "").replace("\\_", "_")

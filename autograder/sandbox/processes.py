@@ -274,5 +274,5 @@ _starters: dict[int, ThreadPoolExecutor] = {}
 
 
 def _starter() -> ThreadPoolExecutor:
-    # One for each process, because a fork does not copy threads.
+    # One executor for each process, because a fork does not copy threads.
     return _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))

@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with keys other than strings, else None."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with other keys than strings. Return None for others."""
     if isinstance(value, Iterated):
         whole = value.all_items()
         value = value if whole.more else whole

@@ -89,7 +89,7 @@ class Container(Family):
                 yield from differences(part, right, rules.of_part(name))
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
-        """Yield each part, the expected part, and what a sentence calls it."""
+        """Yield each part, the expected part, and its name in a sentence."""
         raise NotImplementedError
 
     def holds_array(self, value: Value) -> bool:

@@ -74,7 +74,7 @@ class PandasFamily(Family):
         return not (isinstance(expected, np.ndarray) and kind_of_table(found) in ("Series", "Index"))
 
     def is_exact(self, value: Value) -> bool:
-        return isinstance(value, dt.date | dt.timedelta)  # as timestamps and durations are
+        return isinstance(value, dt.date | dt.timedelta)  # the base classes of timestamps and durations
 
     def holds_array(self, value: Value) -> bool:
         return True

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
-# Without these, no mark is computed or entered. The others are for nbgrader's own commands, or for later.
+# If one of these probes fails, no mark is computed or entered. The others are for nbgrader's own commands, or for later.
 STOPPING = frozenset({"packages", "gradebook"})
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
 

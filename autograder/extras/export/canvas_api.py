@@ -36,7 +36,7 @@ _MAX_NAMES = 5
 
 
 class CanvasError(UnavailableError):
-    """Canvas cannot be reached, or rejects a request. The message never contains the token."""
+    """Raised if Canvas cannot be reached or rejects a request. The message never contains the token."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs in the course at ``url``. With ``send``, ask, enter the marks and read them back.
+    """Show every mark that differs in the course at ``url``. With ``send``, ask the user, enter the marks and read them back.
 
     ``columns`` gives the name of a chapter's assignment in Canvas. Raises ``CourseError`` or ``CanvasError``.
     """

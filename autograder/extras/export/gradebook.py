@@ -86,7 +86,7 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What to export without a complete mark: ``missing`` for students without a submission, ``partial`` for the points so far."""
+    """How to export incomplete marks: ``missing`` for students without a submission, ``partial`` for the points so far."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False
@@ -129,7 +129,7 @@ class ClassMarks:
         return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
 
     def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
-        """Raise ``CourseError`` if two students have the same ``key``. ``what`` is its name in the message."""
+        """Raise ``CourseError`` if two students have the same ``key``. ``what`` is the name of the key in the message."""
         by_key: dict[str, list[str]] = defaultdict(list)
         for student in self.students:
             if found := key(student):

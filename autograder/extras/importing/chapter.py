@@ -41,7 +41,7 @@ class Check:
     ways: Sequence[Way]
     after: tuple[str, ...] = ()
     chosen: Way | None = None
-    stays: bool = False  # its cell stays in the notebook, because the check itself cannot be visible
+    stays: bool = False  # whether its cell stays in the notebook, because the check itself cannot be visible
 
 
 @dataclass

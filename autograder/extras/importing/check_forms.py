@@ -133,7 +133,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return what a release would report for the chapter: where, what and about which exercise or cell. Empty if it would succeed.
+    """Return the problems that a release would report: their place, text, and exercise or cell. Empty if it would succeed.
 
     The notebook is tried in plain processes, because this process is in a sandbox already, or the author asked for no sandbox.
     """
@@ -182,11 +182,11 @@ def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
 
 
 def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
-    """Choose the form of a check. The text says why no form is possible."""
+    """Choose the form of a check. Return the reason to report if no form is possible."""
     untried = {"why": "it was not tried", "unwritten": ""}
     told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
     fine = [way for way in check.ways if not told[way.kind]["why"]]
-    # A notebook replays only the assertions of plain Python, so it could pass what grading fails.
+    # A notebook replays only the assertions of plain Python, so a solution that fails in grading could pass there.
     seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
     why = next(
         (told[way.kind]["why"] for way in check.ways if told[way.kind]["why"]), "it cannot be written as a check"

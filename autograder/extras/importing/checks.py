@@ -343,7 +343,7 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
     value = last.value
     if _asserts(last):
         return last
-    if test.question:  # Otter's
+    if test.question:  # a test of an Otter question
         expected = _expression(test.expected)
         if isinstance(value, ast.Constant) and value.value is None:
             return ast.Pass()

@@ -265,7 +265,7 @@ def _lines_before(chunk: _Chunk, first: int) -> int:
 
 
 def _comments(shown: Sequence[str]) -> Iterator[str]:
-    """Return the lines that the source shows as comments. Empty if they are only placeholders."""
+    """Yield the lines that the source shows, written as comments. Empty if they are only placeholders."""
     if all(_PLACEHOLDER.match(line) for line in shown):
         return
     text = textwrap.dedent("\n".join(line for line in shown if "raise NotImplementedError" not in line))

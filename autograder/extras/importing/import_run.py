@@ -90,11 +90,11 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
 
 
 _MISSING = "The notebook imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
-_ROUNDS = 6  # of changing what does not work
+_ROUNDS = 6  # attempts to change what does not work
 
 
 def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
-    """Return a mapping with the places that JSON has as text."""
+    """Return a mapping by place. In JSON, its keys are text."""
     return {(int(origin), int(line)): value for key, value in found.items() for origin, line in [key.split(":")]}
 
 
@@ -240,7 +240,7 @@ def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> Non
         raise
 
 
-# --- telling -------------------------------------------------------------------------------------------------------
+# --- reporting -----------------------------------------------------------------------------------------------------
 
 
 def _told(imported: Imported) -> Iterator[str]:

@@ -115,7 +115,7 @@ def text_of_node(node: ast.stmt, lines: Sequence[str]) -> str:
     """Return the source of a statement with its decorators and comments, as the author wrote it."""
     rest = "\n".join(lines[_first(node) - 1 : node.end_lineno])
     if node.col_offset or ";" in lines[(node.end_lineno or 1) - 1]:
-        return ast.unparse(node)  # one of several on a line
+        return ast.unparse(node)  # one of several statements on a line
     return re.sub(_MAGIC, r"\1pass", rest)
 
 

@@ -41,7 +41,7 @@ from autograder.grading.submission import BESIDE, beside
 
 __all__ = ["RECORD", "Collected", "collect", "record_of", "report"]
 
-RECORD = ".collected.json"  # next to a collected notebook: where it comes from
+RECORD = ".collected.json"  # a file next to a collected notebook that says where it comes from
 Status = Literal["collected", "replaced", "unchanged", "kept", "unknown", "rejected"]
 _TIMES = (
     "%A, %d %B %Y, %I:%M %p",
@@ -243,7 +243,7 @@ class _Choice:
 
 
 class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an error of the program
-    """It is not clear which notebook the student means. The text says what was handed in instead."""
+    """Raised if it is not clear which notebook the student means. The message says what was handed in instead."""
 
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
@@ -366,7 +366,7 @@ def _collected(
     if time and (stamped or not same):
         write_atomically(stamp, time.encode())
     elif not time and now and now == before.get("timestamp"):
-        stamp.unlink()  # of an earlier attempt, which was late
+        stamp.unlink()  # the timestamp of an earlier attempt, which was late
     if before != record:
         signed = {**record, "signature": _signature(course, chapter, student, record)}
         text = json.dumps(signed, ensure_ascii=False, indent=1)

@@ -51,7 +51,7 @@ _MAX_DEPTH = 3  # zip files in zip files
 _MAX_ARCHIVES = 100  # of one student
 _MAX_NAMES = 6
 
-# What operating systems, Jupyter and editors leave behind.
+# Files that operating systems, Jupyter and editors leave behind.
 _LITTER = re.compile(
     r"(^|/)(__MACOSX|\.ipynb_checkpoints|__pycache__|\.git)/|(^|/)(\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$"
 )
@@ -99,7 +99,7 @@ class Handin:
 
 
 class HostileArchiveError(CourseError):
-    """An archive that must not be unpacked. The text says why."""
+    """Raised for an archive that must not be unpacked. The message says why."""
 
 
 def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin], list[str]]:
@@ -155,7 +155,7 @@ def list_names(names: Iterable[str]) -> str:
 
 
 def _in_folder(folder: Path) -> Iterator[File]:
-    """Yield the files below ``folder``. Links are not followed. A link is a file that cannot be read."""
+    """Yield the files below ``folder``. Links are not followed, but yielded as files that cannot be read."""
     found = 0
     for root, folders, names in os.walk(folder):
         folders.sort()

@@ -190,7 +190,7 @@ def _verdicts(course: Course, student: str) -> list[Path]:
 
 
 def _lines(course: Course, student: str) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each file of lines about the class that has lines about the student, with those lines."""
+    """Yield each file about the class that has lines about the student, with those lines."""
     logs = [course.root / LOG_NAME, *sorted(course.state("verdicts").glob("*/uptodate.jsonl"))]
     for path, is_theirs in [
         *((log, _json_student(student)) for log in logs),

@@ -145,7 +145,7 @@ def _chapter(report: ChapterReport, names: Names, links: Links) -> dict[str, obj
 
 
 def _blocks(text: str) -> list[tuple[bool, str]]:
-    """Return the paragraphs of a message, each with whether it keeps its line breaks, as code does."""
+    """Return the paragraphs of a message, and for each, whether it keeps its line breaks, as code does."""
     return [(block.kind == "verbatim", dedent(block.text)) for block in blocks(text)]
 
 

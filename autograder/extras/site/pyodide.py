@@ -29,7 +29,7 @@ __all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "stu
 
 LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-# What the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
+# Packages that the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
 KERNEL_NEEDS = ("micropip", "ipython", "jedi")
 
 

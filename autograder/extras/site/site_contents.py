@@ -110,7 +110,7 @@ def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents:
 
 
 class SiteError(CourseError):
-    """A site cannot be built. The text says what was found, where, and what to do."""
+    """Raised if a site cannot be built. The message says what was found, where, and what to do."""
 
 
 MANIFEST = "autograder-site.json"

@@ -1,6 +1,6 @@
 """Search among functions of this process.
 
-NumPy and the standard library only, because a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations

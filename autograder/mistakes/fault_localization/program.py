@@ -96,7 +96,7 @@ class Program:
         return (Variant(((definition, edit),)) for edit in found)
 
 
-# How many are worth trying: of 136 unseen answers that an edit corrects, 98 take one of the first 1,500, 3 one after 6,000.
+# The number worth trying: of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 one after 6,000.
 _SINGLES = 8000
 
 

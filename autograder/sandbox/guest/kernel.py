@@ -172,7 +172,7 @@ def precompile(index: int, source: str) -> None:
 
 
 def _compiled(source: str, filename: str, compiler: codeop.Compile) -> Iterator[Piece]:
-    """Yield the compiled statements of a cell, each with whether its value is shown."""
+    """Yield each compiled statement of a cell, and whether its value is shown."""
     tree = magics.parse(source, filename)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):

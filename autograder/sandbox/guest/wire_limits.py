@@ -10,7 +10,7 @@ __all__ = [
     "MAX_NODES", "MAX_TEXT", "Json", "TooBig", "Value", "WireError", "nested_deeper",
 ]  # fmt: skip
 
-Value: TypeAlias = Any  # whatever a student's or an author's code may return
+Value: TypeAlias = Any  # any value that a student's or an author's code may return
 Json: TypeAlias = Any  # decoded JSON that has not been checked yet
 
 MAX_HEAD = 4 << 20  # bytes of a frame's JSON
@@ -18,7 +18,7 @@ MAX_DEPTH = 12
 MAX_NESTING = 64  # levels of a frame's JSON, twice as many as a value of MAX_DEPTH needs
 MAX_NODES = 200_000
 MAX_TEXT = 1 << 20
-MAX_INT_BITS = 1023  # the largest that converts to a float, so that arithmetic with arrays works
+MAX_INT_BITS = 1023  # of the largest integer that converts to a float, so that arithmetic with arrays works
 MAX_BIG_BITS = 14_000  # 4,215 digits: Python refuses to print integers of more than 4,300 digits
 MAX_ITEMS = 1000  # taken from an iterator, which may be endless
 MAX_COLLISIONS = 50  # keys with the same hash: the time to look them up grows with the square of their number

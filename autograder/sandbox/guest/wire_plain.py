@@ -77,7 +77,7 @@ class ObjectArray(np.ndarray):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items. None if they are not available. ``known`` contains its result.
+    ``again`` returns the same iterator with far more of its items, or is None if they are not available. ``known`` is its result.
     """
 
     type: str

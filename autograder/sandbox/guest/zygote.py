@@ -36,7 +36,7 @@ class _Child:
         self._cpu_seconds = cpu_seconds
 
     def processor_seconds(self) -> float:
-        """Return the processor time that the process has used, 0 if it has ended."""
+        """Return the processor time that the process has used, or 0 if it has ended."""
         try:
             return time.clock_gettime(~self.pid << 3 | 2)  # the clock of another process (CPUCLOCK_SCHED)
         except OSError:
@@ -60,7 +60,7 @@ class _Child:
             return TOO_MANY_THREADS
         status = os.waitstatus_to_exitcode(raw)
         if status == -signal.SIGKILL and usage.ru_utime + usage.ru_stime >= self._cpu_seconds:
-            status = -signal.SIGXCPU  # the kernel sends SIGKILL for this too, and when memory runs out
+            status = -signal.SIGXCPU  # the kernel sends SIGKILL at this limit too, not only when memory runs out
         return status if status >= 0 else 128 - status
 
 

@@ -54,7 +54,7 @@ _MAX_BYTES = 64 * 2**20
 
 
 class ExamplesError(Exception):
-    """A file of examples is missing, unreadable or of another version. The message says what to do."""
+    """Raised if a file of examples is missing, unreadable or of another version. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

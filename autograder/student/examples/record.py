@@ -40,7 +40,7 @@ __all__ = ["recorded", "solution_source"]
 
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 _MINUTES = re.compile(r"(\d{1,3})\s*min")
-Calls = Sequence[Call | str]  # a text is the name of a variable
+Calls = Sequence[Call | str]  # a string is the name of a variable
 
 
 def _first_heading(notebook: Notebook) -> str:
@@ -196,7 +196,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
 
 
 def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str, *, helpers: bool) -> str:
-    """Return the source of a check that raises ``CheckFailed`` itself, with what it needs from its file. Else return "".
+    """Return the source of a check that raises ``CheckFailed`` itself, with the definitions that it needs, or "" for other checks.
 
     With ``helpers``, the check's helpers may raise it instead. Raises ``CourseError`` if a notebook cannot run it.
     """
@@ -244,7 +244,7 @@ MAX_PARTS = 1000  # a larger container is only recorded as a whole
 
 
 class _Recorder(Outcomes):
-    """Takes the place of the ``student`` fixture: returns the reference's results and records calls and assertions."""
+    """A replacement for the ``student`` fixture that returns the reference's results and records calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
         self.where, self.source = where, ""

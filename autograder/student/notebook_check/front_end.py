@@ -16,13 +16,13 @@ __all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "r
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
-    """``check`` or ``hint`` could not run. The message says why and what to do."""
+    """Raised if ``check`` or ``hint`` cannot run. The message says why and what to do."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """The student interrupted ``check``. The message says where."""
+    """Raised if the student interrupts ``check``. The message says where."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 

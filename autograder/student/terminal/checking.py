@@ -39,7 +39,7 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
 @contextmanager
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
-    """Add to the error of a missing sandbox how to run without a sandbox, unless a notebook or this folder is in a course folder.
+    """If there is no sandbox, add to the error how to run without one, unless a notebook or this folder is in a course folder.
 
     There, the code could read the solutions.
     """
@@ -194,7 +194,7 @@ class CheckRun:
 
 
 class Checker:
-    """Checks one notebook at a time. The code runs in a separate process, with time limits, in the given ``confinement``."""
+    """A checker of one notebook at a time. The code runs in a separate process, with time limits, in the given ``confinement``."""
 
     def __init__(self, confinement: Confinement = "auto") -> None:
         self._confinement = confinement
