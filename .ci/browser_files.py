@@ -1,4 +1,4 @@
-"""Download, once, what the browser tests use: a Pyodide with NumPy and Matplotlib, and axe.
+"""Download, once, the files that the browser tests use: a Pyodide with NumPy and Matplotlib, and axe.
 
 ``python .ci/browser_files.py`` prints the folder of the files, in the user's cache. None of them is committed or
 shipped. If the download fails, it says why. The tests that need the files are then skipped, or fail on CI.

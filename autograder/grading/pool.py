@@ -82,7 +82,7 @@ class Pool(AbstractContextManager["Pool"]):
                 process.send(task)
 
     def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Yield the outcome of each job as it is made. Raises what the checks or the sandbox raise in a process."""
+        """Yield the outcome of each job as it is made. Raises the errors that the checks or the sandbox raise in a process."""
         self._waiting.extend(jobs)
         while len(self._processes) < min(self._workers, len(jobs)):
             self._start()
@@ -175,7 +175,7 @@ class _Process:
 
     Attributes:
         done: the number of outcomes that were received.
-        exceeded: the number of the notebook for which the process was killed, and the reason; None if it was not killed.
+        exceeded: the number of the notebook for which the process was killed, and the reason. None if it was not killed.
     """
 
     def __init__(self, root: Path | None, task: Task, core: int | None, secret: str) -> None:
@@ -235,7 +235,7 @@ class _Process:
 
 
 class _Grading(NamedTuple):
-    """The limits of the notebook that a process is grading. ``number`` counts from 1; ``seconds`` is 0 between two notebooks.
+    """The limits of the notebook that a process is grading. ``number`` counts from 1, and ``seconds`` is 0 between two notebooks.
 
     ``began`` is on the monotonic clock, and ``processor_began`` the processor time that the process had used by then.
     """
@@ -302,7 +302,7 @@ def _usage(pid: int) -> tuple[float, int]:
 def serve(descriptor: int, page: int) -> None:
     """Run in a grading process: take jobs until there are no more, and send the outcome of each.
 
-    ``page`` is a file in which the process notes what it grades.
+    ``page`` is a file in which the process notes the notebook that it grades.
     """
     # Ctrl-C reaches the whole process group. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

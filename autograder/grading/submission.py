@@ -56,7 +56,7 @@ class Submission:
 
     Attributes:
         document: the notebook that is run, with the course's locked cells restored.
-        cells: what the cells printed, returned and drew in the first run.
+        cells: the outputs of the cells in the first run.
         submitted: the notebook as it was submitted.
     """
 
@@ -136,7 +136,7 @@ class Submission:
         return cell.role is None and cell.source in self._handed_out
 
     def finish(self) -> None:
-        """Run what is still missing for the reader: a notebook that no check has run, and pictures that have to be drawn."""
+        """Run the cells that the reader still needs: all cells if no check has run them, and pictures that have to be drawn."""
         first = self.sandbox is None
         if first or self._to_draw:
             cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]

@@ -115,7 +115,7 @@ class ExerciseSession:
             self.answers_key = None if None in serials else serials
 
     def call_silently(self, calls: Iterable[Call]) -> None:
-        """Make the calls that were not made yet, and discard what the student's code prints."""
+        """Make the calls that were not made yet, and discard the output of the student's code."""
         for call in calls:
             if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():

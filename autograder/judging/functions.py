@@ -153,7 +153,7 @@ class FunctionSession:
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Discard what the code prints."""
+        """Discard the output of the code."""
         with redirect_stdout(io.StringIO()):
             yield
 

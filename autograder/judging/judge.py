@@ -58,7 +58,7 @@ C = TypeVar("C", bound=Checks)
 
 
 class Judge(Generic[C]):
-    """Judge submissions by the checks of one chapter."""
+    """A judge of submissions, by the checks of one chapter."""
 
     def __init__(self, checks: C) -> None:
         self.checks = checks

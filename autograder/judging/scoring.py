@@ -77,7 +77,7 @@ class Checks(Protocol):
 
 
 class Scorer:
-    """Compute what an exercise earns, and find the mistake that explains the lost points."""
+    """A scorer, which computes the points of an exercise and finds the mistake that explains the lost points."""
 
     def __init__(self, checks: Checks) -> None:
         self._checks = checks

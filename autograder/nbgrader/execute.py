@@ -40,7 +40,7 @@ class CannotExecuteError(Exception):
 
 
 class ExecuteConfined(Execute):
-    """Run a notebook's cells in the sandbox and record their outputs. Replaces nbgrader's ``Execute``.
+    """A preprocessor that runs a notebook's cells in the sandbox and records their outputs. It replaces nbgrader's ``Execute``.
 
     The settings of ``Execute`` apply here too: ``timeout``, ``interrupt_on_timeout``, ``error_on_timeout`` and
     ``enabled`` (the option ``--no-execute``).

@@ -35,7 +35,7 @@ _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
 
 class ArrayFamily(NumericFamily):
-    """NumPy arrays."""
+    """The family of NumPy arrays."""
 
     types: ClassVar[tuple[type, ...]] = (np.ndarray,)
     has_cells = True

@@ -282,7 +282,7 @@ class Family:
 
 
 class ExactFamily(Family):
-    """Values that are compared without tolerance and shown as Python code."""
+    """The base of families whose values are compared without tolerance and shown as Python code."""
 
     def is_exact(self, value: Value) -> bool:
         return True

@@ -24,7 +24,7 @@ _TOO_LARGE = "a whole number of more than 307 digits, which is too large"
 
 
 class NoneFamily(Family):
-    """None."""
+    """The family of None."""
 
     types: ClassVar[tuple[type, ...]] = (type(None),)
 
@@ -41,7 +41,7 @@ class NoneFamily(Family):
 
 
 class NumberFamily(NumericFamily):
-    """Numbers of Python and NumPy, and booleans. A boolean never equals a number."""
+    """The family of numbers and booleans, from Python and NumPy. A boolean never equals a number."""
 
     types: ClassVar[tuple[type, ...]] = (bool, int, float, complex, np.number, np.bool_)
     is_number = True

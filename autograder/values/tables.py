@@ -49,7 +49,7 @@ MAX_NAMED = 8  # columns, at most, that a sentence names
 
 
 class PandasFamily(Family):
-    """Single pandas values (timestamps, intervals, missing values) and arrays with pandas dtypes."""
+    """The family of single pandas values (timestamps, intervals, missing values) and of arrays with pandas dtypes."""
 
     from_pandas = True
 
@@ -113,7 +113,7 @@ class PandasFamily(Family):
 
 
 class TableFamily(PandasFamily):
-    """DataFrames, Series and indexes."""
+    """The family of DataFrames, Series and indexes."""
 
     has_cells = True
     is_table = True

@@ -1,6 +1,6 @@
 """Grade on a Dask cluster. Its workers grade, and this process stores the results.
 
-Dask is imported only if an address is given. ``worker`` describes what is sent.
+Dask is imported only if an address is given. ``worker`` defines the objects that are sent.
 """
 
 from __future__ import annotations

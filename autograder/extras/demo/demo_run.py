@@ -210,7 +210,7 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """A graded class: what each student submitted, and the verdicts, by chapter and student id.
+    """A graded class: the submissions and the verdicts, by chapter and student id.
 
     ``chapters`` were released, and ``refused`` were not, with the reason.
     """

@@ -1,4 +1,4 @@
-"""Simulate a class of students and what each of them hands in.
+"""Simulate a class of students and their submissions.
 
 The attacks are a small part of those in tests/framework/security.
 """
@@ -89,7 +89,7 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """What a student submits for one chapter. ``injected`` is the mistake in it, if there is exactly one."""
+    """A student's submission for one chapter. ``injected`` is the mistake in it, if there is exactly one."""
 
     data: bytes
     description: str

@@ -86,7 +86,7 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to export incomplete marks: ``missing`` for students without a submission, ``partial`` for the points so far."""
+    """The rules for exporting incomplete marks: ``missing`` for students without a submission, ``partial`` for the points so far."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False

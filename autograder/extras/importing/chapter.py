@@ -96,7 +96,7 @@ class NewChapter:
             check.points += points / len(paid)
 
     def names(self) -> NamesInTests:
-        """Return what the names in tests can refer to."""
+        """Return the objects that the names in tests can refer to."""
         functions = frozenset(e.name for e in self.exercises if not e.answers)
         classes = frozenset(
             e.name

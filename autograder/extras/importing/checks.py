@@ -32,7 +32,7 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 
 @dataclass(frozen=True, slots=True)
 class NamesInTests:
-    """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
+    """The objects that the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
     ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells, and ``written`` the lines
     that students write: the numbers of cell and line.
@@ -66,7 +66,7 @@ class Way:
 
 
 def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
-    """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body.
+    """Return the statements of a cell of tests. If the cell defines one function and calls it, return its body.
 
     ``program`` contains the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
     """

@@ -37,7 +37,7 @@ __all__ = ["Imported", "import_notebook"]
 class Imported:
     """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
 
-    ``packages`` were added to the course's, and ``mistakes`` contains what a release would still report.
+    ``packages`` were added to the course's, and ``mistakes`` contains the problems that a release would still report.
     """
 
     chapter: NewChapter
@@ -99,7 +99,7 @@ def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
 
 
 def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, unsafe_local: bool) -> list[str]:
-    """Choose the forms of all checks, and leave out what does not work. Return what a release would still report.
+    """Choose the forms of all checks, and leave out what does not work. Return the problems that a release would still report.
 
     ``copy`` is a copy of the course, in which the chapter is tried.
     """

@@ -421,7 +421,7 @@ def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
 
 
 def report(done: Sequence[Collected], chapter: str) -> str:
-    """Return a line with the number of students by status, and below it what an instructor should look at."""
+    """Return a line with the number of students by status, and below it the results that an instructor should look at."""
     names: Mapping[Status, str] = {
         "collected": "collected",
         "replaced": "replaced",

@@ -103,7 +103,7 @@ class HostileArchiveError(CourseError):
 
 
 def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin], list[str]]:
-    """Return what each student handed in, and the files that belong to no student. ``path`` is a zip file or a folder.
+    """Return the files of each student, and the files that belong to no student. ``path`` is a zip file or a folder.
 
     Raises ``CourseError`` if it cannot be read, is not a download of ``system``, or could do harm.
     """

@@ -65,14 +65,14 @@ _ROWS = {
 
 @dataclass(frozen=True)
 class StudentData:
-    """What a course has about one student.
+    """The data that a course has about one student.
 
     Attributes:
         folders: the student's own folders, by purpose.
         files: the student's own files in folders of the whole class.
         pages: pages about the class that name the student. They are removed as a whole, because they can be created again.
         lines: the lines about the student in files about the class, by file.
-        rows: what the gradebook has, by table.
+        rows: the gradebook's data about the student, by table.
         mentions: other files that name the student. Their purpose is unknown, so they are only listed.
     """
 

@@ -57,7 +57,7 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that students fail although they are strong in the other exercises: the share of failures among them and in the class.
+    """A check that students fail although they are strong in the other exercises, with the share of failures among them and in the class.
 
     ``odd`` means that strong students fail it no less often than others, which is rare for a sound check.
     """

@@ -19,7 +19,7 @@ from autograder.extras.site.site_contents import SiteError, lay_out, replace_sit
 
 __all__ = ["JUPYTERLITE", "PYODIDE_VERSION", "build_site"]
 
-# Exact versions, because they determine the site's Pyodide and the address of the student's wheel. pyproject.toml pins the same.
+# Exact versions, because they determine the site's Pyodide and the address of the student's wheel. pyproject.toml pins the same versions.
 JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
 PYODIDE_VERSION = "314.0.6"
 KERNEL = "jupyterlite-pyodide-kernel"

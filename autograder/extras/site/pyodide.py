@@ -1,4 +1,4 @@
-"""Collect what a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
+"""Collect the files that a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Wheel:
 
 
 def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
-    """Select what a notebook that imports ``imports`` needs from ``folder``, which holds Pyodide ``version``.
+    """Select the files that a notebook with the imports ``imports`` needs from ``folder``, which contains Pyodide ``version``.
 
     A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with everything
     that is missing.

@@ -1,4 +1,4 @@
-"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting other files."""
+"""Collect the files for learners, one folder per chapter and a first page, and write a site without overwriting other files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SiteExercise:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter on the first page. ``path`` is that of its notebook, relative to the contents."""
+    """A chapter on the first page. ``path`` is the path of its notebook, relative to the contents."""
 
     name: str
     path: str
@@ -54,7 +54,7 @@ class Chapter:
 
 
 def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
-    """Copy what students get of the chapters ``wanted``, by default of every finished one, into ``contents``.
+    """Copy the students' version of the chapters ``wanted``, by default of every finished one, into ``contents``.
 
     Raises ``CourseError`` if a chapter does not exist, none is finished, or nbgrader refuses one.
     """

@@ -24,7 +24,7 @@ _CALL_SECONDS = 0.25
 
 @dataclass
 class _EditedFunctions(FunctionSubject):
-    """Functions, some of which are edited."""
+    """A subject made of functions, some of which are edited."""
 
     variant: Variant = field(kw_only=True)
 

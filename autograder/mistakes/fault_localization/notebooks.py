@@ -118,7 +118,7 @@ class _Known:
 
 
 class NotebookLocator:
-    """Finds the lines of the mistakes in submissions.
+    """A search for the lines of the mistakes in submissions.
 
     Attributes:
         seconds: the limit for one exercise of one student, in processor time.

@@ -170,7 +170,7 @@ def allow_writing(ruleset: int, path: str) -> None:
 
 
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Let this process, and what it starts, read only below ``readable`` and write only below ``writable``.
+    """Let this process and its children read only below ``readable`` and write only below ``writable``.
 
     The paths must exist. The process can gain no more privileges.
     """

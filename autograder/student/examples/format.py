@@ -93,7 +93,7 @@ class CallStep:
 
 @dataclass(frozen=True, slots=True)
 class VariableStep:
-    """Read one variable of the notebook."""
+    """A read of one variable of the notebook."""
 
     name: str
 

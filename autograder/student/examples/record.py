@@ -316,7 +316,7 @@ class _Recorder(Outcomes):
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Value) -> None:
-        """Record nothing: a notebook cannot replay what runs only during grading."""
+        """Record nothing, because a notebook cannot replay code that runs only during grading."""
 
     def check_purity(self) -> None:
         """Record nothing: every replayed call is tested for changes to its inputs."""

@@ -142,7 +142,7 @@ class _FewLines:
 
 @contextmanager
 def limit_output() -> Iterator[Callable[[], None]]:
-    """Limit what the block prints to stdout and stderr to the first lines, and report how many were omitted.
+    """Limit the block's output on stdout and stderr to the first lines, and report how many were omitted.
 
     Yields a function to call after each call of the student's functions.
     """

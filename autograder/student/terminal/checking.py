@@ -41,7 +41,7 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
     """If there is no sandbox, add to the error how to run without one, unless a notebook or this folder is in a course folder.
 
-    There, the code could read the solutions.
+    In a course folder, the code could read the solutions.
     """
     try:
         yield
@@ -199,7 +199,7 @@ class Checker:
     def __init__(self, confinement: Confinement = "auto") -> None:
         self._confinement = confinement
         self._worker: Worker | None = None
-        self._serves: tuple[Limits, list[str]] | None = None  # what the worker was started for
+        self._serves: tuple[Limits, list[str]] | None = None  # the limits and packages that the worker was started with
         self._results: queue.Queue[tuple[int, CheckRun]] = queue.Queue()
         self._number = 0
         self.busy = False
