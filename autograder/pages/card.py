@@ -210,7 +210,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: that the answer is right or, without an answer, that there is one."""
+    """Return one check for each question of a quiz: the check of the answer or, without an answer, the check that it exists."""
     wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
     asked = {check.name + ANSWERED for check in checks}
     return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]

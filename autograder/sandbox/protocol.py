@@ -148,7 +148,7 @@ class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot ha
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function passed as an argument, sent as source ``text`` that defines ``name``. Only the parent can send one."""
+    """A function passed as an argument, sent as source ``text`` that defines ``name``. Only the parent can send a function."""
 
     text: str
     name: str

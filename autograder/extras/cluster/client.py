@@ -38,7 +38,7 @@ CONNECT_SECONDS = 10
 LISTEN_SECONDS = 5.0
 CHUNK = 16  # notebooks that are sent together, at most
 CHUNK_BYTES = 4 << 20  # bytes that are sent together, unless one notebook is larger
-ROUNDS = 3  # chunks in flight for each thread of the cluster, so that no thread waits and the scheduler holds little data
+ROUNDS = 3  # chunks in flight per thread of the cluster, so that no thread waits and the scheduler holds little data
 
 
 def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:

@@ -92,7 +92,7 @@ class StudentData:
 
     @property
     def text(self) -> str:
-        """The places, one a line, as the commands print them."""
+        """The places, one per line, as the commands print them."""
         lines = [f"{self._shown(path)}/: {pluralize(_count(path), 'file')}" for path in self.folders]
         if self.rows:
             what = ", ".join(f"{name} {len(rows)}" for name, rows in self.rows.items() if rows)

@@ -100,7 +100,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
 
 
 def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
-    """Return the located lines, the most frequent first. Lines that differ only in numbers are one."""
+    """Return the located lines, the most frequent first. Lines that differ only in numbers count as one line."""
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for mark, exercise in _outcomes(one):
         if exercise.located is None or mark.verdict is None:

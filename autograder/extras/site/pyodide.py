@@ -225,7 +225,7 @@ EPOCH = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same files give th
 def student_wheel(folder: Path) -> Path:
     """Write the student's package without its course into ``folder`` as a wheel, and return its path.
 
-    In a clone, ``packaging/modules.py`` finds the files. Elsewhere they are the installed ones.
+    In a clone, ``packaging/modules.py`` finds the files. Elsewhere the installed files are used.
     """
     listing = TREE / "packaging" / "modules.py"
     if not listing.is_file():

@@ -1,7 +1,7 @@
 """Operators that edit one expression: each looks at one node of a syntax tree and suggests what could be there instead.
 
 The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
-changes, which are marked as mutations. They are the usual ones (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
+changes, which are marked as mutations. They are the usual mutations (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
 transposes, reductions taken for one another, arguments and operands swapped. An author marks further operators with
 ``@operator``, in any file of ``solutions/``.
 """

@@ -48,7 +48,7 @@ _SESSIONS = 24  # sessions that edited programs may end in one search
 _TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one exercise
 _KEPT = 5000  # programs whose results are remembered
 _SHARE = 0.3  # seconds that are added to the budget for each second of grading
-_BEGINNING = 45  # the budget at the start, as a multiple of one exercise's limit: for about a hundred different mistakes
+_BEGINNING = 45  # the first budget, as a multiple of one exercise's limit: for about a hundred different mistakes
 _PART = 8  # a mistake may take this part (an eighth) of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # a search may take this many times its limit on processor time in wall-clock time
@@ -411,7 +411,7 @@ def relocate(located: Located, old: Program, new: Program) -> Located | None:
 
 
 def _line(old: Definition, new: Definition, line: int) -> int | None:
-    """Return the line of the cell of ``new`` with the same code as ``line`` of the cell of ``old``."""
+    """Return the line in the cell of ``new`` with the same code as ``line`` in the cell of ``old``."""
     place = line - old.first + 1
     pairs = list(zip(ast.walk(_bare(old)), ast.walk(_bare(new)), strict=True))
     for side in ("lineno", "end_lineno"):

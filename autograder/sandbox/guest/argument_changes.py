@@ -1,4 +1,4 @@
-"""Create the arguments of a call, and report which ones it changed."""
+"""Create the arguments of a call, and report which of them it changed."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MAX_SHAPES = 6
 MAX_BASES = 50
 _NAME = re.compile(r"\b[A-Za-z_]\w{0,39}\b")
 CELL = "<cell "
-_READ_EVERY = 0.005  # seconds between two readings of the processor's clock, which is slower to read than the wall clock
+_READ_EVERY = 0.005  # seconds between two readings of the processor's clock, which is slower than the wall clock
 Result = TypeVar("Result")
 
 

@@ -19,7 +19,7 @@ from .wire import Decoder, Encoder, pack, pack_array, rng_state, set_rng_state
 from .wire_limits import Json, TooBig, Value, WireError
 from .wire_plain import materialize_iterators, opaque_tree
 
-Work = Callable[[], tuple[Value, list[str]]]  # returns a value and the changed arguments (see ``ArgumentTracker.changed``)
+Work = Callable[[], tuple[Value, list[str]]]  # returns a value and ``ArgumentTracker.changed(value)``
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 

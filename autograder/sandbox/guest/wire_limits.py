@@ -1,4 +1,4 @@
-"""Limits on the data sent between the sandbox and its parent, and the errors raised when data exceeds one."""
+"""Limits on the data sent between the sandbox and its parent, and the errors raised when data exceeds a limit."""
 
 from __future__ import annotations
 

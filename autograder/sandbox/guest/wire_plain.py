@@ -186,7 +186,7 @@ def encode_plain(encode: Encode, value: Value, depth: int) -> Json:
 
 
 def encode_key(encode: Encode, value: Value, depth: int) -> Json:
-    """Return the tree of a dict key or set member. Raises ``UnserializableKeyError`` if the reader could not use it as one."""
+    """Return the tree of a dict key or set member. Raises ``UnserializableKeyError`` if the reader could not use it as a key."""
     kind = type(value)
     plain = value.item() if issubclass(kind, np.generic) else value
     if kind is not bool and issubclass(kind, int):  # such as an IntEnum member

@@ -257,7 +257,7 @@ def _warm_up_matplotlib() -> None:
 
 
 def _warm_up_pandas() -> None:
-    """Import pandas and compute with a table, so that its lazy imports are loaded before a submission needs them."""
+    """Import pandas and compute with a table, so that the lazy imports of pandas are loaded before a submission needs them."""
     import pandas as pd  # noqa: PLC0415
 
     from .wire_plain import zone_names  # noqa: PLC0415 - already imported by the warm-up
