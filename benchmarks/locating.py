@@ -38,7 +38,7 @@ from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 
-MUTANTS = 40  # of each exercise, spread evenly over all of them
+MUTANTS = 40  # mutants of each exercise, spread evenly over all of its mutants
 
 Row = dict[str, Any]
 

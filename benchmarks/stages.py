@@ -90,7 +90,7 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
             rows.append({**spent, REST: now - ours - sum(spent.values())})
             if len(rows) == FIRST:
                 jail = -_below()
-            elif len(rows) == len(jobs):  # before the sandbox ends, because its time is then lost
+            elif len(rows) == len(jobs):  # read it before the sandbox ends, because its time is then lost
                 jail += _below()
             spent.clear()
             ours = time.process_time()  # without the time that measuring takes

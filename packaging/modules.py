@@ -72,7 +72,7 @@ def _imported(tree: Path, module: str) -> list[str]:
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue  # only for type checkers
+            continue  # this import is only for type checkers
         nodes.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]

@@ -35,7 +35,7 @@ _CHANGING = (
     "tofile",
     "write",
 )  # first letters of methods that set options or write files
-_FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # constants in modules
+_FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # names of constants in modules
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

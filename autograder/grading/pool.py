@@ -67,7 +67,7 @@ class Pool(AbstractContextManager["Pool"]):
         self._root, self._task, self._workers, self._secret = root, task, workers, secret
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
-        self._processes: dict[int, _Process] = {}  # by index among the workers
+        self._processes: dict[int, _Process] = {}  # the processes, by index among the workers
         self._ended: threading.Event | None = None  # set to end the thread that watches the processes
         # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets
         # the same number of graders. Otherwise one core would have two graders while another has none.
@@ -159,7 +159,7 @@ class Pool(AbstractContextManager["Pool"]):
             if number == process.done + 1:  # its outcome was not received
                 yield self._task.ungradable(process.jobs.popleft(), why)
         else:
-            self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
+            self._deaths[process.jobs[0]] += 1  # this notebook was being graded, unlike the others
         for job in reversed(process.jobs):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)

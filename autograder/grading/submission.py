@@ -157,7 +157,7 @@ class Submission:
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
         from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
-        room = OutputBudget()  # also limits pictures, which a notebook may contain by the thousand
+        room = OutputBudget()  # this also limits pictures, of which a notebook may have thousands
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 

@@ -83,7 +83,7 @@ class VerdictCache:
             parts = found.pop("parts")
             return Verdict.from_json(found), parts
         except (OSError, ValueError, KeyError, TypeError):
-            return None, {}  # missing, truncated or from another version
+            return None, {}  # the file is missing, truncated or from another version
 
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
         """Return the cells' outputs for a stored verdict. They are most of the bytes and seldom needed, so they have a file of their own."""

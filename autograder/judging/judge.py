@@ -160,7 +160,7 @@ class Judge(Generic[C]):
     ) -> CheckResult:
         try:
             self.checks.run_check(spec.name, check.name, student)
-        except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
+        except (KeyboardInterrupt, SandboxUnavailable):  # errors that the submission did not cause
             raise
         except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
             if conversation.latest is not None:

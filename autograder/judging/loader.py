@@ -93,7 +93,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
     names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
     cases = []
     for value in list(values):
-        marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
+        marked = hasattr(value, "marks") and hasattr(value, "values")  # a ``pytest.param(…)``
         if marked and value.marks:
             raise CourseError(
                 f"{where} has a case marked with pytest.mark.{value.marks[0].name}. Grading runs every case, so remove the mark."
@@ -154,7 +154,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
-    course.references(chapter)  # so that the check file imports the references of this course, not of another
+    course.references(chapter)  # loaded first, so that the check file imports the references of this course, not of another
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     try:

@@ -236,7 +236,7 @@ def _take(
         object_state.merge(other.object_state)
     object_state.forget()
     object_state.note_changes()
-    event.number = next(_count)  # after the steps for the changes
+    event.number = next(_count)  # numbered after the steps for the changes
     event.args = tuple(map(_to_part, args))
     event.kwargs = {key: _to_part(value) for key, value in kwargs.items()}
     object_state.events.append(event)

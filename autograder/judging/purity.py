@@ -150,7 +150,7 @@ def _backwards(call: Call) -> Call:
 
 
 _LONG = 5000  # characters of a fingerprint, of about 200 numbers
-MAX_SCRIPTS = 12  # of one exercise
+MAX_SCRIPTS = 12  # call sequences of one exercise
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ class _FromAThread(_Limit):
                 self._at_every_step = _Monitored(0.0)
                 self._at_every_step.watch(self._thread)
                 if sys.version_info >= (3, 12):
-                    return  # the monitor raises from now on
+                    return  # the monitor raises the error from now on
 
     def _take_back(self) -> None:
         """Remove a pending error.

@@ -27,7 +27,7 @@ from autograder.sandbox.protocol import CodeCell, Limits
 
 __all__ = ["CannotExecuteError", "ExecuteConfined"]
 
-_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # not run
+_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # skipped magics
 _PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # the rest of the line or cell is Python and is run
 _MAX_FILES = 1000
 # Only one alternative matches leading white space. If two adjacent ones did, a long blank line would take quadratic time.

@@ -33,7 +33,7 @@ STATUS_TEXTS = {
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
 ANSWERED = "_is_answered"  # the end of the name of a check that a question of a quiz has an answer
-MAX_CELL_NAME = 60  # characters
+MAX_CELL_NAME = 60  # characters of a cell's name
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
 LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
 _RIGHT = "it should be"

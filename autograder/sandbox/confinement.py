@@ -31,7 +31,7 @@ _THREADED = (
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
     *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"),
 )
-_PACKAGE_FOLDERS = ("site-packages", "dist-packages")  # never visible as a whole
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")  # folders that are never visible as a whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class ForkServer:
     def end(self, number: int, patience: float) -> int:
         """Wait up to ``patience`` seconds for a child to end, then kill it. Return its exit status."""
         with self._lock:
-            if self._closed:  # by another thread, which ended all children
+            if self._closed:  # another thread closed this server and ended all children
                 return -9
             self.wait_for_imports()
             order = {"do": "end", "id": number, "patience": patience, "answer": patience > 0}

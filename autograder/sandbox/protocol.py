@@ -257,7 +257,7 @@ class TimeBudget:
     """The time that all sessions of one submission share, starting when the first session is opened.
 
     A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
-    submission's seconds, and all together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
+    submission's seconds, and all sessions together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
     third of the time, but a submission that ends every call cannot delay the class for long.
     """
 

@@ -159,7 +159,7 @@ _MAX_CALLBACKS = 20_000  # calls of the parent's functions that a child may make
 _RESULTS = 2  # results of the maximal size that may be in memory at one time
 _LARGE = 1 << 16  # bytes above which an answer counts towards the limit on results in memory
 _UNPACKED = 4  # approximate bytes in memory for each byte of JSON
-_START_SECONDS = 30.0  # for a child to start and restrict itself
+_START_SECONDS = 30.0  # the longest time that a child may take to start and restrict itself
 
 
 class ChildSession:
@@ -200,7 +200,7 @@ class ChildSession:
         budget = OutputBudget()
         self._begin(order, blobs)
         if time.monotonic() >= self._deadline:
-            self._stop(TimedOut())  # even if it has answered: no submission gets extra time
+            self._stop(TimedOut())  # end the child even if it has answered: no submission gets extra time
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
@@ -384,7 +384,7 @@ class ChildSession:
                     callbacks += 1
                     self._reply(head, blob, deadline)
                 elif seconds is not None and "stopped" in head:
-                    return Answer(stopped="timeout")  # only of this program: the child continues with the next
+                    return Answer(stopped="timeout")  # only this program timed out: the child continues with the next
                 else:
                     answer = judged(self._cache.keep(raw, blob, self._read(head, blob)))
                     return self._limit_memory(answer, len(raw), len(blob))

@@ -17,7 +17,7 @@ from autograder.values.family import copy_value, family_of, fingerprint
 __all__ = ["call_key", "changed_arguments", "copy_argument", "copy_arguments", "normalize_result", "precompute_keys"]
 
 _MAX_BYTES = 1 << 34  # a process of our own is limited only by its memory
-_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # immutable
+_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # types of immutable values
 _STAND_INS = frozenset({Source, Rng, NameReference})  # placeholders for arguments
 _LEAVES = _SCALARS | _STAND_INS | {int, str}  # values without parts to copy
 _FEW = 10_000  # parts of a list that are encoded at once

@@ -435,7 +435,7 @@ def fingerprint(value: Value) -> Hashable:
 
 
 def outline(value: Value, rules: Rules) -> Hashable:
-    """Return a key that is equal for any two values that may be equal by ``rules``: everything except numbers and dates."""
+    """Return a key that is equal for any two values that may be equal by ``rules``. It ignores numbers and dates."""
     return family_of(value).outline(value, rules)
 
 

@@ -56,7 +56,7 @@ class NumberFamily(NumericFamily):
                 yield mismatch_message(found, expected)
         elif rules.dtype and _is_exact(found, expected):
             yield from builtin_differences(found, expected, rules)
-        elif (array := as_array(expected)) is None:  # too large for a float
+        elif (array := as_array(expected)) is None:  # the number is too large for a float
             numbers = as_array(found)
             if numbers is None or numbers.ndim:
                 yield from array_differences(found, np.asarray(expected), rules)

@@ -30,7 +30,7 @@ from autograder.extras.export.roster import Ids, Scale, scale_of
 __all__ = ["TOKEN", "CanvasError", "push_marks", "submission_times"]
 
 TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable
-_WAIT_SECONDS = 300.0  # for Canvas to enter the marks
+_WAIT_SECONDS = 300.0  # the longest time that Canvas may take to enter the marks
 _CLOSE = 0.005  # points. Canvas shows two decimals.
 _MAX_NAMES = 5
 

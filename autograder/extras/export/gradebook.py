@@ -47,7 +47,7 @@ _CHAPTERS = """
     ORDER BY assignment.name
 """
 
-POINTS_POSSIBLE = "    Points Possible"  # as in Canvas's own files
+POINTS_POSSIBLE = "    Points Possible"  # spelled as in Canvas's own files
 
 # Characters that start a formula, including their full-width forms and after leading spaces.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")

@@ -51,7 +51,7 @@ class NewChapter:
     name: str
     original: Original
     exercises: list[Exercise] = field(default_factory=list)
-    parts: dict[int, list[Part]] = field(default_factory=dict)  # by the number of the answer's cell
+    parts: dict[int, list[Part]] = field(default_factory=dict)  # the parts of each answer, by the number of its cell
     by_hand: dict[int, tuple[str, Fraction]] = field(default_factory=dict)  # manually graded answers: name and points
     marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # exercises without a test that could be imported
     checks: list[Check] = field(default_factory=list)

@@ -158,7 +158,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
     """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
-    A call of a helper counts with its assertions. A test that only has to run counts as one.
+    A call of a helper counts with its assertions. A test that only has to run counts as one assertion.
     """
     helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
     tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]

@@ -46,7 +46,7 @@ __all__ = [
 
 
 AS_IT_IS = "as_it_is.json"  # the sources of the notebook's cells, in the copy of the course
-_STATEMENT_SECONDS = 60.0  # of processor time, for one statement of the notebook
+_STATEMENT_SECONDS = 60.0  # the limit on processor time for one statement of the notebook
 
 
 # --- In the process of its own -----------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
 # --- In the process that imports ---------------------------------------------------------------------------------------
 
 _OPAQUE = "it uses a value of a type that cannot leave a student's notebook"
-_SECONDS = 300.0  # for one run of all checks of a chapter
+_SECONDS = 300.0  # the limit for one run of all checks of a chapter
 
 
 def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
@@ -265,7 +265,7 @@ def repair(
     if line := re.fullmatch(r"tests/chapters/\S+, line (\d+)", where):
         about, where = _method_at(chapter, checks, int(line[1])) or (about, where)
     exercise = next((e for e in chapter.exercises if e.name == about.removeprefix(NOT_BLANK).strip()), None)
-    prints = re.search(r" prints .* while (test_\w+) runs it", what)  # a probe discards what is printed
+    prints = re.search(r" prints .* while (test_\w+) runs it", what)  # a probe discards printed output
     if method := prints or re.search(r"\.(test_\w+)$", where):
         about = next((e.name for e in chapter.exercises if f" {e.class_name}." in f" {where}"), about)
         check = next((c for c in chapter.checks_of(about) if c.method == method[1]), None)

@@ -185,7 +185,7 @@ def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = (
             frozenset(),
             as_probe([*_of_tests(body.statements, names), *body.statements], answers, hidden=test.hidden),
         )
-        # Students run a visible test themselves, and a notebook can replay a probe, but no plain Python.
+        # Students run a visible test themselves, and a notebook can replay a probe, but not plain Python.
         found.insert(len(found) if test.hidden else sum(way.kind == "words" for way in found), probe)
     return found
 
@@ -216,7 +216,7 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
     leaning: set[str] = set(targets)
     kept: list[Statement] = []
     grew = True
-    while grew:  # a helper may use another one that is defined below it
+    while grew:  # a helper may use another helper that is defined below it
         grew = False
         for statement in through:
             if statement not in kept and statement.uses & leaning:

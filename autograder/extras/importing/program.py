@@ -100,7 +100,7 @@ def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[S
     found = []
     for node in tree.body if tree is not None else ():
         if isinstance(node, ast.Pass) or (origin, node.lineno) in ran.failed:
-            continue  # a pass is usually a magic
+            continue  # a ``pass`` usually replaces a magic
         text = text_of_node(node, lines)
         binds, changes = _bound(node)
         imports = isinstance(node, ast.Import | ast.ImportFrom)

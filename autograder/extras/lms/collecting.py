@@ -51,7 +51,7 @@ _TIMES = (
     "%d/%m/%y, %H:%M",
 )
 _MOST = 40  # unknown students in one message
-_ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # as Canvas and browsers number files of the same name
+_ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # the numbers that Canvas and browsers add to files of the same name
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def collect(
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return the result for each student.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` holds the text of
-    ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` has the text of
+    ``timestamp.txt`` by the student's number in the system. With ``add``, unknown students are entered in
     the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
     or ``GradebookError``.
     """

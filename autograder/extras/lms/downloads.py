@@ -40,15 +40,15 @@ __all__ = [
 
 System = Literal["canvas", "moodle", "folder"]
 
-MAX_FILES = 50_000  # in a download
-MAX_BYTES = 4 << 30  # of a download, unpacked
+MAX_FILES = 50_000  # files in a download
+MAX_BYTES = 4 << 30  # bytes of a download, unpacked
 MAX_FILE = 256 << 20
-MAX_INNER_FILES = 2_000  # in a student's own zip file
+MAX_INNER_FILES = 2_000  # files in a student's own zip file
 MAX_INNER_BYTES = 512 << 20
 MAX_RATIO = 200  # unpacked to packed bytes, beyond the first megabytes. Notebooks reach 20.
 _FREE = 8 << 20
 _MAX_DEPTH = 3  # zip files in zip files
-_MAX_ARCHIVES = 100  # of one student
+_MAX_ARCHIVES = 100  # zip files of one student
 _MAX_NAMES = 6
 
 # Files that operating systems, Jupyter and editors leave behind.
@@ -227,7 +227,7 @@ def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[F
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
-        return archive.read(info)  # at most `file_size` bytes, whatever is packed
+        return archive.read(info)  # reads at most `file_size` bytes, whatever the archive contains
     except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
         raise HostileArchiveError(f"{sanitize(info.filename)} cannot be unpacked: {error}.") from error
     except Exception as error:  # zlib, bz2 and lzma each have an error of their own

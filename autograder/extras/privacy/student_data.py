@@ -31,7 +31,7 @@ from autograder.course.course import Course
 
 __all__ = ["StudentData", "export_data", "find_data", "remove_data"]
 
-_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default folder
 _MAX_READ = 256 << 20  # bytes of a file that is searched for a student's id
 _SKIPPED = {".git", ".venv", "node_modules", "__pycache__", "source", "solutions", "tests", "release"}
 

@@ -26,8 +26,8 @@ KERNEL = "jupyterlite-pyodide-kernel"
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 # The folder of the wheels, relative to the kernel's worker, which is deep in its extension's folder.
 WHEELS_FROM_WORKER = "../../../../pypi"
-SITE_PACKAGES = "/lib/python3.14/site-packages"  # in this Pyodide
-STARTUP_FILE = "autograder/student/startup.txt"  # run by each kernel when it starts
+SITE_PACKAGES = "/lib/python3.14/site-packages"  # the path in this version of Pyodide
+STARTUP_FILE = "autograder/student/startup.txt"  # the script that each kernel runs when it starts
 SETTINGS = {
     # Save work in the browser after seconds, not after two minutes.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5},
@@ -88,7 +88,7 @@ def _configure(stage: Path, course: Course, wheel: Path, *, alone: bool) -> None
     }
     data: dict[str, Json] = {
         "appName": course.title or course.course_id,
-        "exposeAppInBrowser": True,  # for lab.js
+        "exposeAppInBrowser": True,  # needed by lab.js
         "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel},
     }
     lite = {"jupyter-lite-schema-version": 0, "jupyter-config-data": data}

@@ -142,7 +142,7 @@ def replace_site(made: Path, output: Path) -> None:
                 f"{output / name} was not made by `autograder site`, but the site needs this path. Move it elsewhere."
             )
     manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
-    # Written first, so that an interrupted site is still recognized.
+    # The list is written first, so that an interrupted site is still recognized.
     write_atomically(
         output / MANIFEST, json.dumps({**manifest, "files": sorted(before | set(files))}, indent=0).encode()
     )

@@ -117,7 +117,7 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
         for i in range(len(args)):
             yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
     if isinstance(node.func, ast.Attribute) and len(args) == 1 and name_of(node.func.value) in scope.variables:
-        func = ast.Attribute(args[0], node.func.attr, ast.Load())  # q.dot(k) for k.dot(q)
+        func = ast.Attribute(args[0], node.func.attr, ast.Load())  # write q.dot(k) for k.dot(q)
         yield Change(_with(node, func=func, args=[node.func.value]), "order", 1.1)
 
 

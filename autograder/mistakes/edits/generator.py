@@ -21,7 +21,7 @@ from autograder.mistakes.edits.statements import lines_before, statement_edits
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
 OPERATORS = operators_in([operators, calls, methods])
-MAX_EDITS = 30_000  # of one definition
+MAX_EDITS = 30_000  # edits, at most, of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -155,7 +155,7 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
                 yield node
         left_out = {"decorator_list", "returns", "annotation", "type_params"}
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
-            left_out = left_out | {"func"}  # ``other_function`` edits it
+            left_out = left_out | {"func"}  # ``other_function`` edits the name of the function
         for field, value in ast.iter_fields(node):
             if field in left_out:
                 continue

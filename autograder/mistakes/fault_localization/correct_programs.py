@@ -26,7 +26,7 @@ __all__ = ["CorrectSubmissions", "Material", "lazy_checks", "loaded_operators"]
 _ALTERNATIVES = 4  # correct programs in addition to the reference
 _KEPT = 30  # notebooks that are remembered
 _NEAREST = 2
-_EXTRA_COST = 0.1  # of students' programs, so that the course's own come first
+_EXTRA_COST = 0.1  # the extra cost of students' programs, so that the course's own come first
 
 
 def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:

@@ -97,7 +97,7 @@ def survivors(
     return near
 
 
-_FIRST_RIGHT = 0.95  # for a variant that corrects the first result and fails later
+_FIRST_RIGHT = 0.95  # the score of a variant that corrects the first result and fails later
 _BETTER = 0.02
 # The points for a result without an error, for the right form, and for all correct numbers.
 _NO_ERROR, _FORM, _NUMBERS = 0.1, 0.2, 0.6

@@ -213,7 +213,7 @@ _NETWORK = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "socketserve
 _PROCESSES = {"subprocess", "multiprocessing", "pty", "joblib", "loky"}
 _SQLITE_PERM = 3
 _NO_THREAD = "can't start new thread"
-_MAX_ERRORS = 8  # in a chain of causes
+_MAX_ERRORS = 8  # errors in a chain of causes
 _MAX_FRAMES = 200
 
 _START = "This is a limit of the grading sandbox, not an error in your code: "

@@ -155,7 +155,7 @@ def _compiler() -> codeop.Compile:
     return compiler
 
 
-_FLAGS = _compiler().flags  # of a notebook without ``from __future__`` imports
+_FLAGS = _compiler().flags  # the flags of a notebook without ``from __future__`` imports
 _IS_COROUTINE = 0x80  # CO_COROUTINE
 _ASYNC = re.compile(r"\b(?:await|async|asyncio)\b")  # a cell without these words needs no event loop
 _precompiled: dict[tuple[str, str], list[Piece]] = {}

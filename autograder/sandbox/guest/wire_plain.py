@@ -54,8 +54,8 @@ _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infini
 _ZONE = re.compile(r"(?!posix|right/|localtime)[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _TIMES = re.compile(r"<[Mm]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
 _NAT = -(2**63)  # the integer that represents NumPy's NaT
-_BITS_OF_A_LENGTH = 62  # of a range's ends, so that Python can compute its length
-MAX_CHARACTERS = 4 << 20  # of an array of strings, in which each takes as much space as the longest
+_BITS_OF_A_LENGTH = 62  # bits of a range's ends, so that Python can compute its length
+MAX_CHARACTERS = 4 << 20  # characters of an array of strings, in which each string takes as much space as the longest
 
 Decode = Callable[..., Value]
 

@@ -78,7 +78,7 @@ class Zygote:
         self._plan = plan
         self._keep = confine.READ_SEARCH if plan["read_search"] else 0
         self._program = seccomp.program
-        self._program()  # raises on an unknown processor
+        self._program()  # this raises an error on an unknown processor
         self._children: dict[int, _Child] = {}
         self._nested = False
 

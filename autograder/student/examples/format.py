@@ -214,7 +214,7 @@ class ExerciseExamples:
     def _solutions(self) -> dict[str, Json]:
         try:
             solutions = deobfuscate(self.sealed, self.name) if self.sealed else {}
-        except ValueError:  # nothing depends on it
+        except ValueError:  # a damaged text counts as no solution
             return {}
         return solutions if isinstance(solutions, dict) else {}
 

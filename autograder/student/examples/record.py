@@ -107,7 +107,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     course, chapter = checks.course, checks.chapter
     try:
         read = read_notebook(course.source(chapter))
-    except NotebookError:  # reported by the release
+    except NotebookError:  # the release reports this problem
         read = None
     alternatives = known_alternatives(course, chapter) if solutions != "never" else []
     exercises = {}

@@ -101,7 +101,7 @@ class RecordedChecks:
                 except CheckFailed as failure:
                     if step.name != "lets_through":
                         raise
-                    failures.append(failure)  # reported together
+                    failures.append(failure)  # these failures are reported together
         if failures:
             raise join_failures(failures)
 

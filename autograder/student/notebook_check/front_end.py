@@ -78,7 +78,7 @@ def _notebook() -> Value:
 
 
 MAX_LINES = 30
-MAX_LINE = 1000  # characters
+MAX_LINE = 1000  # characters of one line
 
 
 class _FewLines:
@@ -91,7 +91,7 @@ class _FewLines:
         self._reported = 0  # lines that were reported as not shown
 
     def __getattr__(self, name: str) -> Value:
-        return getattr(self._stream, name)  # such as its encoding and its descriptor
+        return getattr(self._stream, name)  # other attributes, such as the encoding and the descriptor
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each of ``lines``."""

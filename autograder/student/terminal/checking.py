@@ -248,7 +248,7 @@ def _limits(notebook: Path) -> Limits:
     """Return the same time limit for calls as ``check`` uses in the notebook."""
     try:
         return Limits(call_seconds=examples_for(notebook).call_seconds)
-    except ExamplesError:  # reported by the check itself
+    except ExamplesError:  # the check itself reports this problem
         return Limits()
 
 
