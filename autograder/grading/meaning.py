@@ -14,7 +14,7 @@ from autograder.base.attempt import parsed
 
 __all__ = ["Meanings", "may_keep_state", "meaning_of"]
 
-# A file that contains any of these may read its own text, so all of it counts.
+# A file that contains any of these words may read its own text, so all of it counts.
 _READS_ITSELF = ("__doc__", "getsource", "getdoc", "linecache", "lineno", "traceback", "import *")
 # Modules whose functions keep nothing that another exercise could see, except through the names below.
 _STATELESS = frozenset({

@@ -29,7 +29,7 @@ class VerdictCache:
     the run, and the code of the course that belongs to no exercise. Code is compared by its meaning, not by its text.
 
     Attributes:
-        base: the hash of all these except the submission. It is sent to other processes, so that the sources are read once.
+        base: the hash of all of this except the submission. It is sent to other processes, so that the sources are read once.
         parts: the digest of everything else that each exercise depends on: its checks, reference and misconceptions.
         only: the exercises to grade again if their parts have changed, or None for all. The others keep their stored results.
         read_only: whether no new verdict is stored.

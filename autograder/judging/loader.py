@@ -154,7 +154,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
-    course.references(chapter)  # loaded first, so that the check file imports the references of this course, not of another
+    course.references(chapter)  # first, so that the check file imports this course's references, not another's
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     try:

@@ -32,7 +32,7 @@ STATUS_TEXTS = {
     "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
-ANSWERED = "_is_answered"  # the end of the name of a check that a question of a quiz has an answer
+ANSWERED = "_is_answered"  # the end of a check's name, if the check only requires that a quiz question has an answer
 MAX_CELL_NAME = 60  # characters of a cell's name
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
 LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.

@@ -22,7 +22,7 @@ from autograder.values.family import family_of
 __all__ = ["decode_value", "encode_value"]
 
 ARRAY_KINDS = "biufc"
-LONG = 1000  # entries from which an array is searched for a cycle
+LONG = 1000  # an array with at least this many entries is searched for a cycle
 LONGEST_CYCLE = 60  # entries of a cycle, at most
 MAX_NUMBERS = 10**7  # entries of such an array, at most
 _PLAIN: dict[str, Json] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}

@@ -50,7 +50,7 @@ class Imported:
 
 
 def import_notebook(course: Course, path: Path, name: str | None = None, *, unsafe_local: bool = False) -> Imported:
-    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. The default name is that of the file.
+    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. By default, it is named after the file.
 
     Its solutions and tests are run, as in a release, in a sandbox unless ``unsafe_local``. Raises ``ImportRefusedError`` if it
     cannot be imported, and ``SandboxUnavailable`` if there is no sandbox. Then nothing is written.

@@ -23,11 +23,11 @@ __all__ = [
 
 FEW = 10  # with fewer students, a correlation of marks means nothing
 SOME = 30  # with fewer students, it is a rough estimate
-_HARD, _EASY = 0.4, 0.9  # shares of the points below and above which an exercise is hard and easy
+_HARD, _EASY = 0.4, 0.9  # an exercise is hard below the first share of the points, and easy above the second
 _WEAK, _STRONG = 0.1, 0.3  # correlations, by the usual rules of thumb
 _RELIABLE = 0.7
 
-_LOW = 0.5  # share of the points below which a student may need help
+_LOW = 0.5  # with a smaller share of the points, a student may need help
 _OFTEN = 0.2  # a check that at least this share of the strong students fail is reported
 _GOOD = 3  # the best third of a class is strong
 _MAX_LINE = 160  # characters of a student's line that are shown

@@ -74,7 +74,7 @@ class Donor:
 
     @cached_property
     def expressions(self) -> list[DonorExpression]:
-        """Each expression, unchanged and with its variables replaced by their expressions."""
+        """Each expression, once unchanged and once with its variables replaced by their expressions."""
         return self._taken(lambda node: [node], least=1)
 
     @cached_property

@@ -54,7 +54,7 @@ _FUTEX = (202, 98)
 _PRIVATE_FUTEX = 128
 _FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, with either clock
 _FCNTL = (72, 25)
-# The same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
+# They have the same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
 # process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) would reach every process of the same user. Locks (F_SETLK,
 # F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read, so two
 # submissions that run at the same time could send each other messages.

@@ -20,7 +20,7 @@ MAX_NODES = 200_000
 MAX_TEXT = 1 << 20
 MAX_INT_BITS = 1023  # bits of the largest integer that converts to a float, so that arithmetic with arrays works
 MAX_BIG_BITS = 14_000  # 4,215 digits: Python refuses to print integers of more than 4,300 digits
-MAX_ITEMS = 1000  # taken from an iterator, which may be endless
+MAX_ITEMS = 1000  # items taken from an iterator, which may be endless
 MAX_COLLISIONS = 50  # keys with the same hash: the time to look them up grows with the square of their number
 
 

@@ -290,7 +290,7 @@ def main(control: int, plan: str) -> None:
     try:
         zygote = Zygote(connection, json.loads(plan))
         ready = zygote.prepare()
-    except Exception as error:  # the parent reports it
+    except Exception as error:  # the parent reports this error
         connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
         raise SystemExit(1) from error
     connection.send(json.dumps(ready).encode())
