@@ -1,4 +1,4 @@
-"""Download, once, what the browser tests use: a Pyodide with NumPy and Matplotlib, and axe.
+"""Download, once, the files that the browser tests use: a Pyodide with NumPy and Matplotlib, and axe.
 
 ``python .ci/browser_files.py`` prints the folder of the files, in the user's cache. None of them is committed or
 shipped. If the download fails, it says why. The tests that need the files are then skipped, or fail on CI.
@@ -24,14 +24,14 @@ RUNTIME = (
     "pyodide-lock.json",
     "package.json",
 )
-# The wheels that were built for WebAssembly are in no registry by themselves: this project's wheel carries them.
+# The wheels that were built for WebAssembly are in no registry by themselves, but in the wheel of this project.
 CARRIER = "open-webui==0.12.4"
 CARRIED = "numpy matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python_dateutil pytz six packaging micropip"
 PURE = (
     "asttokens==3.0.1 decorator==5.2.1 executing==2.2.1 ipython==9.12.0 jedi==0.19.2 matplotlib-inline==0.2.1 parso==0.8.6 "
     "prompt-toolkit==3.0.52 pure-eval==0.2.3 pygments==2.20.0 stack-data==0.6.3 traitlets==5.14.3 wcwidth==0.6.0"
 )
-PYTHON = "3.14"  # that of Pyodide, for which the wheels are
+PYTHON = "3.14"  # the version in Pyodide, for which the wheels are built
 EDITION = "1"  # change this number if the lists above change
 
 
@@ -71,7 +71,7 @@ def fetch(target: Path) -> None:
 
 
 def _pip() -> list[str]:
-    """The command for pip: of this environment, or, where uv made it without, any other."""
+    """Return the command for this environment's pip, or for any other if uv created the environment without pip."""
     for command in ([sys.executable, "-m", "pip"], ["uv", "tool", "run", "pip"], ["pip3"], ["python3", "-m", "pip"]):
         try:
             _run(*command, "--version")
@@ -86,7 +86,7 @@ def _run(*command: str, cwd: Path | None = None) -> None:
 
 
 def main() -> int:
-    """Download missing files. Returns 0 always, because the tests report what they miss."""
+    """Download missing files. Always return 0, because the tests report which files they miss."""
     target = folder()
     if not (target / "axe.min.js").is_file():
         print("Fetching what the browser's tests use: once, 130 MB …", file=sys.stderr)

@@ -30,7 +30,7 @@ _RUN = 100
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--students", type=int, nargs="+", default=[20])
     parser.add_argument("--chapter", default=CHAPTER)

@@ -28,7 +28,7 @@ def command(*words: str) -> list[str]:
 
 
 def seconds(words: list[str], folder: Path, *, may_fail: bool = False) -> float:
-    """Return the seconds of a command, including startup. Raises ``RuntimeError`` with its output if it fails."""
+    """Return the seconds that a command takes, including startup. Raises ``RuntimeError`` with its output if it fails."""
     started = time.perf_counter()
     done = subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
     taken = time.perf_counter() - started

@@ -26,7 +26,7 @@ LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--students", type=int, default=100)
     options = parser.parse_args()

@@ -42,7 +42,7 @@ PARTS = {
     "packages": "the cells above the exercise, which load Matplotlib",
     "check": "the cell with the function, and its check",
 }
-# Nothing but this machine has an address. A page is not routed through the test driver, because this would turn the cache off.
+# No host except this machine can be resolved. A page is not routed through the test driver, because this would turn the cache off.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 # Runs in the page. Returns the seconds from ``started``, a time since the epoch, to the end of each part.
@@ -82,7 +82,7 @@ PLAIN = """async (address) => {
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Say nothing of each request."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def served(site: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[BrowserContext]:
-    """Start Chromium with what its ``profile`` has in the cache."""
+    """Start Chromium with the cache in its ``profile``."""
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
@@ -107,7 +107,7 @@ def chromium(profile: Path) -> Iterator[BrowserContext]:
 
 
 def first_green_check(profile: Path, address: str, code: str) -> dict[str, float]:
-    """Open the first chapter in a new browser, and return when each part up to the first green card had ended, in seconds."""
+    """Open the first chapter in a new browser, and return the seconds until each part ended, up to the first green card."""
     with chromium(profile) as context:
         page = context.new_page()
         page.set_default_timeout(600_000)
@@ -115,7 +115,7 @@ def first_green_check(profile: Path, address: str, code: str) -> dict[str, float
         page.goto(f"{address}/lab/index.html?path={CHAPTERS[0]}/{CHAPTERS[0]}.ipynb")
         page.wait_for_function(
             "() => window.jupyterapp && !location.search.includes('path=')"
-        )  # it goes to another address
+        )  # the page goes to another address
         ends = page.evaluate(RUN, [EXERCISE, code, started])
         expect(page.locator(".ag-card.ag-good").filter(has_text=EXERCISE)).to_contain_text("Well done")
     return ends
@@ -130,7 +130,7 @@ def plain_pyodide(profile: Path, address: str) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--site", type=Path, help="a site that was built with --pyodide")

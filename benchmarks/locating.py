@@ -38,13 +38,13 @@ from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 
-MUTANTS = 40  # of each exercise, spread evenly over all of them
+MUTANTS = 40  # mutants of each exercise, spread evenly over all of its mutants
 
 Row = dict[str, Any]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
     parser.add_argument("--mutants", type=int, default=MUTANTS, help="mutants of each exercise, 0 for none")

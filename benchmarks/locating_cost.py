@@ -39,7 +39,7 @@ TARGET = 1.3
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=[CHAPTER])
     parser.add_argument("--students", type=int, default=100)
@@ -85,7 +85,7 @@ def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:
 
 
 def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
-    """Mutants of right solutions that are wrong and have no name, as exercise and source, the exercises in turn."""
+    """Return wrong mutants of right solutions that have no name, as exercise and source, with the exercises in turn."""
     checks = load_checks(course, chapter)
     checks.shrinks = False
     judge = Judge(checks)

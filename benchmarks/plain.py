@@ -22,7 +22,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "plain-nbgrader.md"
 
 
 def main() -> None:
-    """Make the course twice, grade both, compare."""
+    """Create the course twice, grade both copies, and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=20)
     students = parser.parse_args().students
@@ -33,7 +33,7 @@ def main() -> None:
         for number in range(students):
             shutil.copytree(stock / "release" / "ps1", stock / "submitted" / f"student{number:04}" / "ps1")
             solved = stock / "submitted" / f"student{number:04}" / "ps1" / "problem1.ipynb"
-            if number % 2:  # every other one hands in the solution, the rest a blank notebook
+            if number % 2:  # every other student hands in the solution, the rest a blank notebook
                 shutil.copyfile(stock / "source" / "ps1" / "problem1.ipynb", solved)
         shutil.copytree(stock, confined)
         line = DOCS.read_text("utf-8").split("```python\n")[1].split("```")[0]

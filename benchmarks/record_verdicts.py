@@ -36,9 +36,9 @@ from autograder.judging.loader import ChapterChecks, known_alternatives, known_m
 from autograder.student.examples import parse_examples, replay
 from autograder.student.examples.record import recorded
 
-MUTANTS = 40  # of each exercise, spread evenly over all of them
+MUTANTS = 40  # mutants of each exercise, spread evenly over all of its mutants
 CLASS = 48
-SECONDS = 2.0  # for one call
+SECONDS = 2.0  # the time limit of one call
 
 Line = tuple[str, dict[str, Any]]
 

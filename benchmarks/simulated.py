@@ -1,7 +1,7 @@
-"""Create a class for measurements: a copy of the course in a new folder, and what its students submit.
+"""Create a class for measurements: a copy of the course in a new folder, and the submissions of its students.
 
 The mix is the demonstration's (solved, half done, slips, other ways, blank, crashing …) without attackers. Every
-notebook differs from every other, and has the outputs of "Restart and run all", as real ones do.
+notebook differs from every other, and has the outputs of "Restart and run all", as real notebooks do.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def course_in(folder: Path, *lines: str) -> Course:
 
 
 def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = False) -> list[Path]:
-    """Submit ``students`` different notebooks of ``chapter``, ``bare`` ones without outputs, and return the paths by student."""
+    """Submit ``students`` different notebooks of ``chapter`` (without outputs if ``bare``). Return their paths in the same order."""
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from autograder.course.course import Course
 
-AIM = {CHAPTER: 45}  # milliseconds, both sides together
+AIM = {CHAPTER: 45}  # milliseconds, in the grader and in the sandbox together
 FIRST = 5  # notebooks that warm things up and are not counted
 STAGES = {
     "read the notebook, restore locked cells": (Submission, "__init__"),
@@ -52,7 +52,7 @@ REST = "checks, comparison, diagnosis, verdict"
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
     parser.add_argument("--students", type=int, default=60)
@@ -90,13 +90,13 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
             rows.append({**spent, REST: now - ours - sum(spent.values())})
             if len(rows) == FIRST:
                 jail = -_below()
-            elif len(rows) == len(jobs):  # before the sandbox ends, and its time with it
+            elif len(rows) == len(jobs):  # read it before the sandbox ends, because its time is then lost
                 jail += _below()
             spent.clear()
-            ours = time.process_time()  # without what measuring takes
+            ours = time.process_time()  # without the time that measuring takes
     rows = rows[FIRST:]
     count = len(rows)
-    aside = count // 10  # of the quickest and of the slowest each
+    aside = count // 10  # the number of the quickest, and of the slowest, that are left out
     costs = {}
     for stage in (*STAGES, REST):
         values = sorted(row.get(stage, 0.0) for row in rows)
@@ -117,7 +117,7 @@ def _below() -> float:
 @contextmanager
 def _clocked(spent: dict[str, float]) -> Iterator[None]:
     """Time the functions of the stages. If one stage contains another, the inner one's time is not counted twice."""
-    running: list[float] = []  # what was spent within each stage that has begun
+    running: list[float] = []  # the seconds spent within each stage that has begun
 
     def clocked(stage: str, whole: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:

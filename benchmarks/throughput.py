@@ -34,7 +34,7 @@ c.GenerateAssignment.preprocessors = [step for step in steps if step.__name__ !=
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--students", type=int, nargs="+", default=[100])
     parser.add_argument("--stock", type=int, default=25, help="how many notebooks standard nbgrader grades, 0 for none")
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
-    """Return a course folder, released and with ``size`` submissions. It is made once."""
+    """Return a course folder, released and with ``size`` submissions. It is created only once."""
     if not (folder / "ready").is_file():
         course = course_in(folder)
         fill(course, size, chapter, bare=bare)
@@ -94,7 +94,7 @@ def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
 
 
 def _grade(folder: Path, chapter: str, line: str = "") -> float:
-    """Return the seconds to grade the class from nothing."""
+    """Return the seconds to grade the class without any stored result."""
     for name in (".autograder/verdicts", "autograded", "feedback"):
         shutil.rmtree(folder / name, ignore_errors=True)
     shutil.copy(folder / "gradebook.fresh", folder / "gradebook.db")

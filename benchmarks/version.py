@@ -14,7 +14,7 @@ ROUNDS = 30
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     script = Path(sys.executable).with_name("autograder")
     words = [str(script), "--version"] if script.is_file() else [sys.executable, "-m", "autograder", "--version"]
     pairs = [(seconds(words, Path.cwd()), seconds([sys.executable, "-c", ""], Path.cwd())) for _ in range(ROUNDS + 1)][

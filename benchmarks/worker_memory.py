@@ -25,7 +25,7 @@ from autograder.grading.submission import Job
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--submissions", type=int, default=200)
     options = parser.parse_args()
@@ -48,7 +48,7 @@ def _both_sides() -> tuple[float, float]:
     here = psutil.Process()
     jail = []
     for child in here.children(recursive=True):
-        with suppress(psutil.NoSuchProcess):  # the child of the last submission is on its way out
+        with suppress(psutil.NoSuchProcess):  # the child of the last submission is just ending
             jail.append(child.memory_full_info().uss)
     return here.memory_full_info().uss / 1e6, max(jail, default=0) / 1e6
 

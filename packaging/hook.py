@@ -20,7 +20,7 @@ class StudentFiles(BuildHookInterface):
         """List the files for hatch. An editable install takes the whole clone instead."""
         if version == "editable":
             return
-        points = self.metadata.core.entry_points  # all others name the instructor's modules
+        points = self.metadata.core.entry_points  # all other entry points name the instructor's modules
         commands = points["autograder.commands"]
         points.clear()
         points["autograder.commands"] = {"watch": commands["watch"]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["instructor_files", "student_files"]
 
-# ``check`` and ``hint`` in a notebook, and the commands of a student's terminal.
+# The starting points: ``check`` and ``hint`` in a notebook, and the commands of a student's terminal.
 DOORS = (
     "autograder",
     "autograder.__main__",
@@ -64,7 +64,7 @@ def _reached(tree: Path) -> set[str]:
 
 
 def _imported(tree: Path, module: str) -> list[str]:
-    """Return what a module imports from ``autograder``, at its top or inside functions."""
+    """Return the names that a module imports from ``autograder``, at its top or inside functions."""
     found: list[str] = []
     path = tree / _relative(tree, module)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -72,7 +72,7 @@ def _imported(tree: Path, module: str) -> list[str]:
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue  # only for type checkers
+            continue  # this import is only for type checkers
         nodes.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]

@@ -22,7 +22,7 @@ def main() -> None:
 
         sys.stdout.write(f"autograder {__version__}\n")
         sys.exit(0)
-    # Set before NumPy is imported: for many small products, its threads cost far more than they gain.
+    # These are set before NumPy is imported: for many small products, its threads cost far more than they gain.
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     # A file name may hold bytes that are not text. Write those as escapes, instead of raising an error.

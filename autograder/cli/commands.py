@@ -100,7 +100,7 @@ class CommandGroup(click.Group):
         self._sections: dict[str, list[click.Command]] = {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command called ``cmd_name``. A registered command never replaces one of the core's."""
+        """Return the command called ``cmd_name``. A registered command never replaces a core command."""
         if cmd_name not in self.commands:
             for command in load_commands(cmd_name):
                 self.place(command)

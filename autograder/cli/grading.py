@@ -1,4 +1,4 @@
-"""Commands that grade notebooks, of a class or individual files, and commands about the class list and the marks."""
+"""Commands that grade a class or individual notebooks, and commands for the class list and the marks."""
 
 from __future__ import annotations
 

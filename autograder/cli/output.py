@@ -1,4 +1,4 @@
-"""What a command prints for people: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
+"""Format and print what people read: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
     """Summarize a run. ``by_hand`` is the number of points that have to be given manually."""
     graded = [v for v in verdicts if v.status == "graded"]
     lines = [f"Graded {len(graded)} of {pluralize(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
-    if len(graded) >= 5:  # with fewer, statistics say little
+    if len(graded) >= 5:  # with fewer notebooks, statistics say little
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(

@@ -29,7 +29,7 @@ class _StudentCommands(commands.CommandGroup):
     """A student's commands, with a hint on how to install an instructor's command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command called ``cmd_name``. Raises ``UsageError`` for a command of the instructor's."""
+        """Return the command called ``cmd_name``. Raises ``UsageError`` for an instructor's command."""
         found = super().get_command(ctx, cmd_name)
         if found is None and cmd_name in INSTRUCTORS:
             _not_installed(cmd_name)

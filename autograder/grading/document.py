@@ -110,7 +110,7 @@ def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> d
     parsed = [cell_of(index, raw) for index, raw in enumerate(raws)]
     cells = [_plain(cell, raw) for cell, raw in zip(parsed, raws, strict=True)]
     for cell in cells:
-        # Recognized by the source, because the student's metadata cannot be trusted.
+        # Picture cells are recognized by their source, because the student's metadata cannot be trusted.
         if cell["cell_type"] == "code" and cell["source"] in released.pictures:
             cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()

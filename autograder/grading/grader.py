@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 
-_MAX_WITHOUT_JAIL = 3  # notebooks in a row. A single notebook can cause up to two
+_MAX_WITHOUT_JAIL = 3  # notebooks in a row without a sandbox. A single notebook can cause up to two
 
 
 def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Worker | None = None) -> Iterator[Outcome]:
@@ -92,7 +92,7 @@ def _chapter_in(job: Job, course: Course) -> str:
 
 
 class NotebookGrader:
-    """Grades notebooks of one chapter in the sandbox of ``worker``."""
+    """A grader of one chapter's notebooks in the sandbox of ``worker``."""
 
     def __init__(self, course: Course, task: Task, worker: Worker) -> None:
         from autograder.judging.judge import Judge  # noqa: PLC0415 - imports Hypothesis
@@ -167,7 +167,7 @@ class NotebookGrader:
             return exercises
 
     def _require_jail(self, error: Exception) -> None:
-        """Raise ``SandboxLost`` if the sandbox has failed for several notebooks in a row."""
+        """Raise ``SandboxStartError`` if the sandbox failed to start for several notebooks in a row."""
         self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
             raise SandboxStartError(

@@ -46,7 +46,7 @@ def modules_of(course: Course) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class AllowedImports:
-    """The modules that a chapter's notebooks can import, and the messages about all others."""
+    """The modules that a chapter's notebooks can import, and the messages about all other modules."""
 
     course: Course
     chapter: str

@@ -1,4 +1,4 @@
-"""Compare what a course's code means, ignoring comments and positions, and find code that keeps state between exercises.
+"""Compare the meaning of a course's code, ignoring comments and positions, and find code that keeps state between exercises.
 
 A verdict quotes no line or source of a check file. So a comment, a blank line or a docstring that nobody reads changes no verdict.
 """
@@ -14,7 +14,7 @@ from autograder.base.attempt import parsed
 
 __all__ = ["Meanings", "may_keep_state", "meaning_of"]
 
-# A file that contains any of these may read its own text, so all of it counts.
+# A file that contains any of these words may read its own text, so all of it counts.
 _READS_ITSELF = ("__doc__", "getsource", "getdoc", "linecache", "lineno", "traceback", "import *")
 # Modules whose functions keep nothing that another exercise could see, except through the names below.
 _STATELESS = frozenset({
@@ -35,7 +35,7 @@ _CHANGING = (
     "tofile",
     "write",
 )  # first letters of methods that set options or write files
-_FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # constants in modules
+_FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # names of constants in modules
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -90,7 +90,7 @@ class Meanings:
     """The meaning of a chapter's check file and solution files, exercise by exercise.
 
     Attributes:
-        parts: the digest of what the checks of each exercise depend on in these files, by exercise.
+        parts: the digest of the code in these files that the checks of each exercise depend on, by exercise.
         rest: the digest of everything that belongs to no exercise. All exercises depend on it.
     """
 
@@ -212,7 +212,7 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def may_keep_state(sources: Iterable[str], exercises: Iterable[str]) -> bool:
-    """Return whether calling one of a notebook's ``exercises`` may change what another one does. If in doubt, return true.
+    """Return whether calling one of a notebook's ``exercises`` may change the result of another one. If in doubt, return True.
 
     Plain functions cannot: they use only their arguments, constants, each other, and modules that keep no state.
     """

@@ -43,7 +43,7 @@ __all__ = ["Pool", "grade_in_parallel", "serve"]
 _MAX_AHEAD = 2  # notebooks sent to a process: it grades the first, and the second waits
 _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
-_LOOK_SECONDS = 0.1  # between two looks at what the processes use
+_LOOK_SECONDS = 0.1  # between two readings of what the processes use
 _EXCEEDED = (
     "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
     "a zero. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
@@ -67,8 +67,8 @@ class Pool(AbstractContextManager["Pool"]):
         self._root, self._task, self._workers, self._secret = root, task, workers, secret
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
-        self._processes: dict[int, _Process] = {}  # by index among the workers
-        self._ended: threading.Event | None = None  # ends the thread that watches the processes
+        self._processes: dict[int, _Process] = {}  # the processes, by index among the workers
+        self._ended: threading.Event | None = None  # set to end the thread that watches the processes
         # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets
         # the same number of graders. Otherwise one core would have two graders while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -82,7 +82,7 @@ class Pool(AbstractContextManager["Pool"]):
                 process.send(task)
 
     def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Yield the outcome of each job as it is made. Raises what the checks or the sandbox raise in a process."""
+        """Yield the outcome of each job as it is made. Raises the errors that the checks or the sandbox raise in a process."""
         self._waiting.extend(jobs)
         while len(self._processes) < min(self._workers, len(jobs)):
             self._start()
@@ -159,7 +159,7 @@ class Pool(AbstractContextManager["Pool"]):
             if number == process.done + 1:  # its outcome was not received
                 yield self._task.ungradable(process.jobs.popleft(), why)
         else:
-            self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
+            self._deaths[process.jobs[0]] += 1  # this notebook was being graded, unlike the others
         for job in reversed(process.jobs):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
@@ -175,7 +175,7 @@ class _Process:
 
     Attributes:
         done: the number of outcomes that were received.
-        exceeded: the number of the notebook for which the process was killed, and the reason; None if it was not killed.
+        exceeded: the number of the notebook for which the process was killed, and the reason. None if it was not killed.
     """
 
     def __init__(self, root: Path | None, task: Task, core: int | None, secret: str) -> None:
@@ -202,7 +202,7 @@ class _Process:
         theirs.close()
 
     def look(self) -> None:
-        """Kill the process if its notebook exceeds a limit. Two looks have to agree, because the page may be written meanwhile."""
+        """Kill the process if its notebook exceeds a limit. Two readings of its page have to agree, because it may be written meanwhile."""
         grading = self._current.read()
         much = grading.exceeded(self._process.pid)
         if self._seen == grading.number and much:
@@ -235,7 +235,7 @@ class _Process:
 
 
 class _Grading(NamedTuple):
-    """The limits of the notebook that a process is grading. ``number`` counts from 1; ``seconds`` is 0 between two notebooks.
+    """The limits of the notebook that a process is grading. ``number`` counts from 1, and ``seconds`` is 0 between two notebooks.
 
     ``began`` is on the monotonic clock, and ``processor_began`` the processor time that the process had used by then.
     """
@@ -248,7 +248,7 @@ class _Grading(NamedTuple):
     memory_mb: int = 0
 
     def exceeded(self, pid: int) -> tuple[str, str] | None:
-        """Return in words what the process used and which setting limits it, or None if no limit is exceeded."""
+        """Return, as text, the amount that the process used and the setting that limits it, or None if no limit is exceeded."""
         if not self.seconds:
             return None
         processor, memory = _usage(pid)
@@ -267,7 +267,7 @@ _PAGE = struct.Struct("=qddddq")
 
 
 class _Current:
-    """What a process grades now, in a page that it shares with its parent. It is readable even if the process hangs."""
+    """The notebook that a process grades now, on a page shared with its parent, which can read it even if the process hangs."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _PAGE.size)
@@ -302,7 +302,7 @@ def _usage(pid: int) -> tuple[float, int]:
 def serve(descriptor: int, page: int) -> None:
     """Run in a grading process: take jobs until there are no more, and send the outcome of each.
 
-    ``page`` is a file in which the process notes what it grades.
+    ``page`` is a file in which the process notes the notebook that it grades.
     """
     # Ctrl-C reaches the whole process group. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

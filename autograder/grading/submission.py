@@ -28,7 +28,7 @@ __all__ = [
 
 # Files that nbgrader stores next to a submission. It needs them to return feedback to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
-MAX_BESIDE = 4096  # bytes that are read
+MAX_BESIDE = 4096  # bytes that are read of such a file
 
 COPIED = (
     "This notebook has the cell of {name} more than once. All copies were run, in order, so the last copy was checked."
@@ -56,7 +56,7 @@ class Submission:
 
     Attributes:
         document: the notebook that is run, with the course's locked cells restored.
-        cells: what the cells printed, returned and drew in the first run.
+        cells: the outputs of the cells in the first run.
         submitted: the notebook as it was submitted.
     """
 
@@ -136,7 +136,7 @@ class Submission:
         return cell.role is None and cell.source in self._handed_out
 
     def finish(self) -> None:
-        """Run what is still missing for the reader: a notebook that no check has run, and pictures that have to be drawn."""
+        """Run the cells that the reader still needs: all cells if no check has run them, and pictures that have to be drawn."""
         first = self.sandbox is None
         if first or self._to_draw:
             cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]
@@ -157,7 +157,7 @@ class Submission:
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
         from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
-        room = OutputBudget()  # also limits pictures, which a notebook may contain by the thousand
+        room = OutputBudget()  # this also limits pictures, of which a notebook may have thousands
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 
@@ -190,7 +190,7 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
 class Outcome:
     """The result of grading one job, from the process that graded it to the gradebook.
 
-    ``deliver`` writes ``document`` and ``cells`` into what the student gets back. After that ``cells`` is empty, and ``document`` has only
+    ``deliver`` writes ``document`` and ``cells`` into the student's files. After that ``cells`` is empty, and ``document`` has only
     the manually graded cells.
 
     Attributes:
@@ -224,7 +224,7 @@ Deliver = Callable[[Outcome], Outcome]
 
 
 def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
-    """Return what ``deliver`` makes of ``outcome``.
+    """Return the result of ``deliver`` for ``outcome``, or ``outcome`` itself without ``deliver``.
 
     If that fails because of the notebook, the notebook is ungradable and delivered as such, so that the run goes on. An ``OSError``
     concerns our own disk and is raised.

@@ -16,7 +16,7 @@ __all__ = ["Executor", "GradingOptions", "Task"]
 
 @dataclass(frozen=True, slots=True)
 class GradingOptions:
-    """How the notebooks of a run are graded, in whichever process.
+    """Options for grading the notebooks of a run, the same in every process.
 
     Attributes:
         only: the exercises that are graded, or None for all.
@@ -77,7 +77,7 @@ class Task:
 
 
 class Executor(Protocol):
-    """Grades ``jobs`` of the task's chapter and yields a delivered outcome for each, in any order.
+    """A callable that grades ``jobs`` of the task's chapter and yields a delivered outcome for each, in any order.
 
     A problem with one notebook is never raised. Other errors end the run: ``CourseError`` if the course is wrong,
     ``SandboxUnavailable`` if there is no sandbox, ``OSError`` if the disk is full.

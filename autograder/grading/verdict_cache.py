@@ -25,12 +25,12 @@ __all__ = ["VerdictCache"]
 class VerdictCache:
     """The stored verdicts of one chapter, each under the hash of everything that all of its exercises depend on.
 
-    This is the submission's bytes, the chapter's notebook, the framework, the course's limits and packages, its secret, the options of
+    The hash covers the submission's bytes, the chapter's notebook, the framework, the course's limits and packages, its secret, the options of
     the run, and the code of the course that belongs to no exercise. Code is compared by its meaning, not by its text.
 
     Attributes:
-        base: the hash of all these except the submission. It is sent to other processes, so that the sources are read once.
-        parts: the digest of what else each exercise depends on: its checks, reference and misconceptions.
+        base: the hash of all of this except the submission. It is sent to other processes, so that the sources are read once.
+        parts: the digest of everything else that each exercise depends on: its checks, reference and misconceptions.
         only: the exercises to grade again if their parts have changed, or None for all. The others keep their stored results.
         read_only: whether no new verdict is stored.
     """
@@ -83,7 +83,7 @@ class VerdictCache:
             parts = found.pop("parts")
             return Verdict.from_json(found), parts
         except (OSError, ValueError, KeyError, TypeError):
-            return None, {}  # missing, truncated or from another version
+            return None, {}  # the file is missing, truncated or from another version
 
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
         """Return the cells' outputs for a stored verdict. They are most of the bytes and seldom needed, so they have a file of their own."""
@@ -103,11 +103,11 @@ class VerdictCache:
         parts = {**self.parts, **{name: older[name] for name in kept if name in older}}
         if verdict.status != "graded" or self.read_only:
             return parts
-        # Not ``asdict`` of an outcome, which would copy all outputs.
+        # ``asdict`` is not used, because it would copy all outputs.
         outcomes = [{field.name: getattr(cell, field.name) for field in fields(cell)} for cell in cells]
         text = json.dumps(outcomes, default=lambda one: asdict(one) if isinstance(one, StudentError) else str(one))
         write_atomically(self.folder / f"{key}.cells.json", text.encode())
-        # Written last, because the cells must exist if the verdict does.
+        # The verdict is written last, because its cells must exist if it does.
         write_atomically(
             self.folder / f"{key}.json", json.dumps({**verdict.to_json(), "parts": parts}, default=str).encode()
         )
@@ -120,7 +120,7 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
 
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tuple[bytes, dict[str, str]]:
-    """Return the hash of what every exercise depends on, and a digest of the rest for each exercise."""
+    """Return the hash of everything that all exercises depend on, and for each exercise a digest of the rest."""
     digest = hashlib.sha256()
     source, checks = course.source(chapter), course.checks(chapter)
     # A check file imports modules from its own folder. The checks of other chapters do not matter.

@@ -1,1 +1,1 @@
-"""Compute what an exercise earns and find the mistake that explains the lost points."""
+"""Compute the score of an exercise, and find the mistake that explains the lost points."""

@@ -115,7 +115,7 @@ class ExerciseSession:
             self.answers_key = None if None in serials else serials
 
     def call_silently(self, calls: Iterable[Call]) -> None:
-        """Make the calls that were not made yet, and discard what the student's code prints."""
+        """Make the calls that were not made yet, and discard the output of the student's code."""
         for call in calls:
             if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():
@@ -130,7 +130,7 @@ class ExerciseSession:
     def check_purity(self) -> None:
         """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
         self.fetch()
-        self.unplanned_calls += 1  # the calls below, and unplanned answers in the log
+        self.unplanned_calls += 1  # counts the calls below, and the unplanned answers in the log
         self.check_inputs()
         for call, answer in self.log if self.new_results else ():
             if answer.same:
@@ -167,7 +167,7 @@ class ExerciseSession:
                 self._unsteady(call, alone, answer)
 
     def answer_alone(self, call: Call) -> Answer | None:
-        """Return the answer to ``call`` in a new session without earlier calls, None if there is none."""
+        """Return the answer to ``call`` in a new session without earlier calls, or None if there is none."""
         if self.fresh_session is None:
             return None
         with closing(self.fresh_session()) as session:

@@ -115,7 +115,7 @@ def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], t
 
 # The type that a probe raises for a result that it cannot inspect. It is not an error of the student's code.
 NOT_AS_ASKED = "NotAsAsked"
-MAX_NAME = 40  # characters
+MAX_NAME = 40  # characters of a name
 MAX_NAMES = 300
 
 _MATMUL = re.compile(

@@ -148,12 +148,12 @@ class FunctionSession:
         return found
 
     def probe(self, source: str, call: Call) -> Answer:
-        """Run ``probe(function, …)`` of ``source``."""
+        """Return the answer of ``probe(function, …)``, which ``source`` defines."""
         return self.call(replace(call, probe=source))
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Discard what the code prints."""
+        """Discard the output of the code."""
         with redirect_stdout(io.StringIO()):
             yield
 

@@ -58,7 +58,7 @@ C = TypeVar("C", bound=Checks)
 
 
 class Judge(Generic[C]):
-    """Judge submissions by the checks of one chapter."""
+    """A judge of submissions, by the checks of one chapter."""
 
     def __init__(self, checks: C) -> None:
         self.checks = checks
@@ -160,7 +160,7 @@ class Judge(Generic[C]):
     ) -> CheckResult:
         try:
             self.checks.run_check(spec.name, check.name, student)
-        except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
+        except (KeyboardInterrupt, SandboxUnavailable):  # errors that the submission did not cause
             raise
         except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
             if conversation.latest is not None:
@@ -189,7 +189,7 @@ class Judge(Generic[C]):
 
 
 def _purity_is_due(others: Collection[CheckResult]) -> bool:
-    """Return whether two checks with points have passed, or the only one. Otherwise, the answer may be hard-coded."""
+    """Return whether two checks with points, or the only such check, have passed. Otherwise, the answer may be hard-coded."""
     worth = [r for r in others if r.points]
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 

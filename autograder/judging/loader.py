@@ -93,7 +93,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
     names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
     cases = []
     for value in list(values):
-        marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
+        marked = hasattr(value, "marks") and hasattr(value, "values")  # a ``pytest.param(…)``
         if marked and value.marks:
             raise CourseError(
                 f"{where} has a case marked with pytest.mark.{value.marks[0].name}. Grading runs every case, so remove the mark."
@@ -154,7 +154,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
-    course.references(chapter)  # so that the check file imports the references of this course, not of another
+    course.references(chapter)  # first, so that the check file imports this course's references, not another's
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     try:
@@ -352,7 +352,7 @@ class ChapterChecks:
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
-        """Return the seed of a check's inputs: the course's secret, but never for visible (published) inputs."""
+        """Return the seed of a check's inputs: the course's secret, or for a visible check the public seed."""
         if self._seed is not None:
             return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
@@ -398,7 +398,7 @@ class ChapterChecks:
         return conversation.log
 
     def asks_purity(self, exercise: str) -> bool:
-        """Return whether the check of purity makes any call in ``exercise``."""
+        """Return whether the purity check makes any calls for ``exercise``."""
         prepared = self._prepare(exercise)
         return bool(prepared.purity or prepared.care)
 
@@ -444,7 +444,7 @@ class ChapterChecks:
         return answer.error is None and not answer.changed and not answer.stopped and not stays
 
     def _between(self, one: Call, other: Call) -> Call | None:
-        """Return the call that changes the arguments between two calls. None if a right function fails this check."""
+        """Return the call of ``changed_between`` for two calls, or None if a right function fails it."""
         if one.probe or one.expects is not None or not self._answers_differ(one, other):
             return None
         call = changed_between(one, other)

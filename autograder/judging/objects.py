@@ -74,7 +74,7 @@ class _Event:
 
 @dataclass(eq=False)
 class _Watched:
-    """A mutable argument or result of a step. If the check changes it later, this becomes a step."""
+    """A mutable argument or result of a step. If the check changes it later, the change becomes a step."""
 
     event: _Event
     label: str
@@ -162,7 +162,7 @@ class _SingleObject:
 
     @property
     def is_new(self) -> bool:
-        """Whether the check created it by calling its class."""
+        """Whether the check created the object by calling its class."""
         return self.event.do == "make"
 
     @property
@@ -236,7 +236,7 @@ def _take(
         object_state.merge(other.object_state)
     object_state.forget()
     object_state.note_changes()
-    event.number = next(_count)  # after the steps for the changes
+    event.number = next(_count)  # numbered after the steps for the changes
     event.args = tuple(map(_to_part, args))
     event.kwargs = {key: _to_part(value) for key, value in kwargs.items()}
     object_state.events.append(event)

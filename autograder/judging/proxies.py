@@ -257,14 +257,14 @@ class StudentProxy(Outcomes):
         return record_answer(value, spelled, call, right)
 
 
-_ITEMS = 100_000  # taken from a student's iterator if the right answer is longer than the items that are known
-_ITEMS_OF_A_REFERENCE = 10_000  # an iterator of a right solution that gives more counts as endless
+_ITEMS = 100_000  # items taken from a student's iterator if the right answer has more items than are known
+_ITEMS_OF_A_REFERENCE = 10_000  # items: if a right solution's iterator has more, it counts as endless
 _FEW_PARTS = 1000  # parts of a result that are searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 
 def _taking_all(call: Call, most: int) -> Call:
-    """Return the same call, which returns lists of up to ``most`` + 1 items instead of iterators."""
+    """Return a call like ``call`` that returns lists of up to ``most`` + 1 items instead of iterators."""
     return replace(call, probe=call.probe + _TAKE_ALL.format(most=most))
 
 
@@ -282,7 +282,7 @@ def _with_rest(value: Value, again: Callable[[], Value], most: int = _ITEMS, dep
 def _part_of(again: Callable[[], Value], key: Value) -> Value:
     try:
         return again()[key]
-    except (TypeError, LookupError):  # called again, it returns something else
+    except (TypeError, LookupError):  # the repeated call returns something else
         return None
 
 
@@ -300,7 +300,7 @@ def _missing(call: Call, error: StudentError) -> str:
 
 
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
-    """Return whether the probe raised ``error``, not the student's code and not a failed call of it."""
+    """Return whether the probe itself raised ``error``, and not the student's code or a failed call of it."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
     if is_script(call) or is_outcome(call.probe):
         return False

@@ -60,7 +60,7 @@ def _holds_arrays(value: Value) -> bool:
 class PurityProbe:
     """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``answers_differ`` states that the right answers to the two differ. ``between`` is a call of ``changed_between``, if a
+    ``answers_differ`` states that the right answers to the calls differ. ``between`` is the result of ``changed_between``, if a
     right function passes it.
     """
 
@@ -80,12 +80,12 @@ def _is_script_or_plot(call: Call) -> bool:
     return is_script(call) or call.probe in (plot_probe_text(texts=True), plot_probe_text(texts=False))
 
 
-# Calls a function twice with the same objects, which contain other numbers the second time.
+# This probe calls a function twice with the same objects, which contain other numbers the second time.
 CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding="utf-8")
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if nothing of ``first`` is remembered."""
+    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if the function remembers nothing of ``first``."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 
@@ -99,15 +99,15 @@ def pairs_of(
 ) -> list[tuple[Call, Call]]:
     """Return pairs of calls with equal shapes and different numbers, large inputs first. Empty if there is no call.
 
-    Pairs are preferred whose inputs are not so large that calls are slow, and whose right answers ``differ``.
+    Pairs with inputs small enough for fast calls, and with right answers that ``differ``, are preferred.
 
-    They are taken from the plan and from ``other``, the same plan with other draws. A check's own probe may copy or create the
+    The calls are taken from the plan and from ``other``, the same plan with other draws. A check's own probe may copy or create the
     function's arguments. So if all these calls use such probes, their arguments are used in calls without a probe, provided that a
     right function ``returns`` from such a call.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
-    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # none, or all raise
+    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # there are none, or all raise
         bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
         own, others = [*bare[0], *own], [*bare[1], *others]
     if not own:  # changes of a probe's own arguments are better than nothing
@@ -150,7 +150,7 @@ def _backwards(call: Call) -> Call:
 
 
 _LONG = 5000  # characters of a fingerprint, of about 200 numbers
-MAX_SCRIPTS = 12  # of one exercise
+MAX_SCRIPTS = 12  # call sequences of one exercise
 
 
 @dataclass(frozen=True, slots=True)

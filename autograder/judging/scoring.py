@@ -77,7 +77,7 @@ class Checks(Protocol):
 
 
 class Scorer:
-    """Compute what an exercise earns, and find the mistake that explains the lost points."""
+    """A scorer, which computes the points of an exercise and finds the mistake that explains the lost points."""
 
     def __init__(self, checks: Checks) -> None:
         self._checks = checks
@@ -103,7 +103,7 @@ class Scorer:
             elif failure.kind in {"error", "missing"}:
                 status = "error"
             if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
-                # The changed input may be the reason for the rest.
+                # The changed input may be the reason for the rest of the failure.
                 reason = sanitize(f"{conversation.changed_failure(*conversation.latest).reason} {reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
@@ -180,7 +180,7 @@ class Scorer:
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results
-        slips: dict[str, str] = {}  # from a message to the check that shows it
+        slips: dict[str, str] = {}  # maps each message to the check that shows it
         for key, found in diagnosis.explain_entries(conversation.log).items():
             about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
             slips.setdefault(found.message, about.name)
@@ -195,9 +195,9 @@ class Scorer:
     def _explain_state(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """If a call of a failed check is right as the first call in a new process, say that earlier calls change it.
+        """If a call of a failed check is right as the first call in a new process, say that earlier calls change its answer.
 
-        The check of purity then fails, too.
+        The purity check then fails, too.
         """
         read = getattr(self._checks, "shrinks", True) and conversation.session().sandbox != FunctionSession.sandbox
         failed = [name for name in conversation.failed_on if read]
@@ -228,7 +228,7 @@ class Scorer:
     def _explain_unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
         """Return the failure for a check that raised an error because it could not use the student's last answer.
 
-        The same check passes with a right answer.
+        With a right answer, the same check would pass.
         """
         if conversation.latest is not None:
             call, answer = conversation.latest
@@ -249,7 +249,7 @@ class Scorer:
 
     @staticmethod
     def _inputs_kept(conversation: ExerciseSession, results: Sequence[CheckResult]) -> list[CheckResult]:
-        """Report a changed input if no check does. It does not cost points yet."""
+        """Report a changed input if no check does. The report itself costs no points."""
         try:
             conversation.check_inputs()
         except CheckFailed as found:
@@ -281,7 +281,7 @@ class Scorer:
     def _explain_choices(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> tuple[str, Sequence[CheckResult], str]:
-        """For a quiz, add a message for each known wrong choice to the check that is about it."""
+        """For a quiz, add the message of each known wrong choice to the check of its variable."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}
         known = self._checks.wrong_choices(spec.name, answers)
         words: dict[str, str] = {}

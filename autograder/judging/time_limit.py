@@ -24,9 +24,9 @@ from typing import Any, ClassVar
 __all__ = ["OutOfTimeError", "time_limit"]
 
 AGAIN = 0.25  # seconds after which the exception is raised again if the student's code caught it
-PATIENCE = 4  # times that it may be swallowed. Then it is raised at every step, so that no loop can continue
+PATIENCE = 4  # times that the exception may be caught. Then it is raised at every step, so that no loop can continue
 STUCK = 2.0  # seconds without any reaction until a message explains the wait
-WAITING = 10  # how many times the limit on processor time a call may take by the clock
+WAITING = 10  # a call may take this many times its limit on processor time in wall-clock time
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock
 _EVERY = 200  # steps between two looks at the clock, in a browser
 
@@ -36,10 +36,10 @@ class OutOfTimeError(BaseException):
 
 
 def time_limit(seconds: float | None, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
-    """Raise ``OutOfTimeError`` in the code inside after ``seconds``, repeatedly until it gives up.
+    """Raise ``OutOfTimeError`` in the ``with`` block after ``seconds``, and keep raising it until the block ends.
 
-    Processor time counts, so that other work on a busy machine does not. After ``WAITING`` times as long by the clock the
-    time is up anyway. In a browser, in other threads and without signals, only the clock counts.
+    The limit is on processor time, so that other work on a busy machine does not count. After ``WAITING`` times as long in
+    wall-clock time, the block is stopped anyway. In a browser, in other threads and without signals, only that time counts.
 
     In the main thread this uses signals, if the system has them. In a browser it uses Python's monitoring (Python
     3.12 and later), and otherwise a second thread.
@@ -92,7 +92,7 @@ class _Limit:
 class _Signalled(_Limit):
     """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
-    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # of both clocks
+    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # the last reading: the time, and the processor time then
 
     def _begin(self) -> None:
         self._over = False
@@ -193,7 +193,7 @@ class _FromAThread(_Limit):
                 self._at_every_step = _Monitored(0.0)
                 self._at_every_step.watch(self._thread)
                 if sys.version_info >= (3, 12):
-                    return  # the monitor raises from now on
+                    return  # the monitor raises the error from now on
 
     def _take_back(self) -> None:
         """Remove a pending error.

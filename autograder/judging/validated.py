@@ -29,7 +29,7 @@ def mark_validated(course: Course, chapter: str) -> None:
 
 
 def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | None:
-    """Return exercise and title of each check that is new or changed since the last release.
+    """Return the exercise and title of each check that is new or changed since the last release.
 
     None if no release is known. Raises ``CourseError`` if the check file cannot be read.
     """
@@ -43,7 +43,7 @@ def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | 
 
 
 def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str]]:
-    """Return name, exercise and title of each check, and a hash of the code it depends on.
+    """Return the name, exercise and title of each check, and a hash of the code it depends on.
 
     The hash covers the check's code, its exercise, the reference, and all course code that these mention. Layout and
     comments do not matter.
@@ -63,7 +63,7 @@ def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str
 
 
 def _checks(body: Iterable[ast.AST], known: Defined) -> Iterator[tuple[str, str, str, list[ast.AST]]]:
-    """Yield name, exercise and title of each check in a file, with its code."""
+    """Yield the name, exercise, title and code of each check in a file."""
     for node in body:
         if isinstance(node, ast.ClassDef) and (exercise := _exercise_of(node)):
             around: list[ast.AST] = [*node.decorator_list, *node.bases]

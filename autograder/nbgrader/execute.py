@@ -27,10 +27,10 @@ from autograder.sandbox.protocol import CodeCell, Limits
 
 __all__ = ["CannotExecuteError", "ExecuteConfined"]
 
-_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # not run
+_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # skipped magics
 _PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # the rest of the line or cell is Python and is run
 _MAX_FILES = 1000
-# Leading white space is in one alternative only. In two adjacent ones, a long line of it would take quadratic time.
+# Only one alternative matches leading white space. If two adjacent ones did, a long blank line would take quadratic time.
 _GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
 _SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
 
@@ -40,7 +40,7 @@ class CannotExecuteError(Exception):
 
 
 class ExecuteConfined(Execute):
-    """Run a notebook's cells in the sandbox and record their outputs. Replaces nbgrader's ``Execute``.
+    """A preprocessor that runs a notebook's cells in the sandbox and records their outputs. It replaces nbgrader's ``Execute``.
 
     The settings of ``Execute`` apply here too: ``timeout``, ``interrupt_on_timeout``, ``error_on_timeout`` and
     ``enabled`` (the option ``--no-execute``).

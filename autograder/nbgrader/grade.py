@@ -37,7 +37,7 @@ class UngradableError(Exception):
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """Repair the cells of a submission before it is graded. Replaces nbgrader's ``DeduplicateIds``.
+    """A preprocessor that repairs the cells of a submission before it is graded. It replaces nbgrader's ``DeduplicateIds``.
 
     A duplicate cell, an unknown grade id or a deleted check cell would stop nbgrader's later steps.
     """
@@ -50,7 +50,7 @@ class RestoreCells(NbGraderPreprocessor):
 
 
 class GradeConfined(NbGraderPreprocessor):
-    """Run a notebook in the sandbox and judge it with the chapter's checks. Replaces nbgrader's ``Execute``."""
+    """A preprocessor that judges a notebook in the sandbox with the chapter's checks. It replaces nbgrader's ``Execute``."""
 
     confinement = Enum(
         ["auto", "bubblewrap", "landlock"],
@@ -79,10 +79,10 @@ class GradeConfined(NbGraderPreprocessor):
 
 
 class SaveOutcome(NbGraderPreprocessor):
-    """Write each exercise's message into the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
+    """A preprocessor that enters each exercise's message in the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook unchanged."""
+        """Write the messages, and return the notebook unchanged."""
         if OUTCOME in resources:
             outcome = replace(resources[OUTCOME], document=nb)
             write_entries(_course(self), [outcome], db_url=resources["nbgrader"]["db_url"])
@@ -97,7 +97,7 @@ class RecordExamples(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a mark of an edition has no partner."""
+        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a marker of an edition lacks its start or end."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading does not need it
         from autograder.authoring.release.editions import edition  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ _DAY = 86_400.0  # seconds
 
 
 class PenaltyPerDay(BasePlugin):
-    """Takes a share of the points for each started day."""
+    """A late penalty: a share of the points for each started day."""
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
         """Return the points that a submission loses. ``score`` has the points before the penalty."""

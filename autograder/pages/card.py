@@ -32,8 +32,8 @@ STATUS_TEXTS = {
     "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
-ANSWERED = "_is_answered"  # the end of the name of a check that a question of a quiz has an answer
-MAX_CELL_NAME = 60  # characters
+ANSWERED = "_is_answered"  # the end of a check's name, if the check only requires that a quiz question has an answer
+MAX_CELL_NAME = 60  # characters of a cell's name
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
 LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
 _RIGHT = "it should be"
@@ -210,7 +210,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: that the answer is right or, without an answer, that there is one."""
+    """Return one check for each question of a quiz: the check of the answer or, without an answer, the check that it exists."""
     wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
     asked = {check.name + ANSWERED for check in checks}
     return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]

@@ -67,7 +67,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         rows.append(_row(mark, exercise))
         # nbgrader stores the comment on an exercise at its stub cell.
         comments = [marks.comments[cell] for cell in dict.fromkeys((_called(name), name)) if cell in marks.comments]
-        # Otherwise the page says so for the whole notebook.
+        # In an ungradable notebook, the page says so once for all cells.
         waits = mark.needs_manual_grade and (mark.is_graded or verdict.status == "graded")
         if note := [*_note(mark, exercise, waits=waits), *map(_comment, comments)]:
             notes[name] = note

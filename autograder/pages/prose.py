@@ -23,7 +23,7 @@ __all__ = ["MAX_MARKDOWN", "page_templates", "prose", "verbatim"]
 
 MAX_MARKDOWN = 20_000  # characters: longer than any page of prose, but short enough for the Markdown parser to be fast
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
-MAX_FORMULA = 1000  # characters
+MAX_FORMULA = 1000  # characters of a formula
 _FOLD = re.compile(r"\s*(?:<details>\s*<summary>(?:<b>)?([^<>&]*)(?:</b>)?</summary>|</details>)\s*")
 _ATTRIBUTES = {"display", "stretchy", "columnalign", "mathvariant", "fence", "form", "movablelimits", "accent"}
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
@@ -36,7 +36,7 @@ def prose(text: str) -> Markup:
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
             html = str(_markdown()(text))
-            closed = html.count("</details>") == html.count("<details>")  # else it would fold the rest of the page
+            closed = html.count("</details>") == html.count("<details>")  # otherwise it would fold the rest of the page
             return Markup(html) if closed else verbatim(text)  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
 
@@ -112,11 +112,11 @@ def _markdown() -> mistune.Markdown:
 def _formula(text: str, display: str) -> str:
     """Return a LaTeX formula as MathML, or as typed if it cannot be converted."""
     with suppress(Exception):  # a student may type anything between two dollar signs
-        if len(text) <= MAX_FORMULA and "newcommand" not in text:  # a macro may grow without end
+        if len(text) <= MAX_FORMULA and "newcommand" not in text:  # a macro may expand without end
             tree = Converter(display=display).convert_to_element(text.replace("{aligned}", "{align*}"))
             for node in tree.iter():
                 node.text = unescape(node.text or "").replace("\\_", "_")
-                for name in node.attrib.keys() - _ATTRIBUTES:  # links and styles
+                for name in node.attrib.keys() - _ATTRIBUTES:  # attributes for links and styles
                     del node.attrib[name]
             return tostring(tree, encoding="unicode", short_empty_elements=False)
     return f"<code>{escape(text)}</code>"

@@ -25,9 +25,9 @@ class TimedOut(Exception):  # noqa: N818
 
 
 class Channel:
-    """Frames sent and received over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
+    """A sender and receiver of frames over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
 
-    With a second socket ``wakeup``, the parent sleeps until the child writes there. It also looks for frames every twentieth
+    With a second socket ``wakeup``, the parent sleeps until the child writes there. The parent also looks for frames every twentieth
     of a second, because a child that dies or hangs may not have announced its last frames.
     """
 
@@ -55,7 +55,7 @@ class Channel:
         return parse_head(head), blob
 
     def receive_raw(self, deadline: float) -> tuple[bytes, bytes | bytearray]:
-        """Do the same as ``receive``, but do not decode the JSON. The bytes of a small frame are immutable."""
+        """Return the next frame's undecoded JSON and its bytes, immutable for a small frame. Raises like ``receive``."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:

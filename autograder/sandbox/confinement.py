@@ -31,7 +31,7 @@ _THREADED = (
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
     *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"),
 )
-_PACKAGE_FOLDERS = ("site-packages", "dist-packages")  # never visible as a whole
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")  # folders that are never visible as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def find_bwrap() -> list[tuple[str, str]]:
 
 @functools.cache
 def working_bwrap() -> tuple[str | None, str]:
-    """Return the first bubblewrap that can start a program here, or None and the errors of each one."""
+    """Return the first bubblewrap that can start a program here, or None and why each of them failed."""
     errors = []
     for path, origin in find_bwrap():
         command = [path, *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "true"]
@@ -116,7 +116,7 @@ def _library_folders() -> list[str]:
 
 
 def _time_zones() -> list[str]:
-    """Return the system's folder of time zones for ``zoneinfo``, if it exists. Otherwise the package tzdata has them."""
+    """Return the system's folder of time zones for ``zoneinfo``, if it exists. Without it, ``zoneinfo`` uses the package tzdata."""
     folder = os.path.realpath("/usr/share/zoneinfo")
     return [folder] if Path(folder).is_dir() else []
 
@@ -214,7 +214,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
     for folder in _time_zones():
         mounts.bind(folder, folder)
     mounts.bind(str(GUEST), f"{_IN_JAIL}/inside/guest")
-    mounts.parents(f"{_IN_JAIL}/packages/any")  # exists even for a course without packages
+    mounts.parents(f"{_IN_JAIL}/packages/any")  # this folder exists even for a course without packages
     readable = [*_library_folders(), *_time_zones(), _INTERPRETER, _IN_JAIL, "/dev/urandom", "/dev/zero"]
     uid = NOBODY if os.geteuid() == 0 else None
     plan = {"uid": uid, "read_search": False, "namespaces": True, "readable": readable}
@@ -232,7 +232,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
 
 
 class _Mounts:
-    """Arguments of bubblewrap, in order. Parents of mount points are made readable, because by default root's are not."""
+    """The mount arguments of bubblewrap, in order. Parents of mount points are made readable, because root's by default are not."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []

@@ -104,7 +104,7 @@ class ForkServer:
     def end(self, number: int, patience: float) -> int:
         """Wait up to ``patience`` seconds for a child to end, then kill it. Return its exit status."""
         with self._lock:
-            if self._closed:  # by another thread, which ended all children
+            if self._closed:  # another thread closed this server and ended all children
                 return -9
             self.wait_for_imports()
             order = {"do": "end", "id": number, "patience": patience, "answer": patience > 0}
@@ -274,5 +274,5 @@ _starters: dict[int, ThreadPoolExecutor] = {}
 
 
 def _starter() -> ThreadPoolExecutor:
-    # One for each process, because a fork does not copy threads.
+    # One executor for each process, because a fork does not copy threads.
     return _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))

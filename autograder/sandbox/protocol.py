@@ -53,12 +53,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedError:
-    """The errors that are right for a call. They are compared here: the child makes an ordinary call.
+    """The errors that a call is expected to raise. They are compared in the parent, so the child makes an ordinary call.
 
     Attributes:
-        names: The names of the types. An error of one of them, or of a subclass, is right.
+        names: The names of the expected types. An error of one of these types, or of a subclass, is right.
         says: A text that the error's message must contain.
-        reports_others: Whether any other ``Exception`` is an outcome too. Otherwise it stays an error, with its line.
+        reports_others: Whether any other ``Exception`` is an outcome too. Otherwise that exception stays an error, with its line.
     """
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class ExpectedError:
         if error is None:
             return answer if answer.stopped else replace(answer, value={"gave": answer.value})
         is_right = not set(self.names).isdisjoint(error.bases)
-        # A function that the notebook lacks is a NameError in no line. These errors are not the function's own.
+        # A missing function is a NameError without a line. This error, and those of a probe, are not the function's own.
         not_called = error.type in _OF_A_PROBE or (error.type == "NameError" and not error.line)
         if not_called or not (is_right or (self.reports_others and "Exception" in error.bases)):
             return answer
@@ -119,11 +119,11 @@ class Call:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer is what the function returns: no probe and no outcome."""
+        """Whether the answer is the function's own result: there is no probe, and no error is expected."""
         return not self.probe and self.expects is None
 
     def judged(self, answer: Answer) -> Answer:
-        """Return ``answer``, the child's, as the answer to this call."""
+        """Return the child's ``answer``, converted to its outcome if the call should raise an error."""
         return answer if self.expects is None else self.expects.outcome(answer)
 
 
@@ -142,13 +142,13 @@ class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot ha
 
     @cached_property
     def frames(self) -> dict[bool, Any]:
-        """The encoded calls, by ``hold``."""
+        """The frames of the encoded calls, by ``hold`` (see ``Session.batch``)."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function passed as an argument, sent as source ``text`` that defines ``name``. Only the parent can send one."""
+    """A function passed as an argument, sent as source ``text`` that defines ``name``. Only the parent can send a function."""
 
     text: str
     name: str
@@ -200,7 +200,7 @@ class Answer:
     Attributes:
         value: The value that the call returned.
         error: The exception that it raised.
-        stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not.
+        stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not end.
         changed: The changed arguments, as keywords or positions. Rounding of the last digits in an array is no change.
         same: The arguments that are the result itself, as keywords or positions.
         serial: Equal for two answers only if they agree bit for bit. None if unknown.
@@ -244,7 +244,7 @@ def encoded_size(source: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """The result of running one code cell: its outputs in nbformat's form, its error, why it was stopped, and the loop ``at`` that moment."""
+    """The result of running one code cell: its outputs in nbformat's form, its error, why it was stopped, and the loop that ran then (``at``)."""
 
     index: int
     outputs: tuple[dict[str, Any], ...] = ()
@@ -257,7 +257,7 @@ class TimeBudget:
     """The time that all sessions of one submission share, starting when the first session is opened.
 
     A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
-    submission's seconds, and all together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
+    submission's seconds, and all sessions together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
     third of the time, but a submission that ends every call cannot delay the class for long.
     """
 
@@ -313,7 +313,7 @@ class EditableSession(Session, Protocol):
     """A session whose functions can be replaced with edited ones."""
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace each name with what its source defines, everywhere it is referenced."""
+        """Replace each name with the definition in its source, everywhere it is referenced."""
 
     def reset(self) -> None:
         """Restore all names that the notebook defined."""

@@ -53,7 +53,7 @@ class Step:
 def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Call:
     """Return the call that runs ``steps``, which counts as a call of ``function``.
 
-    With ``outcome``, the answer is how the last step ended, as ``ExpectedError`` describes it.
+    With ``outcome``, the answer is the outcome of the last step (see ``ExpectedError.outcome``).
     """
     encoded = []
     for step in steps:

@@ -86,7 +86,7 @@ Shape = tuple[int, ...]
 
 
 class Size(NamedTuple):
-    """The size of a call's arguments, including those in lists, tuples and dicts, and strings.
+    """The size of a call's arguments, including strings and the items of lists, tuples and dicts.
 
     Attributes:
         elements: The number of elements of the largest argument.
@@ -157,9 +157,9 @@ def _elements(value: Value) -> int:
 _STOPPED = {OUT_OF_MEMORY: "memory", 128 + 9: "memory", 128 + 24: "timeout", TOO_MANY_THREADS: "threads"}
 _MAX_CALLBACKS = 20_000  # calls of the parent's functions that a child may make during one call
 _RESULTS = 2  # results of the maximal size that may be in memory at one time
-_LARGE = 1 << 16  # bytes above which an answer counts towards this limit
+_LARGE = 1 << 16  # bytes above which an answer counts towards the limit on results in memory
 _UNPACKED = 4  # approximate bytes in memory for each byte of JSON
-_START_SECONDS = 30.0  # for a child to start and restrict itself
+_START_SECONDS = 30.0  # the longest time that a child may take to start and restrict itself
 
 
 class ChildSession:
@@ -200,7 +200,7 @@ class ChildSession:
         budget = OutputBudget()
         self._begin(order, blobs)
         if time.monotonic() >= self._deadline:
-            self._stop(TimedOut())  # even if it has answered: no submission gets extra time
+            self._stop(TimedOut())  # end the child even if it has answered: no submission gets extra time
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
@@ -289,7 +289,7 @@ class ChildSession:
                 self._stop(event)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace each name with what its source defines, everywhere it is referenced. Raises ``ValueError`` if this fails."""
+        """Replace each name with the definition in its source, everywhere it is referenced. Raises ``ValueError`` if this fails."""
         answer = self._define(sources)
         if answer.error is not None or answer.stopped:
             raise ValueError(f"the edited code cannot be defined: {answer.stopped or answer.error}")
@@ -335,7 +335,7 @@ class ChildSession:
                 self._end(0.0)
 
     def _wait_until(self, seconds: float) -> float:
-        """Return when the parent stops waiting, a little later than the child's own limit of ``seconds`` of processor time."""
+        """Return the time at which the parent stops waiting, a little later than the child's own limit of ``seconds`` of processor time."""
         return min(time.monotonic() + self._limits.waiting * seconds + max(0.5, seconds / 4), self._deadline)
 
     def _ended(self) -> Answer:
@@ -384,7 +384,7 @@ class ChildSession:
                     callbacks += 1
                     self._reply(head, blob, deadline)
                 elif seconds is not None and "stopped" in head:
-                    return Answer(stopped="timeout")  # only of this program: the child continues with the next
+                    return Answer(stopped="timeout")  # only this program timed out: the child continues with the next
                 else:
                     answer = judged(self._cache.keep(raw, blob, self._read(head, blob)))
                     return self._limit_memory(answer, len(raw), len(blob))

@@ -94,7 +94,7 @@ class OutputBudget:
         text, drawn = _size(outcome)
         if text > self._text or drawn > self._drawn:
             outcome = _shortened(outcome)
-            text, drawn = 0, 0  # too little to count
+            text, drawn = 0, 0  # this output is too short to count
         self._text, self._drawn = self._text - text, self._drawn - drawn
         return outcome
 

@@ -1,1 +1,1 @@
-"""What runs on a student's machine."""
+"""The code that runs on a student's machine."""

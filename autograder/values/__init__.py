@@ -1,7 +1,7 @@
 """One rule for values: which are equal, how they differ, and how they are shown, copied and stored as JSON.
 
-`equal` is the only equality of the trusted side. Each family of types has a class in one of these modules (`family.Family`).
-NumPy and the standard library only. pandas is used only for values that are pandas objects.
+All comparisons on the trusted side use `equal`. Each family of types has a class in one of these modules (`family.Family`).
+This package needs only NumPy and the standard library. pandas is used only for values that are pandas objects.
 """
 
 from __future__ import annotations

@@ -29,13 +29,13 @@ from autograder.values.messages import mismatch_message, wrong_builtin_type
 __all__ = ["ArrayFamily"]
 
 _NUMBERS = "biufc"
-# Pairs of kinds that no option of `Rules` treats differently.
+# Pairs of dtype kinds that no option of `Rules` treats differently.
 _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
 
 class ArrayFamily(NumericFamily):
-    """NumPy arrays."""
+    """The family of NumPy arrays."""
 
     types: ClassVar[tuple[type, ...]] = (np.ndarray,)
     has_cells = True

@@ -22,7 +22,7 @@ from autograder.values.family import family_of
 __all__ = ["decode_value", "encode_value"]
 
 ARRAY_KINDS = "biufc"
-LONG = 1000  # entries from which an array is searched for a cycle
+LONG = 1000  # an array with at least this many entries is searched for a cycle
 LONGEST_CYCLE = 60  # entries of a cycle, at most
 MAX_NUMBERS = 10**7  # entries of such an array, at most
 _PLAIN: dict[str, Json] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with keys other than strings, else None."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with other keys than strings. Return None for others."""
     if isinstance(value, Iterated):
         whole = value.all_items()
         value = value if whole.more else whole

@@ -89,7 +89,7 @@ class Container(Family):
                 yield from differences(part, right, rules.of_part(name))
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
-        """Yield each part, the expected part, and what a sentence calls it."""
+        """Yield each part, the expected part, and its name in a sentence."""
         raise NotImplementedError
 
     def holds_array(self, value: Value) -> bool:
@@ -129,7 +129,7 @@ class Container(Family):
 
 
 class SequenceFamily(Container):
-    """Lists, tuples, and the items of an iterator."""
+    """The family of lists, tuples, and the items of an iterator."""
 
     types: ClassVar[tuple[type, ...]] = (list, tuple)
 
@@ -240,7 +240,7 @@ class SequenceFamily(Container):
 
 
 class RangeFamily(ExactFamily, SequenceFamily):
-    """Ranges, which are compared with the sequence of their numbers."""
+    """The family of ranges, which are compared as sequences of numbers."""
 
     types: ClassVar[tuple[type, ...]] = (range,)
 
@@ -261,7 +261,7 @@ class RangeFamily(ExactFamily, SequenceFamily):
 
 
 class MappingFamily(Container):
-    """Dictionaries."""
+    """The family of dictionaries."""
 
     types: ClassVar[tuple[type, ...]] = (dict,)
 
@@ -332,7 +332,7 @@ class MappingFamily(Container):
 
 
 class SetFamily(ExactFamily):
-    """Sets and frozensets."""
+    """The family of sets and frozensets."""
 
     types: ClassVar[tuple[type, ...]] = (set, frozenset)
 
@@ -416,7 +416,7 @@ def _match_key(value: Value) -> Hashable:
 def _paired(
     found: Iterable[Value], expected: Iterable[Value], rules: Rules
 ) -> tuple[list[tuple[Value, Value]], list[Value], list[Value]]:
-    """Pair the keys of both, floats at tolerance, and list the missing and the extra keys."""
+    """Pair equal keys of ``found`` and ``expected``, floats within tolerance. List the missing and the extra keys."""
     own = {_match_key(key): key for key in found}
     pairs, missing = [], []
     for key in expected:
@@ -457,7 +457,7 @@ def _is_endless(value: Value) -> bool:
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
     """Return both sequences with as many items as are compared.
 
-    An iterator is asked for more items if the other sequence is longer. Two endless ones are cut to the same length.
+    An iterator is asked for more items if the other sequence is longer. Two endless iterators are cut to the same length.
     """
     right = expected.all_items() if isinstance(expected, Iterated) else expected
     if _is_endless(right):

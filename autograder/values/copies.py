@@ -17,8 +17,8 @@ from autograder.values.family import copy_value, family_of, fingerprint
 __all__ = ["call_key", "changed_arguments", "copy_argument", "copy_arguments", "normalize_result", "precompute_keys"]
 
 _MAX_BYTES = 1 << 34  # a process of our own is limited only by its memory
-_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # immutable
-_STAND_INS = frozenset({Source, Rng, NameReference})  # placeholders for the argument
+_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # types of immutable values
+_STAND_INS = frozenset({Source, Rng, NameReference})  # placeholders for arguments
 _LEAVES = _SCALARS | _STAND_INS | {int, str}  # values without parts to copy
 _FEW = 10_000  # parts of a list that are encoded at once
 
@@ -87,7 +87,7 @@ def precompute_keys(calls: Iterable[Call]) -> None:
 
 
 def changed_arguments(before: Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the names of the arguments that differ from those in ``before``. In arrays, rounding of the last digits is no change."""
+    """Return the names of the arguments that differ from those in ``before``. Rounding in the last digits of an array is no change."""
     pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
     pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
     return tuple(name for name, a, b in pairs if not _same(a, b))

@@ -1,7 +1,7 @@
-"""The only equality of values, and one class per family of types, which compares, shows and copies its values.
+"""Compare, show and copy values through one class per family of types. All comparisons use the function `equal`.
 
 A family is found by the type of a value. A container asks `family_of` about its parts, so no family imports another.
-NumPy and the standard library only. pandas is used only for values that are pandas objects.
+This module needs only NumPy and the standard library. pandas is used only for values that are pandas objects.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = [
 
 RTOL, ATOL = 1e-5, 1e-6
 NOISE = 2e-15  # a relative size: a float64 below it may be the rounding error of a sum. A message then shows 0.
-MAX_ITEMS = 48  # of an array or a container that is shown whole
+MAX_ITEMS = 48  # items, at most, of an array or a container that is shown whole
 MAX_TEXT = 400  # characters of one string
-MAX_SHOWN = 4000  # and of a value in all: lists of lists multiply
+MAX_SHOWN = 4000  # characters of a whole value, because nested lists multiply its length
 MAX_SOURCE_DEPTH = 14
 _MAX_WHOLE = 140  # characters of a value that is shown whole if one part of it is wrong
 _MAX_TYPES = 4096  # a notebook may define a class in every cell
@@ -37,7 +37,7 @@ Leaf = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What counts when two tables are compared. ``names`` refers to the names of a Series and of an index."""
+    """Options for comparing two tables. ``names`` refers to the names of a Series and of an index."""
 
     row_order: bool = True
     column_order: bool = False
@@ -48,20 +48,20 @@ class TableOptions:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What counts when a value is compared with an expected one.
+    """Options for comparing a value with an expected one.
 
     Attributes:
         rtol, atol: Tolerances of numbers. Two whole numbers are compared exactly.
-        dtype: An expected boolean array must be boolean. No other dtype counts.
+        dtype: A boolean array is required if one is expected. Other dtypes are not compared.
         of_largest: Numbers may also be off by this share of the largest number expected in their array.
         order: False lets items come in any order, True also compares the order of the keys of a dictionary.
         exact_type: A list is not a tuple, and 3 is not 3.0.
         extra_keys: A dictionary may have more keys than the expected one.
         lists: A list of numbers may replace an array.
-        tables: What counts in tables.
+        tables: The options for tables.
         reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
         nested: The values are parts of built-in containers. A difference is then a clause that follows the path to it.
-        what: What a sentence calls the value.
+        what: The name of the value in a sentence.
     """
 
     rtol: float = RTOL
@@ -78,7 +78,7 @@ class Rules:
     what: str = "it"
 
     def of_part(self, what: str) -> Rules:
-        """Return the rules for one of several answers: the tolerances, and what counts in arrays and tables."""
+        """Return the rules for one of several answers: the tolerances, and the options for arrays and tables."""
         return Rules(
             self.rtol, self.atol, lists=self.lists, tables=self.tables, reject_opaque=self.reject_opaque, what=what
         )
@@ -120,7 +120,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """What is wrong, as a student reads it."""
+        """The sentence that tells a student what is wrong."""
         places = [_place(kind, key) for kind, key in self.path]
         text = " ".join([", ".join(places), self.clause]) if places else self.alone or self.clause
         if self.what != "it":
@@ -143,11 +143,11 @@ def _place(kind: str, key: Value) -> str:
 
 
 class Family:
-    """What the framework needs from one family of values. These defaults apply to types that belong to no other family."""
+    """The operations on one family of values. These defaults apply to types that belong to no other family."""
 
     types: ClassVar[tuple[type, ...]] = (object,)
     is_number: ClassVar[bool] = False
-    has_cells: ClassVar[bool] = False  # arrays and tables, which can be large and are changed in place
+    has_cells: ClassVar[bool] = False  # True for arrays and tables, which can be large and are changed in place
     is_table: ClassVar[bool] = False
     from_pandas: ClassVar[bool] = False
 
@@ -219,12 +219,12 @@ class Family:
         """Return a line of Python that assigns ``value`` to ``name``, or a description of a long value."""
         if hasattr(value, "text") and hasattr(value, "name"):
             if not value.name:
-                return str(value.text)  # lines as they are
+                return str(value.text)  # source text is shown unchanged
             return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
         return f"{name} = {source(value)}"
 
     def kind(self, value: Value) -> str:
-        """Return what ``value`` is as a part of a sentence, ``a set of 2 members``, if its type alone does not say it."""
+        """Return a phrase for ``value``, such as ``a set of 2 members``, or "" if the name of its type is enough."""
         return ""
 
     def label(self, value: Value, other: Value) -> str:
@@ -232,7 +232,7 @@ class Family:
         return ""
 
     def describe(self, value: Value) -> str:
-        """Return what ``value`` is as a part of a sentence: ``a tuple of 2 items``."""
+        """Return a phrase that describes ``value`` in a sentence: ``a tuple of 2 items``."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
         if kind in {"builtin_function_or_method", "function", "method"}:
             return "a function (are parentheses missing?)"
@@ -241,7 +241,7 @@ class Family:
         if kind in {"coroutine", "async_generator"}:
             return "a coroutine, which must be awaited (should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
-        names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
+        names["int"] = "a whole number of more than 307 digits, which is too large"  # a smaller one is a single number
         # A class may have a name without letters, which cannot be shown.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 
@@ -262,7 +262,7 @@ class Family:
         return type(value).__name__
 
     def schema(self, value: Value) -> Hashable:
-        """Return what two inputs of one shape and different numbers have in common."""
+        """Return a key that is equal for two inputs that differ only in their numbers."""
         return fingerprint(value)
 
     def backwards(self, value: Value) -> Value:
@@ -282,7 +282,7 @@ class Family:
 
 
 class ExactFamily(Family):
-    """Values that are compared without tolerance and shown as Python code."""
+    """The base of families whose values are compared without tolerance and shown as Python code."""
 
     def is_exact(self, value: Value) -> bool:
         return True
@@ -355,7 +355,7 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
 
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
-    """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
+    """Return whether ``found`` equals ``expected`` under ``rules``, so that a check with these rules passes."""
     quick = family_of(expected).quickly_equal(found, expected, rules)
     return next(differences(found, expected, rules), None) is None if quick is None else quick
 
@@ -419,7 +419,7 @@ def paste(name: str, value: Value) -> str:
 
 
 def describe(value: Value) -> str:
-    """Return what a value is as a part of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
+    """Return a phrase that describes a value in a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     family = family_of(value)
     return family.kind(value) or family.describe(value)
 
@@ -435,10 +435,10 @@ def fingerprint(value: Value) -> Hashable:
 
 
 def outline(value: Value, rules: Rules) -> Hashable:
-    """Return a key that is equal for any two values that may be equal by ``rules``: everything except numbers and dates."""
+    """Return a key that is equal for any two values that may be equal by ``rules``. It ignores numbers and dates."""
     return family_of(value).outline(value, rules)
 
 
 def schema(value: Value) -> Hashable:
-    """Return what two inputs of one shape and different numbers have in common."""
+    """Return a key that is equal for two inputs that differ only in their numbers."""
     return family_of(value).schema(value)

@@ -21,7 +21,7 @@ MAX_WORD = 60  # characters of one value in a sentence
 
 
 def count(number: int, what: str) -> str:
-    """Return ``1 item``, ``2 items``, ``1,000 items``."""
+    """Return a number with its noun: ``1 item``, ``2 items``, ``1,000 items``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

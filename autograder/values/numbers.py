@@ -24,7 +24,7 @@ _TOO_LARGE = "a whole number of more than 307 digits, which is too large"
 
 
 class NoneFamily(Family):
-    """None."""
+    """The family of None."""
 
     types: ClassVar[tuple[type, ...]] = (type(None),)
 
@@ -41,7 +41,7 @@ class NoneFamily(Family):
 
 
 class NumberFamily(NumericFamily):
-    """Numbers of Python and NumPy, and booleans. A boolean never equals a number."""
+    """The family of numbers and booleans, from Python and NumPy. A boolean never equals a number."""
 
     types: ClassVar[tuple[type, ...]] = (bool, int, float, complex, np.number, np.bool_)
     is_number = True
@@ -56,7 +56,7 @@ class NumberFamily(NumericFamily):
                 yield mismatch_message(found, expected)
         elif rules.dtype and _is_exact(found, expected):
             yield from builtin_differences(found, expected, rules)
-        elif (array := as_array(expected)) is None:  # too large for a float
+        elif (array := as_array(expected)) is None:  # the number is too large for a float
             numbers = as_array(found)
             if numbers is None or numbers.ndim:
                 yield from array_differences(found, np.asarray(expected), rules)

@@ -15,7 +15,7 @@ __all__ = ["OpaqueFamily", "StandInFamily"]
 
 
 class StandInFamily(Family):
-    """Arguments that are replaced when a function is called: source text, a seed, or a name in the notebook."""
+    """The family of arguments that are replaced when a function is called: source text, a seed, or a name in the notebook."""
 
     types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
 
@@ -32,7 +32,7 @@ class StandInFamily(Family):
 
 
 class OpaqueFamily(StandInFamily):
-    """Values that cannot leave a student's process. Only the name of their type is known."""
+    """The family of values that cannot leave a student's process. Only the name of their type is known."""
 
     types: ClassVar[tuple[type, ...]] = (Opaque,)
 

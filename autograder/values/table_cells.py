@@ -111,7 +111,7 @@ def same_item(found: Value, expected: Value, rules: Rules) -> bool:
             return False
     if kinds[0] != kinds[1]:
         return False
-    if hasattr(found, "closed") and hasattr(expected, "closed"):  # intervals
+    if hasattr(found, "closed") and hasattr(expected, "closed"):  # both are intervals
         ends = same_item(found.left, expected.left, rules) and same_item(found.right, expected.right, rules)
         return bool(found.closed == expected.closed) and ends
     if kinds[0] != "other":

@@ -16,8 +16,8 @@ from autograder.values.table_cells import is_missing, shown_cell
 
 __all__ = ["paste_table", "rows_around", "show_table"]
 
-MAX_ROWS, MAX_COLUMNS = 12, 10  # of a table that is shown whole
-MAX_CELLS = 60  # of a table that is pasted whole
+MAX_ROWS, MAX_COLUMNS = 12, 10  # rows and columns of a table that is shown whole
+MAX_CELLS = 60  # cells of a table that is pasted whole
 WIDTH, CELL = 110, 30  # characters of a line, and of a cell
 _NUMBER = re.compile(r"\s*[-+]?[\d.]{1,20}\s*|nan|NaN|True|False|None|\s*")
 STARTS = 3  # rows that are shown of a larger table

@@ -49,7 +49,7 @@ MAX_NAMED = 8  # columns, at most, that a sentence names
 
 
 class PandasFamily(Family):
-    """Single pandas values (timestamps, intervals, missing values) and arrays with pandas dtypes."""
+    """The family of single pandas values (timestamps, intervals, missing values) and of arrays with pandas dtypes."""
 
     from_pandas = True
 
@@ -74,7 +74,7 @@ class PandasFamily(Family):
         return not (isinstance(expected, np.ndarray) and kind_of_table(found) in ("Series", "Index"))
 
     def is_exact(self, value: Value) -> bool:
-        return isinstance(value, dt.date | dt.timedelta)  # as timestamps and durations are
+        return isinstance(value, dt.date | dt.timedelta)  # the base classes of timestamps and durations
 
     def holds_array(self, value: Value) -> bool:
         return True
@@ -113,7 +113,7 @@ class PandasFamily(Family):
 
 
 class TableFamily(PandasFamily):
-    """DataFrames, Series and indexes."""
+    """The family of DataFrames, Series and indexes."""
 
     has_cells = True
     is_table = True

@@ -17,7 +17,7 @@ _MAX_HINTED = 10_000  # characters of a text that gets a hint. Normalizing long 
 
 
 class TextFamily(ExactFamily):
-    """Strings. They are compared exactly."""
+    """The family of strings, which are compared exactly."""
 
     types: ClassVar[tuple[type, ...]] = (str,)
 
@@ -63,7 +63,7 @@ class TextFamily(ExactFamily):
 
 
 class BytesFamily(ExactFamily):
-    """Bytes and bytearrays."""
+    """The family of bytes and bytearrays."""
 
     types: ClassVar[tuple[type, ...]] = (bytes, bytearray)
 

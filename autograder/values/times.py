@@ -27,7 +27,7 @@ _KINDS: Mapping[Value, str] = {
 
 
 class ExactNumberFamily(ExactFamily):
-    """Decimals and fractions, shown as Python code."""
+    """The family of decimals and fractions, shown as Python code."""
 
     types: ClassVar[tuple[type, ...]] = (Decimal, Fraction)
 
@@ -53,7 +53,7 @@ class ExactNumberFamily(ExactFamily):
 
 
 class TimeFamily(ExactNumberFamily):
-    """Dates, times of day, durations and time zones of the standard library."""
+    """The family of dates, times of day, durations and time zones of the standard library."""
 
     types: ClassVar[tuple[type, ...]] = (dt.date, dt.time, dt.timedelta, dt.tzinfo)
 
@@ -91,7 +91,7 @@ class TimeFamily(ExactNumberFamily):
 
 
 class NumpyTimeFamily(ExactNumberFamily):
-    """Dates and durations of NumPy."""
+    """The family of NumPy's dates and durations."""
 
     types: ClassVar[tuple[type, ...]] = (np.datetime64, np.timedelta64)
 

@@ -11,4 +11,4 @@ __all__ = ["ClusterError"]
 
 
 class ClusterError(UnavailableError):
-    """The cluster is missing or was lost. The text says which, and what to do."""
+    """Raised if the cluster is missing or was lost. The message says which, and what to do."""

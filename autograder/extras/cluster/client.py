@@ -1,6 +1,6 @@
 """Grade on a Dask cluster. Its workers grade, and this process stores the results.
 
-Dask is imported only if an address is given. ``worker`` describes what is sent.
+Dask is imported only if an address is given. ``worker`` defines the objects that are sent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CONNECT_SECONDS = 10
 LISTEN_SECONDS = 5.0
 CHUNK = 16  # notebooks that are sent together, at most
 CHUNK_BYTES = 4 << 20  # bytes that are sent together, unless one notebook is larger
-ROUNDS = 3  # chunks in flight for each thread of the cluster: none waits, and the scheduler holds little data
+ROUNDS = 3  # chunks in flight per thread of the cluster, so that no thread waits and the scheduler holds little data
 
 
 def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
@@ -56,7 +56,7 @@ def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Jo
 
 
 def pack_course(course: Course) -> bytes:
-    """Return what a worker needs of a course as a zip: configuration, notebooks with their files, solutions and checks.
+    """Return the parts of a course that a worker needs, as a zip: configuration, notebooks with their files, solutions and checks.
 
     The same course gives the same bytes.
     """
@@ -123,7 +123,7 @@ class _Run:
     def outcomes(self) -> Iterator[Outcome]:
         """Yield the outcome of each job as it comes back."""
         self._to_send.extend(range(len(self.jobs)))
-        # Sent as a task, not as data: if the worker that holds it dies, the task runs again elsewhere.
+        # The course is sent as a task, not as data: if the worker that holds it dies, the task runs again elsewhere.
         packed = self.client.submit(_as_it_is, self.bundle, key=f"autograder-course-{self.bundle.run}", pure=False)
         try:
             threads = self._threads()
@@ -178,7 +178,7 @@ class _Run:
         return Unit(position, job.student, job.path.name, data, texts)
 
     def _come_back(self) -> list[Any]:
-        """Wait for the first finished chunk and return all that are done. Report if no worker is left."""
+        """Wait for the first finished chunk and return all finished chunks. Report if no worker is left."""
         from distributed import CancelledError, wait  # noqa: PLC0415
 
         waiting = False
@@ -199,7 +199,7 @@ class _Run:
         try:
             found: list[Graded] | Refused = future.result()
         except KilledWorker:
-            if len(units) > 1:  # sent one at a time, they show which notebook killed the worker
+            if len(units) > 1:  # if the notebooks are sent one at a time, it shows which killed the worker
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The worker that graded this notebook stopped several times."

@@ -191,7 +191,7 @@ def _release_all(course: Course, chapters: Sequence[str]) -> None:
 
 @contextmanager
 def reusable_pool(workers: int) -> Iterator[Executor]:
-    """Return an executor whose ``workers`` processes are reused for the next chapters of a course."""
+    """Yield an executor whose ``workers`` processes are reused for the next chapters of a course."""
     pools: list[Pool] = []
 
     def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
@@ -205,12 +205,12 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
         yield graded
 
 
-# --- What it shows at its end ------------------------------------------------------------------------------------------
+# --- The results shown at the end --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """A graded class: what each student submitted, and the verdicts, by chapter and student id.
+    """A graded class: the submissions and the verdicts, by chapter and student id.
 
     ``chapters`` were released, and ``refused`` were not, with the reason.
     """

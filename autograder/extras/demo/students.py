@@ -1,4 +1,4 @@
-"""Simulate a class of students and what each of them hands in.
+"""Simulate a class of students and their submissions.
 
 The attacks are a small part of those in tests/framework/security.
 """
@@ -89,7 +89,7 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """What a student submits for one chapter. ``injected`` is the mistake in it, if there is exactly one."""
+    """A student's submission for one chapter. ``injected`` is the mistake in it, if there is exactly one."""
 
     data: bytes
     description: str
@@ -150,7 +150,7 @@ class _AtWork:
         known = [m for m in known_misconceptions(self.course, self.chapter) if m.exercise in self.right]
         if not known:
             return self._written(self.right, "everything right")
-        # Spread over the chapter's mistakes, so that a class shows many of them.
+        # The choices are spread over the chapter's mistakes, so that a class shows many of them.
         slip = known[(self.student.number * len(known) // max(self.size, 1) + self.rng.randrange(3)) % len(known)]
         return self._written({**self.right, slip.exercise: self._slipped(slip)}, "one mistake in a chapter", slip)
 

@@ -30,13 +30,13 @@ from autograder.extras.export.roster import Ids, Scale, scale_of
 __all__ = ["TOKEN", "CanvasError", "push_marks", "submission_times"]
 
 TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable
-_WAIT_SECONDS = 300.0  # for Canvas to enter the marks
+_WAIT_SECONDS = 300.0  # the longest time that Canvas may take to enter the marks
 _CLOSE = 0.005  # points. Canvas shows two decimals.
 _MAX_NAMES = 5
 
 
 class CanvasError(UnavailableError):
-    """Canvas cannot be reached, or rejects a request. The message never contains the token."""
+    """Raised if Canvas cannot be reached or rejects a request. The message never contains the token."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs in the course at ``url``. With ``send``, ask, enter the marks and read them back.
+    """Show every mark that differs in the course at ``url``. With ``send``, ask the user, enter the marks and read them back.
 
     ``columns`` gives the name of a chapter's assignment in Canvas. Raises ``CourseError`` or ``CanvasError``.
     """

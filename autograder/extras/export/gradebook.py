@@ -47,7 +47,7 @@ _CHAPTERS = """
     ORDER BY assignment.name
 """
 
-POINTS_POSSIBLE = "    Points Possible"  # as in Canvas's own files
+POINTS_POSSIBLE = "    Points Possible"  # spelled as in Canvas's own files
 
 # Characters that start a formula, including their full-width forms and after leading spaces.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
@@ -86,7 +86,7 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What to export without a complete mark: ``missing`` for students without a submission, ``partial`` for the points so far."""
+    """The rules for exporting incomplete marks: ``missing`` for students without a submission, ``partial`` for the points so far."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False
@@ -129,7 +129,7 @@ class ClassMarks:
         return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
 
     def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
-        """Raise ``CourseError`` if two students have the same ``key``. ``what`` is its name in the message."""
+        """Raise ``CourseError`` if two students have the same ``key``. ``what`` is the name of the key in the message."""
         by_key: dict[str, list[str]] = defaultdict(list)
         for student in self.students:
             if found := key(student):

@@ -17,7 +17,7 @@ __all__ = ["CanvasExport", "CsvExport", "MoodleExport"]
 
 
 class _Export(ExportPlugin):
-    """Writes a file for another system. Marks that need manual grading are blank in it, never 0."""
+    """An exporter that writes a file for another system. Marks that need manual grading are blank in it, never 0."""
 
     kind = ""
 
@@ -57,18 +57,18 @@ class _Export(ExportPlugin):
 
 
 class CanvasExport(_Export):
-    """Marks for Canvas's gradebook."""
+    """An exporter of marks for Canvas's gradebook."""
 
     kind = "canvas"
 
 
 class MoodleExport(_Export):
-    """Marks for Moodle: a grading worksheet, or a table for its import of grades."""
+    """An exporter of marks for Moodle: a grading worksheet, or a table for its import of grades."""
 
     kind = "moodle"
 
 
 class CsvExport(_Export):
-    """Marks for a spreadsheet, in the columns of nbgrader's own export."""
+    """An exporter of marks for a spreadsheet, in the columns of nbgrader's own export."""
 
     kind = "csv"

@@ -37,8 +37,8 @@ __all__ = [
 
 _MAX_NAMES = 5
 Ids = Callable[[Person], list[str]]
-Scale = Literal["", "scale", "as-is"]  # "" refuses marks that are out of other points
-# By what a student may be found in each column, the surest first.
+Scale = Literal["", "scale", "as-is"]  # "" refuses marks if the maximum points differ
+# The values that may identify a student in each column, the most reliable first.
 _CANVAS: Mapping[str, Ids] = {
     "ID": lambda s: [s.lms_user_id],
     "SIS User ID": lambda s: [s.lms_user_id, s.id],
@@ -108,7 +108,7 @@ _COMMENT_HEADS = {
 
 
 class WorksheetError(CourseError):
-    """A file from Moodle cannot be filled in safely. A command ends with status 1 and writes nothing."""
+    """Raised if a file from Moodle cannot be filled in safely. The command then ends with status 1 and writes nothing."""
 
     status = 1
 
@@ -370,7 +370,7 @@ def scale_of(chapter: str, worth: float, there: float | None, system: str, scale
 
 
 def _may_change(row: Sequence[str], layout: Mapping[str, int]) -> bool:
-    """Return whether Moodle takes a grade for this row of a worksheet. Raises ``WorksheetError`` if the cell cannot be understood."""
+    """Return whether Moodle takes a grade for this row. Raises ``WorksheetError`` if its “Grade can be changed” cell has an unknown word."""
     if _CHANGEABLE not in layout:
         return True
     word = row[layout[_CHANGEABLE]].strip().casefold()
@@ -410,7 +410,7 @@ def _feedback_column(head: Sequence[str], at: int) -> int | None:
 
 
 def _points_possible(table: Table, at: int, worth: float, chapter: str) -> float | None:
-    """Return the points of an assignment in Canvas. Those of a new one are filled in."""
+    """Return the points of an assignment in Canvas. The points of a new assignment are filled in."""
     row = next(row for row in table[1:] if row[0].strip().startswith("Points Possible"))
     if not row[at].strip():
         row[at] = format_points(worth)

@@ -121,7 +121,7 @@ def _refuse(where: str, problems: Sequence[str]) -> None:
 
 
 def _require_known(course: Course, extensions: Sequence[Extension]) -> None:
-    """Raise ``CourseError`` for a chapter or a student that the course does not have. Without a class list, a folder is enough."""
+    """Raise ``CourseError`` for a chapter or a student that the course does not have. A student with a submission folder is known."""
     from autograder.classroom.delivery import folder_of
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.classroom.gradebook.people import read_class_list

@@ -20,7 +20,7 @@ __all__ = ["VISIBILITIES", "bundle"]
 
 # When Gradescope shows a test to students, in Gradescope's terms.
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
-# What grading imports, in addition to the packages of the course.
+# The packages that grading imports, in addition to those of the course.
 _NEEDED = ("numpy", "traitlets", "click", "rich", "packaging", "pytest", "hypothesis")
 _COURSE = ("course_config.py", "source", "solutions", "tests/chapters")
 _LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}

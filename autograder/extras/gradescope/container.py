@@ -58,7 +58,7 @@ def _graded(root: Path) -> dict[str, Json]:
 
 
 def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
-    """Grade with Landlock, which needs no namespaces, because containers forbid them. Otherwise use bubblewrap."""
+    """Grade with Landlock, which needs no namespaces, because containers forbid them. If Landlock is missing, use bubblewrap."""
     try:
         [verdict] = grade_notebooks(course, [job], confinement="landlock", workers=1)
     except SandboxUnavailable as first:

@@ -70,7 +70,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
         "number": str(number),
         "status": "passed" if exercise.status == "passed" else "failed",
         "output": _text(exercise.message),
-        # Its name shows the points of hidden checks, too.
+        # The test's name shows the points of hidden checks, too.
         "visibility": "visible" if visible and all(c.visible for c in exercise.checks) else hidden,
         **alone,
     }

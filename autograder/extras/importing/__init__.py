@@ -1,4 +1,4 @@
-"""Import of an instructor's notebook for nbgrader or Otter as a chapter: source notebook, solutions and checks."""
+"""The command that imports an instructor's notebook for nbgrader or Otter as a chapter: source notebook, solutions and checks."""
 
 from __future__ import annotations
 

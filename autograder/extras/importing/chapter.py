@@ -41,7 +41,7 @@ class Check:
     ways: Sequence[Way]
     after: tuple[str, ...] = ()
     chosen: Way | None = None
-    stays: bool = False  # its cell stays in the notebook, because the check itself cannot be visible
+    stays: bool = False  # whether its cell stays in the notebook, because the check itself cannot be visible
 
 
 @dataclass
@@ -51,7 +51,7 @@ class NewChapter:
     name: str
     original: Original
     exercises: list[Exercise] = field(default_factory=list)
-    parts: dict[int, list[Part]] = field(default_factory=dict)  # by the number of the answer's cell
+    parts: dict[int, list[Part]] = field(default_factory=dict)  # the parts of each answer, by the number of its cell
     by_hand: dict[int, tuple[str, Fraction]] = field(default_factory=dict)  # manually graded answers: name and points
     marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # exercises without a test that could be imported
     checks: list[Check] = field(default_factory=list)
@@ -96,7 +96,7 @@ class NewChapter:
             check.points += points / len(paid)
 
     def names(self) -> NamesInTests:
-        """Return what the names in tests can refer to."""
+        """Return the objects that the names in tests can refer to."""
         functions = frozenset(e.name for e in self.exercises if not e.answers)
         classes = frozenset(
             e.name

@@ -83,7 +83,7 @@ def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
 
 
 def _without_prints(statement: Statement) -> str:
-    """Return the text of a statement without what it prints when the solutions are imported."""
+    """Return the text of a statement without the calls that would print when the solutions are imported."""
     node = ast.parse(ast.unparse(statement.node)).body[0]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return statement.text
@@ -158,7 +158,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
     """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
-    A call of a helper counts with its assertions. A test that only has to run counts as one.
+    A call of a helper counts with its assertions. A test that only has to run counts as one assertion.
     """
     helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
     tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]
@@ -417,7 +417,7 @@ def _cells(chapter: NewChapter) -> Iterator[dict[str, Json]]:
 
 
 def _given(chapter: NewChapter, number: int, cell: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a given cell. Imports that fail here get a cell of their own, because the others have to run."""
+    """Yield a given cell. Imports that fail here get a cell of their own, because the other statements have to run."""
     lines = str(cell["source"]).splitlines()
     tree = parsed_cell(str(cell["source"]))
     failed = [s for s in (tree.body if tree is not None else ()) if (number, s.lineno) in chapter.ran.failed]

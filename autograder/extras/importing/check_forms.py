@@ -46,7 +46,7 @@ __all__ = [
 
 
 AS_IT_IS = "as_it_is.json"  # the sources of the notebook's cells, in the copy of the course
-_STATEMENT_SECONDS = 60.0  # of processor time, for one statement of the notebook
+_STATEMENT_SECONDS = 60.0  # the limit on processor time for one statement of the notebook
 
 
 # --- In the process of its own -----------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return what a release would report for the chapter: where, what and about which exercise or cell. Empty if it would succeed.
+    """Return the problems that a release would report: their place, text, and exercise or cell. Empty if it would succeed.
 
     The notebook is tried in plain processes, because this process is in a sandbox already, or the author asked for no sandbox.
     """
@@ -148,7 +148,7 @@ def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
 # --- In the process that imports ---------------------------------------------------------------------------------------
 
 _OPAQUE = "it uses a value of a type that cannot leave a student's notebook"
-_SECONDS = 300.0  # for one run of all checks of a chapter
+_SECONDS = 300.0  # the limit for one run of all checks of a chapter
 
 
 def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
@@ -182,11 +182,11 @@ def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
 
 
 def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
-    """Choose the form of a check. The text says why no form is possible."""
+    """Choose the form of a check. Return the reason to report if no form is possible."""
     untried = {"why": "it was not tried", "unwritten": ""}
     told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
     fine = [way for way in check.ways if not told[way.kind]["why"]]
-    # A notebook replays only the assertions of plain Python, so it could pass what grading fails.
+    # A notebook replays only the assertions of plain Python, so a solution that fails in grading could pass there.
     seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
     why = next(
         (told[way.kind]["why"] for way in check.ways if told[way.kind]["why"]), "it cannot be written as a check"
@@ -265,7 +265,7 @@ def repair(
     if line := re.fullmatch(r"tests/chapters/\S+, line (\d+)", where):
         about, where = _method_at(chapter, checks, int(line[1])) or (about, where)
     exercise = next((e for e in chapter.exercises if e.name == about.removeprefix(NOT_BLANK).strip()), None)
-    prints = re.search(r" prints .* while (test_\w+) runs it", what)  # a probe discards what is printed
+    prints = re.search(r" prints .* while (test_\w+) runs it", what)  # a probe discards printed output
     if method := prints or re.search(r"\.(test_\w+)$", where):
         about = next((e.name for e in chapter.exercises if f" {e.class_name}." in f" {where}"), about)
         check = next((c for c in chapter.checks_of(about) if c.method == method[1]), None)

@@ -32,7 +32,7 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 
 @dataclass(frozen=True, slots=True)
 class NamesInTests:
-    """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
+    """The objects that the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
     ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells, and ``written`` the lines
     that students write: the numbers of cell and line.
@@ -66,7 +66,7 @@ class Way:
 
 
 def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
-    """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body.
+    """Return the statements of a cell of tests. If the cell defines one function and calls it, return its body.
 
     ``program`` contains the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
     """
@@ -185,7 +185,7 @@ def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = (
             frozenset(),
             as_probe([*_of_tests(body.statements, names), *body.statements], answers, hidden=test.hidden),
         )
-        # Students run a visible test themselves, and a notebook can replay a probe, but no plain Python.
+        # Students run a visible test themselves, and a notebook can replay a probe, but not plain Python.
         found.insert(len(found) if test.hidden else sum(way.kind == "words" for way in found), probe)
     return found
 
@@ -216,7 +216,7 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
     leaning: set[str] = set(targets)
     kept: list[Statement] = []
     grew = True
-    while grew:  # a helper may use another one that is defined below it
+    while grew:  # a helper may use another helper that is defined below it
         grew = False
         for statement in through:
             if statement not in kept and statement.uses & leaning:
@@ -343,7 +343,7 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
     value = last.value
     if _asserts(last):
         return last
-    if test.question:  # Otter's
+    if test.question:  # a test of an Otter question
         expected = _expression(test.expected)
         if isinstance(value, ast.Constant) and value.value is None:
             return ast.Pass()

@@ -1,4 +1,4 @@
-"""Find what a notebook depends on: files next to it, and packages that the course has to list."""
+"""Find the dependencies of a notebook: files next to it, and packages that the course has to list."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _PLACEHOLDER = re.compile(r"^\s*(\.\.\.|pass|# YOUR CODE HERE|raise NotImplement
 
 @dataclass
 class Exercise:
-    """What students write in one stub: a function, or variables (``answers``).
+    """The part that students write in one stub: a function, or variables (``answers``).
 
     ``origin`` is the number of its cell, ``targets`` contains the names that belong to it, and ``nodes`` its own statements.
     """
@@ -46,7 +46,7 @@ class Part:
 
     exercise: Exercise | None
     shown: str = ""
-    untested: tuple[str, ...] = ()  # what students write there without a check
+    untested: tuple[str, ...] = ()  # names of functions that students write there without a check
 
 
 @dataclass
@@ -67,7 +67,7 @@ class _Chunk:
 
 
 def exercise_name(question: str, taken: Collection[str]) -> str:
-    """Return a name for an exercise whose answers are variables: that of the question, as a unique Python name."""
+    """Return a name for an exercise whose answers are variables: the name of the question, as a unique Python name."""
     name = re.sub(r"\W+", "_", question, flags=re.ASCII).strip("_") or "question"
     if not name.isidentifier() or keyword.iskeyword(name):
         name = f"question_{name}"
@@ -265,7 +265,7 @@ def _lines_before(chunk: _Chunk, first: int) -> int:
 
 
 def _comments(shown: Sequence[str]) -> Iterator[str]:
-    """Return the lines that the source shows as comments. Empty if they are only placeholders."""
+    """Yield the lines that the source shows, written as comments. Empty if they are only placeholders."""
     if all(_PLACEHOLDER.match(line) for line in shown):
         return
     text = textwrap.dedent("\n".join(line for line in shown if "raise NotImplementedError" not in line))

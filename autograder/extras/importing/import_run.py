@@ -37,7 +37,7 @@ __all__ = ["Imported", "import_notebook"]
 class Imported:
     """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
 
-    ``packages`` were added to the course's, and ``mistakes`` contains what a release would still report.
+    ``packages`` were added to the course's, and ``mistakes`` contains the problems that a release would still report.
     """
 
     chapter: NewChapter
@@ -50,7 +50,7 @@ class Imported:
 
 
 def import_notebook(course: Course, path: Path, name: str | None = None, *, unsafe_local: bool = False) -> Imported:
-    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. The default name is that of the file.
+    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. By default, it is named after the file.
 
     Its solutions and tests are run, as in a release, in a sandbox unless ``unsafe_local``. Raises ``ImportRefusedError`` if it
     cannot be imported, and ``SandboxUnavailable`` if there is no sandbox. Then nothing is written.
@@ -90,16 +90,16 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
 
 
 _MISSING = "The notebook imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
-_ROUNDS = 6  # of changing what does not work
+_ROUNDS = 6  # attempts to change what does not work
 
 
 def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
-    """Return a mapping with the places that JSON has as text."""
+    """Return a mapping by place. In JSON, its keys are text."""
     return {(int(origin), int(line)): value for key, value in found.items() for origin, line in [key.split(":")]}
 
 
 def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, unsafe_local: bool) -> list[str]:
-    """Choose the forms of all checks, and leave out what does not work. Return what a release would still report.
+    """Choose the forms of all checks, and leave out what does not work. Return the problems that a release would still report.
 
     ``copy`` is a copy of the course, in which the chapter is tried.
     """
@@ -240,7 +240,7 @@ def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> Non
         raise
 
 
-# --- telling -------------------------------------------------------------------------------------------------------
+# --- reporting -----------------------------------------------------------------------------------------------------
 
 
 def _told(imported: Imported) -> Iterator[str]:

@@ -61,7 +61,7 @@ def without_ignored(source: str) -> str:
 
 
 def lines_of(source: str) -> list[SourceLine]:
-    """Return the lines of a code cell, each with whether it is part of a solution and what students see instead."""
+    """Return the lines of a code cell, and for each, whether it is part of a solution and what students see instead."""
     found: list[SourceLine] = []
     solution = prompted = prompt = plugin = False
     for line in without_ignored(source).splitlines():
@@ -313,7 +313,7 @@ class _OtterReader:
             self._of_block(where, cell)
 
     def finished(self) -> Original:
-        """Return what was read."""
+        """Return the notebook that was read."""
         if self.question is not None and not self.old:
             raise ImportRefusedError(f"{self.question.where}: its question {self.question.name} has no # END QUESTION.")
         self._end()

@@ -17,7 +17,7 @@ __all__ = [
 
 
 class ImportRefusedError(CourseError):
-    """A notebook cannot be imported. The text says what was found, where, and what to do. Nothing was written."""
+    """Raised if a notebook cannot be imported. The message says what was found, where, and what to do. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)

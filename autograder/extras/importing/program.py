@@ -100,7 +100,7 @@ def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[S
     found = []
     for node in tree.body if tree is not None else ():
         if isinstance(node, ast.Pass) or (origin, node.lineno) in ran.failed:
-            continue  # a pass is usually a magic
+            continue  # a ``pass`` usually replaces a magic
         text = text_of_node(node, lines)
         binds, changes = _bound(node)
         imports = isinstance(node, ast.Import | ast.ImportFrom)
@@ -115,7 +115,7 @@ def text_of_node(node: ast.stmt, lines: Sequence[str]) -> str:
     """Return the source of a statement with its decorators and comments, as the author wrote it."""
     rest = "\n".join(lines[_first(node) - 1 : node.end_lineno])
     if node.col_offset or ";" in lines[(node.end_lineno or 1) - 1]:
-        return ast.unparse(node)  # one of several on a line
+        return ast.unparse(node)  # one of several statements on a line
     return re.sub(_MAGIC, r"\1pass", rest)
 
 

@@ -77,7 +77,7 @@ def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> Ma
     if marks.get("task") is True:
         return ManualCell(where, changed)  # nbgrader itself removes its mark scheme for students
     if cell.get("cell_type") == "code":
-        # It must not raise, because it is run together with all others, solved or not.
+        # The stub must not raise, because it is run together with all other cells, solved or not.
         answer = AnswerCell(where, name, _lines(source, blank=_BLANK_CODE[:1]))
         shown = "\n".join(
             line for line in answer.shown.splitlines() if not line.strip().startswith("raise NotImplementedError")

@@ -41,7 +41,7 @@ from autograder.grading.submission import BESIDE, beside
 
 __all__ = ["RECORD", "Collected", "collect", "record_of", "report"]
 
-RECORD = ".collected.json"  # next to a collected notebook: where it comes from
+RECORD = ".collected.json"  # a file next to a collected notebook that says where it comes from
 Status = Literal["collected", "replaced", "unchanged", "kept", "unknown", "rejected"]
 _TIMES = (
     "%A, %d %B %Y, %I:%M %p",
@@ -51,7 +51,7 @@ _TIMES = (
     "%d/%m/%y, %H:%M",
 )
 _MOST = 40  # unknown students in one message
-_ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # as Canvas and browsers number files of the same name
+_ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # the numbers that Canvas and browsers add to files of the same name
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def collect(
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return the result for each student.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` holds the text of
-    ``timestamp.txt`` by the number in the system. With ``add``, unknown students are entered in
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` has the text of
+    ``timestamp.txt`` by the student's number in the system. With ``add``, unknown students are entered in
     the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
     or ``GradebookError``.
     """
@@ -243,7 +243,7 @@ class _Choice:
 
 
 class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an error of the program
-    """It is not clear which notebook the student means. The text says what was handed in instead."""
+    """Raised if it is not clear which notebook the student means. The message says what was handed in instead."""
 
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
@@ -366,7 +366,7 @@ def _collected(
     if time and (stamped or not same):
         write_atomically(stamp, time.encode())
     elif not time and now and now == before.get("timestamp"):
-        stamp.unlink()  # of an earlier attempt, which was late
+        stamp.unlink()  # the timestamp of an earlier attempt, which was late
     if before != record:
         signed = {**record, "signature": _signature(course, chapter, student, record)}
         text = json.dumps(signed, ensure_ascii=False, indent=1)
@@ -421,7 +421,7 @@ def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
 
 
 def report(done: Sequence[Collected], chapter: str) -> str:
-    """Return a line with the number of students by status, and below it what an instructor should look at."""
+    """Return a line with the number of students by status, and below it the results that an instructor should look at."""
     names: Mapping[Status, str] = {
         "collected": "collected",
         "replaced": "replaced",

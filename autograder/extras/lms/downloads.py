@@ -40,18 +40,18 @@ __all__ = [
 
 System = Literal["canvas", "moodle", "folder"]
 
-MAX_FILES = 50_000  # in a download
-MAX_BYTES = 4 << 30  # of a download, unpacked
+MAX_FILES = 50_000  # files in a download
+MAX_BYTES = 4 << 30  # bytes of a download, unpacked
 MAX_FILE = 256 << 20
-MAX_INNER_FILES = 2_000  # in a student's own zip file
+MAX_INNER_FILES = 2_000  # files in a student's own zip file
 MAX_INNER_BYTES = 512 << 20
 MAX_RATIO = 200  # unpacked to packed bytes, beyond the first megabytes. Notebooks reach 20.
 _FREE = 8 << 20
 _MAX_DEPTH = 3  # zip files in zip files
-_MAX_ARCHIVES = 100  # of one student
+_MAX_ARCHIVES = 100  # zip files of one student
 _MAX_NAMES = 6
 
-# What operating systems, Jupyter and editors leave behind.
+# Files that operating systems, Jupyter and editors leave behind.
 _LITTER = re.compile(
     r"(^|/)(__MACOSX|\.ipynb_checkpoints|__pycache__|\.git)/|(^|/)(\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$"
 )
@@ -99,11 +99,11 @@ class Handin:
 
 
 class HostileArchiveError(CourseError):
-    """An archive that must not be unpacked. The text says why."""
+    """Raised for an archive that must not be unpacked. The message says why."""
 
 
 def read_download(path: Path, system: System, chapter: str) -> tuple[list[Handin], list[str]]:
-    """Return what each student handed in, and the files that belong to no student. ``path`` is a zip file or a folder.
+    """Return the files of each student, and the files that belong to no student. ``path`` is a zip file or a folder.
 
     Raises ``CourseError`` if it cannot be read, is not a download of ``system``, or could do harm.
     """
@@ -155,7 +155,7 @@ def list_names(names: Iterable[str]) -> str:
 
 
 def _in_folder(folder: Path) -> Iterator[File]:
-    """Yield the files below ``folder``. Links are not followed. A link is a file that cannot be read."""
+    """Yield the files below ``folder``. Links are not followed, but yielded as files that cannot be read."""
     found = 0
     for root, folders, names in os.walk(folder):
         folders.sort()
@@ -227,7 +227,7 @@ def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[F
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
-        return archive.read(info)  # at most `file_size` bytes, whatever is packed
+        return archive.read(info)  # reads at most `file_size` bytes, whatever the archive contains
     except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
         raise HostileArchiveError(f"{sanitize(info.filename)} cannot be unpacked: {error}.") from error
     except Exception as error:  # zlib, bz2 and lzma each have an error of their own

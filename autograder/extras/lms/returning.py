@@ -63,10 +63,10 @@ def _pack(course: Course, chapter: str, pages: Sequence[PageResult], system: Lit
             notebook = writer.files(Job(Path(), page.student, chapter))[0]
             data = _graded(notebook, marks.get(page.student))
             name = str(record["file"])
-            # Canvas shows the feedback under the name of the student's file. If that is a zip file, the feedback must be one too.
+            # Canvas shows the feedback under the name of the student's file. If that is a zip file, the feedback must be a zip file too.
             files[name] = _zip({f"{chapter}.ipynb": data}) if PurePosixPath(name).suffix.casefold() == ".zip" else data
     if files:
-        write_atomically(path, _zip(files), 0o600)  # it has the whole class's marks
+        write_atomically(path, _zip(files), 0o600)  # the file contains the whole class's marks
         where = "“Upload Submissions”" if system == "canvas" else "“Upload multiple feedback files in a zip”"
         echo_status(
             f"The feedback of {pluralize(len(files), 'student')} is in {path}. Upload it in {system.capitalize()} with {where}."

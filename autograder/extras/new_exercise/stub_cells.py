@@ -108,7 +108,7 @@ def _updated(name: str, source: str, node: Definition, reference: str) -> str | 
     theirs = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
     lines, shift = changed.split("\n"), changed.count("\n") - source.count("\n")
     for method in reversed(_methods(stub) if isinstance(stub, ast.ClassDef) else []):
-        if method.name not in theirs and MARK in ast.unparse(method):  # the template's
+        if method.name not in theirs and MARK in ast.unparse(method):  # a method of the template
             del lines[method.lineno - 1 + shift : (method.end_lineno or 0) + shift + 1]
     changed = "\n".join(lines).rstrip("\n")
     for method in _methods(node) if isinstance(node, ast.ClassDef) else ():

@@ -31,7 +31,7 @@ from autograder.course.course import Course
 
 __all__ = ["StudentData", "export_data", "find_data", "remove_data"]
 
-_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default folder
 _MAX_READ = 256 << 20  # bytes of a file that is searched for a student's id
 _SKIPPED = {".git", ".venv", "node_modules", "__pycache__", "source", "solutions", "tests", "release"}
 
@@ -65,14 +65,14 @@ _ROWS = {
 
 @dataclass(frozen=True)
 class StudentData:
-    """What a course has about one student.
+    """The data that a course has about one student.
 
     Attributes:
         folders: the student's own folders, by purpose.
         files: the student's own files in folders of the whole class.
         pages: pages about the class that name the student. They are removed as a whole, because they can be created again.
         lines: the lines about the student in files about the class, by file.
-        rows: what the gradebook has, by table.
+        rows: the gradebook's data about the student, by table.
         mentions: other files that name the student. Their purpose is unknown, so they are only listed.
     """
 
@@ -92,7 +92,7 @@ class StudentData:
 
     @property
     def text(self) -> str:
-        """The places, one a line, as the commands print them."""
+        """The places, one per line, as the commands print them."""
         lines = [f"{self._shown(path)}/: {pluralize(_count(path), 'file')}" for path in self.folders]
         if self.rows:
             what = ", ".join(f"{name} {len(rows)}" for name, rows in self.rows.items() if rows)
@@ -190,7 +190,7 @@ def _verdicts(course: Course, student: str) -> list[Path]:
 
 
 def _lines(course: Course, student: str) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each file of lines about the class that has lines about the student, with those lines."""
+    """Yield each file about the class that has lines about the student, with those lines."""
     logs = [course.root / LOG_NAME, *sorted(course.state("verdicts").glob("*/uptodate.jsonl"))]
     for path, is_theirs in [
         *((log, _json_student(student)) for log in logs),

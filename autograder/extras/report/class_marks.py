@@ -90,7 +90,7 @@ class ChapterMarks:
 
 
 def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
-    """Return the class in each of ``chapters``, each with every student of any of these chapters.
+    """Return the marks of the class in each of ``chapters``, with every student of any of these chapters.
 
     Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
     """
@@ -276,7 +276,7 @@ def _noted(folder: Path) -> dict[str, StoredVerdict]:
 
 
 def _size(line: Mapping[str, Json]) -> int | None:
-    signature = line["in"]  # of the folder, then of the notebook. None if the time was not reliable.
+    signature = line["in"]  # the signatures of the folder and of the notebook, or None if the time was not reliable
     return int(signature[1][2]) if signature and signature[1] else None
 
 

@@ -21,14 +21,14 @@ __all__ = [
     "support_flags",
 ]  # fmt: skip
 
-FEW = 10  # students below which a correlation of marks means nothing
-SOME = 30  # students below which it is rough
-_HARD, _EASY = 0.4, 0.9  # shares of the points below and above which an exercise is hard and easy
+FEW = 10  # with fewer students, a correlation of marks means nothing
+SOME = 30  # with fewer students, it is a rough estimate
+_HARD, _EASY = 0.4, 0.9  # an exercise is hard below the first share of the points, and easy above the second
 _WEAK, _STRONG = 0.1, 0.3  # correlations, by the usual rules of thumb
 _RELIABLE = 0.7
 
-_LOW = 0.5  # share of the points below which a student may need help
-_OFTEN = 0.2  # share of the strong students
+_LOW = 0.5  # with a smaller share of the points, a student may need help
+_OFTEN = 0.2  # a check that at least this share of the strong students fail is reported
 _GOOD = 3  # the best third of a class is strong
 _MAX_LINE = 160  # characters of a student's line that are shown
 _NUMBER = re.compile(r"\d[\d.e-]*")
@@ -57,7 +57,7 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that students fail although they are strong in the other exercises: the share of failures among them and in the class.
+    """A check that students fail although they are strong in the other exercises, with the share of failures among them and in the class.
 
     ``odd`` means that strong students fail it no less often than others, which is rare for a sound check.
     """
@@ -100,7 +100,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
 
 
 def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
-    """Return the located lines, the most frequent first. Lines that differ only in numbers are one."""
+    """Return the located lines, the most frequent first. Lines that differ only in numbers count as one line."""
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for mark, exercise in _outcomes(one):
         if exercise.located is None or mark.verdict is None:

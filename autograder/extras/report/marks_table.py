@@ -18,9 +18,9 @@ from autograder.extras.report.class_marks import NOT_ENTERED, STANDINGS, Chapter
 __all__ = ["marks_csv", "marks_json", "marks_text"]
 
 _SIGNS: Mapping[Standing, str] = {"ungradable": "—", "ungraded": "…", "missing": "·"}
-_WAITS = "?"  # after a number to which manual points will be added
+_WAITS = "?"  # the sign after a number to which manual points will be added
 _MAX_NAME = 40  # width in columns of a terminal
-_WITH_NAMES = 60  # width from which there is room for names next to the ids
+_WITH_NAMES = 60  # with at least this width, there is room for names next to the ids
 _GAP = "  "
 
 

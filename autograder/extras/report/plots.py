@@ -19,10 +19,10 @@ from autograder.base.sanitize import sanitize
 
 __all__ = ["MAX_ROWS", "NAMED_ROWS", "bars", "distribution", "heatmap"]
 
-MAX_ROWS = 100  # of a heatmap. With more students, each row is the mean of several.
-NAMED_ROWS = 50  # rows up to which each has its label
+MAX_ROWS = 100  # rows of a heatmap. With more students, each row is the mean of several.
+NAMED_ROWS = 50  # with at most this many rows, each row has its label
 _MAX_LABEL = 44  # characters
-# Placeholders for the page's own colors, which follow its theme. Nothing else is drawn in them.
+# Placeholders for the page's own colors, which follow its theme. Nothing else is drawn in these colors.
 _INK, _BAR, _PAGE = "#010203", "#040506", "#070809"
 _OF_THE_PAGE = {_INK: "currentColor", _BAR: "var(--bar)", _PAGE: "var(--page)"}
 # From no points to all: orange to blue, from light to dark, without a contrast of red and green.

@@ -26,7 +26,7 @@ from autograder.pages.prose import page_templates
 __all__ = ["report_page"]
 
 _PLOTTED = 12  # misconceptions with a bar. The table has all of them.
-OPEN = 30  # rows up to which a table of students is shown unfolded
+OPEN = 30  # a table of students with at most this many rows is shown unfolded
 FIRST = 20  # findings of a list that are shown at once
 _MAX_NAMES = 12  # students named in one row
 
@@ -145,7 +145,7 @@ def _chapter(report: ChapterReport, names: Names, links: Links) -> dict[str, obj
 
 
 def _blocks(text: str) -> list[tuple[bool, str]]:
-    """Return the paragraphs of a message, each with whether it keeps its line breaks, as code does."""
+    """Return the paragraphs of a message, and for each, whether it keeps its line breaks, as code does."""
     return [(block.kind == "verbatim", dedent(block.text)) for block in blocks(text)]
 
 

@@ -20,11 +20,11 @@ from autograder.course.notebook import NotebookError, cell_of, load_document, lo
 
 __all__ = ["SimilarGroup", "normal_form", "similar_groups"]
 
-_LONG = 40.0  # parts of a program at which an answer weighs half of the maximum
-_LEAST = 0.55  # share of the weight of the longest answer that only one student writes
+_LONG = 40.0  # an answer with this many parts weighs half of the maximum
+_LEAST = 0.55  # students are listed from this share of the largest possible weight of one answer on
 _FEW = 3  # students who may share an answer in a class of any size
-_RARE = 20  # in a larger class, at most one student in this many
-_MAX_CODE = 20_000  # characters. More is not an answer to an exercise.
+_RARE = 20  # in a larger class, at most one student in this many may share an answer
+_MAX_CODE = 20_000  # characters. Longer code is not an answer to an exercise.
 # Nodes that do not depend on a choice by the author.
 _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 

@@ -19,15 +19,15 @@ from autograder.extras.site.site_contents import SiteError, lay_out, replace_sit
 
 __all__ = ["JUPYTERLITE", "PYODIDE_VERSION", "build_site"]
 
-# Exact versions, because they determine the site's Pyodide and the address of the student's wheel. pyproject.toml pins the same.
+# Exact versions, because they determine the site's Pyodide and the address of the student's wheel. pyproject.toml pins the same versions.
 JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
 PYODIDE_VERSION = "314.0.6"
 KERNEL = "jupyterlite-pyodide-kernel"
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 # The folder of the wheels, relative to the kernel's worker, which is deep in its extension's folder.
 WHEELS_FROM_WORKER = "../../../../pypi"
-SITE_PACKAGES = "/lib/python3.14/site-packages"  # in this Pyodide
-STARTUP_FILE = "autograder/student/startup.txt"  # run by each kernel when it starts
+SITE_PACKAGES = "/lib/python3.14/site-packages"  # the path in this version of Pyodide
+STARTUP_FILE = "autograder/student/startup.txt"  # the script that each kernel runs when it starts
 SETTINGS = {
     # Save work in the browser after seconds, not after two minutes.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5},
@@ -88,7 +88,7 @@ def _configure(stage: Path, course: Course, wheel: Path, *, alone: bool) -> None
     }
     data: dict[str, Json] = {
         "appName": course.title or course.course_id,
-        "exposeAppInBrowser": True,  # for lab.js
+        "exposeAppInBrowser": True,  # needed by lab.js
         "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel},
     }
     lite = {"jupyter-lite-schema-version": 0, "jupyter-config-data": data}

@@ -1,4 +1,4 @@
-"""Collect what a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
+"""Collect the files that a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "stu
 
 LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-# What the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
+# Packages that the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
 KERNEL_NEEDS = ("micropip", "ipython", "jedi")
 
 
@@ -69,7 +69,7 @@ class _Wheel:
 
 
 def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
-    """Select what a notebook that imports ``imports`` needs from ``folder``, which holds Pyodide ``version``.
+    """Select the files that a notebook with the imports ``imports`` needs from ``folder``, which contains Pyodide ``version``.
 
     A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with everything
     that is missing.
@@ -225,7 +225,7 @@ EPOCH = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same files give th
 def student_wheel(folder: Path) -> Path:
     """Write the student's package without its course into ``folder`` as a wheel, and return its path.
 
-    In a clone, ``packaging/modules.py`` finds the files. Elsewhere they are the installed ones.
+    In a clone, ``packaging/modules.py`` finds the files. Elsewhere the installed files are used.
     """
     listing = TREE / "packaging" / "modules.py"
     if not listing.is_file():

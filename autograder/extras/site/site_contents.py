@@ -1,4 +1,4 @@
-"""Collect what a learner gets, one folder per chapter and a first page, and write a site without overwriting other files."""
+"""Collect the files for learners, one folder per chapter and a first page, and write a site without overwriting other files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SiteExercise:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter on the first page. ``path`` is that of its notebook, relative to the contents."""
+    """A chapter on the first page. ``path`` is the path of its notebook, relative to the contents."""
 
     name: str
     path: str
@@ -54,7 +54,7 @@ class Chapter:
 
 
 def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
-    """Copy what students get of the chapters ``wanted``, by default of every finished one, into ``contents``.
+    """Copy the students' version of the chapters ``wanted``, by default of every finished one, into ``contents``.
 
     Raises ``CourseError`` if a chapter does not exist, none is finished, or nbgrader refuses one.
     """
@@ -110,7 +110,7 @@ def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents:
 
 
 class SiteError(CourseError):
-    """A site cannot be built. The text says what was found, where, and what to do."""
+    """Raised if a site cannot be built. The message says what was found, where, and what to do."""
 
 
 MANIFEST = "autograder-site.json"
@@ -142,7 +142,7 @@ def replace_site(made: Path, output: Path) -> None:
                 f"{output / name} was not made by `autograder site`, but the site needs this path. Move it elsewhere."
             )
     manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
-    # Written first, so that an interrupted site is still recognized.
+    # The list is written first, so that an interrupted site is still recognized.
     write_atomically(
         output / MANIFEST, json.dumps({**manifest, "files": sorted(before | set(files))}, indent=0).encode()
     )

@@ -187,7 +187,7 @@ def _lines() -> Callable[[float], str]:
     waiting: queue.Queue[str] = queue.Queue()
 
     def read() -> None:
-        with contextlib.suppress(OSError, ValueError):  # closed
+        with contextlib.suppress(OSError, ValueError):  # the input is closed
             for line in sys.stdin:
                 waiting.put(line.strip()[:1].lower())
 

@@ -36,8 +36,8 @@ Stamp = tuple[int, int, int]
 def watch(notebook: Path, *, unsafe_local: bool = False) -> int:
     """Watch ``notebook`` until q, Ctrl-C or the end of the terminal. Return the exit status.
 
-    Its code runs in a sandbox. It runs as the user with ``unsafe_local``, and if it is a learner's own notebook on a system
-    without sandboxes. Raises ``SandboxUnavailable`` if there is no sandbox.
+    Its code runs in a sandbox. With ``unsafe_local``, or if it is a learner's own notebook on a system without sandboxes,
+    it runs as the user. Raises ``SandboxUnavailable`` if there is no sandbox.
     """
     console = Console(soft_wrap=True)
     note = own_notebook_warning(notebook.resolve().parent)
@@ -120,7 +120,7 @@ class Watch:
         self._record_progress()
 
     def _record_progress(self) -> None:
-        """Record progress as ``check`` does: what passes, and once for each version of the code what fails."""
+        """Record progress as ``check`` does: every pass, and one failure for each version of the code."""
         assert self.result.examples is not None  # noqa: S101 - called only after a verdict
         chapter = self.result.examples.chapter
         folder = progress.folder_of(self.notebook.resolve().parent, chapter)

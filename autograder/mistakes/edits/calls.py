@@ -14,7 +14,7 @@ _REDUCTIONS = frozenset(
     {"sum", "mean", "max", "min", "amax", "amin", "prod", "std", "var", "argmax", "argmin", "all", "any", "cumsum"}
     | {"cumprod", "median", "argsort", "sort", "nansum", "nanmax", "nanmean", "logsumexp"}
 )  # fmt: skip
-_FLAT = frozenset({"argmax", "argmin", "argsort", "sort", "cumsum", "cumprod"})  # without keepdims
+_FLAT = frozenset({"argmax", "argmin", "argsort", "sort", "cumsum", "cumprod"})  # functions without ``keepdims``
 _TAKEN_FOR = {
     "max": "min", "min": "max", "amax": "amin", "sum": "mean", "mean": "sum", "argmax": "argmin", "argmin": "argmax",
     "tril": "triu", "triu": "tril", "maximum": "minimum", "minimum": "maximum", "all": "any", "any": "all",
@@ -36,7 +36,7 @@ _NEIGHBORS = (
     ("log", "sqrt", "exp"), ("isnan", "isinf", "isfinite"),
 )  # fmt: skip
 _TRUE = ast.Constant(value=True)
-# Mutations keep these calls: without them, a function often returns the same.
+# Mutations keep these calls: without them, a function often returns the same result.
 _SHAPE_ONLY = frozenset(
     {"copy", "astype", "reshape", "array", "asarray", "ravel", "list", "tuple", "float", "int", "range", "len", "zip", "enumerate"}
 )  # fmt: skip
@@ -117,7 +117,7 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
         for i in range(len(args)):
             yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
     if isinstance(node.func, ast.Attribute) and len(args) == 1 and name_of(node.func.value) in scope.variables:
-        func = ast.Attribute(args[0], node.func.attr, ast.Load())  # q.dot(k) for k.dot(q)
+        func = ast.Attribute(args[0], node.func.attr, ast.Load())  # write q.dot(k) for k.dot(q)
         yield Change(_with(node, func=func, args=[node.func.value]), "order", 1.1)
 
 

@@ -17,8 +17,8 @@ from autograder.mistakes.edits.operators import Change, Operator, Scope
 
 __all__ = ["Donor", "donor_lines", "donor_operator"]
 
-_MAX_SIZE = 24  # nodes of an expression: a larger one would be the whole solution in one place,
-_SHARE = 0.6  # and so would a larger share of the donor's result
+_MAX_SIZE = 24  # nodes of an expression: a larger one would be nearly the whole solution
+_SHARE = 0.6  # share of the donor's result: with a larger one, too, an expression would be nearly the whole solution
 _STEP = 4  # nodes that an expression may always have if it contains the student's own expression
 _MOST = 90  # expressions of each donor
 _MOST_LINES = 12
@@ -74,7 +74,7 @@ class Donor:
 
     @cached_property
     def expressions(self) -> list[DonorExpression]:
-        """Each expression, unchanged and with its variables replaced by their expressions."""
+        """Each expression, once unchanged and once with its variables replaced by their expressions."""
         return self._taken(lambda node: [node], least=1)
 
     @cached_property
@@ -98,7 +98,7 @@ class Donor:
 
     @cached_property
     def result(self) -> str:
-        """The ``ast.dump`` of its result as one expression of its parameters, empty if it takes more than an expression."""
+        """The ``ast.dump`` of its result as one expression of its parameters, empty if one expression is not enough."""
         whole = self._result(_assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 

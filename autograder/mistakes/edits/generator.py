@@ -21,7 +21,7 @@ from autograder.mistakes.edits.statements import lines_before, statement_edits
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
 OPERATORS = operators_in([operators, calls, methods])
-MAX_EDITS = 30_000  # of one definition
+MAX_EDITS = 30_000  # edits, at most, of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -73,7 +73,7 @@ def edits_of(
     most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
-    """Yield the edits of a definition, cheapest first and each result once. A text that does not parse has none.
+    """Yield the edits of a definition, cheapest first and each result once. A definition that cannot be parsed has no edits.
 
     Args:
         definition: the definition to edit.
@@ -148,14 +148,14 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.JoinedStr):
-            continue  # before Python 3.12, its parts have no positions
+            continue  # before Python 3.12, the parts of an f-string have no positions
         if isinstance(node, ast.expr):
             assigned = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
             if not assigned and not isinstance(node, ast.Starred | ast.Lambda):
                 yield node
         left_out = {"decorator_list", "returns", "annotation", "type_params"}
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
-            left_out = left_out | {"func"}  # ``other_function`` edits it
+            left_out = left_out | {"func"}  # ``other_function`` edits the name of the function
         for field, value in ast.iter_fields(node):
             if field in left_out:
                 continue
@@ -167,7 +167,7 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "") -> Scope:
-    """Return what the expressions of ``statement``, a definition in ``source``, may use besides the notebook's ``functions``."""
+    """Return the scope of the expressions of ``statement``, a definition in ``source``, with the notebook's ``functions``."""
     parameters: list[str] = []
     stored: list[str] = []
     called: list[str] = []

@@ -1,7 +1,7 @@
 """Operators that edit one expression: each looks at one node of a syntax tree and suggests what could be there instead.
 
 The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
-changes, which are marked as mutations. They are the usual ones (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
+changes, which are marked as mutations. They are the usual mutations (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
 transposes, reductions taken for one another, arguments and operands swapped. An author marks further operators with
 ``@operator``, in any file of ``solutions/``.
 """
@@ -22,7 +22,7 @@ MODULES = frozenset({"np", "numpy", "math"})
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression of a function may use.
+    """The context of the expressions of a function.
 
     Attributes:
         parameters: all parameters, including those of functions inside it.
@@ -59,7 +59,7 @@ class Change(NamedTuple):
         kind: the kind of mistake that the change undoes (``edits.kinds``).
         cost: how far the new expression is from the old one. The cheapest changes cost 1 and are tried first.
         mutation: the place of the change among the mutations of its node, empty if it is not a mutation. Every mutation is
-            also tried as an edit: after the other changes of its node, at a cost of 1. If ``cost`` is infinite, only then.
+            also tried as an edit: after the other changes of its node, at a cost of 1. With an infinite ``cost``, it is tried only then.
     """
 
     replacement: ast.expr
@@ -105,7 +105,7 @@ def call_of(node: ast.AST) -> tuple[str, bool] | None:
 
 
 def name_of(node: ast.AST) -> str:
-    """Return the name that a node is, empty if it is something else."""
+    """Return the name in a ``Name`` node, empty for any other node."""
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -247,7 +247,7 @@ def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Use a number next to it, its opposite, its double, half, tenfold or tenth, or a common number. Exchange True and False."""
+    """Replace a number with a neighbor, its opposite, double, half, tenfold or tenth, or a common number. Exchange True and False."""
     value = _number(node)
     if value is None:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -267,7 +267,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
             cost = 1.0 if other in {value + 1, value - 1, -value} else 1.2
             yield Change(_literal(other), "number", cost, (1,) if other in mutated else ())
     if isinstance(node, ast.Constant) and isinstance(value, float):
-        yield Change(ast.Constant(value * 2 or 1.0), "number", inf, (1,))  # a mutation leaves a float a float
+        yield Change(ast.Constant(value * 2 or 1.0), "number", inf, (1,))  # a mutation of a float is a float
     for name in scope.parameters:
         yield Change(ast.Name(name, ast.Load()), "variable", 1.6)
 
@@ -378,7 +378,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_bounds(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change a slice by itself. Only mutations do: ``other_index`` edits the whole index expression."""
+    """Change the bounds of a slice, only as mutations. As an edit, ``other_index`` changes the whole index expression."""
     if isinstance(node, ast.Slice):
         yield from (change._replace(cost=inf) for change in _slices(node, scope))
 

@@ -182,7 +182,7 @@ def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -
 
 
 def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> Iterator[Edit]:
-    """Move the last statement of a loop to the place after it, for a result that is returned too early."""
+    """Move the last statement of a loop to the place after the loop, for a result that is returned too early."""
     last = body[-1]
     where = text.span(last)
     if where is None or inside is None or not isinstance(inside, ast.For | ast.While | ast.If | ast.With):

@@ -1,4 +1,4 @@
-"""What a search needs in addition to the student's code: the checks, correct programs, and the course's operators."""
+"""The material that a search needs in addition to the student's code: the checks, correct programs, and the course's operators."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from autograder.sandbox.protocol import Call
 __all__ = ["CorrectSubmissions", "Material", "lazy_checks", "loaded_operators"]
 
 _ALTERNATIVES = 4  # correct programs in addition to the reference
-_KEPT = 30  # notebooks
+_KEPT = 30  # notebooks that are remembered
 _NEAREST = 2
-_EXTRA_COST = 0.1  # so that the course's own programs come first
+_EXTRA_COST = 0.1  # the extra cost of students' programs, so that the course's own come first
 
 
 def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:
@@ -36,7 +36,7 @@ def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:
 
 
 class Material(NamedTuple):
-    """What a course provides for edits of a student's solution of one exercise.
+    """The course's material for editing a student's solution of an exercise.
 
     Attributes:
         traces: correct programs, the reference first.

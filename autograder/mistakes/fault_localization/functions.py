@@ -1,6 +1,6 @@
 """Search among functions of this process.
 
-NumPy and the standard library only, because a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CALL_SECONDS = 0.25
 
 @dataclass
 class _EditedFunctions(FunctionSubject):
-    """Functions, some of which are edited."""
+    """A subject made of functions, some of which are edited."""
 
     variant: Variant = field(kw_only=True)
 

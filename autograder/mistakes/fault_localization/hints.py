@@ -1,6 +1,6 @@
 """Find a hint about a student's own code inside the notebook. It is validated only by the examples.
 
-NumPy and the standard library only, because this also runs in a browser, under Pyodide. No cell is run again. A notebook is
+This module needs only NumPy and the standard library, because it also runs in a browser, under Pyodide. No cell is run again. A notebook is
 not a sandbox, so a function is only tried if it is known to have no side effects: no files, no other modules, no globals.
 """
 
@@ -34,7 +34,7 @@ from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, 
 
 __all__ = ["PersonalHint", "is_side_effect_free", "only_computes", "personal_hint"]
 
-SECONDS = 0.75  # of processor time. Then no further variant is tried: with the last one, it takes less than a second
+SECONDS = 0.75  # seconds of processor time, after which no variant is begun, so that a search takes less than a second
 _COLLECTING = 0.25  # seconds of processor time in which edits are collected
 _CALL_SECONDS = 0.2
 
@@ -75,7 +75,7 @@ class PersonalHint(NamedTuple):
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
-    """Return which line of the student's code to look at, None if all ``checks`` pass or no small edit makes them pass."""
+    """Return a hint at the line to look at, None if all ``checks`` pass or no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
     if program is None:

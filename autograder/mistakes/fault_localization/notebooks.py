@@ -45,13 +45,13 @@ __all__ = ["Budget", "NotebookLocator", "StudentCode"]
 _OWN_SECRET = b"inputs that a mistake is looked for with"
 _CALL_SECONDS = 0.25
 _SESSIONS = 24  # sessions that edited programs may end in one search
-_TOGETHER = 3  # the time limit of a notebook, in limits of one exercise
+_TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one exercise
 _KEPT = 5000  # programs whose results are remembered
-_SHARE = 0.3  # seconds that are added for each second of grading
-_BEGINNING = 45  # the budget at the start, in limits of one exercise: for about a hundred different mistakes
-_PART = 8  # a mistake may take one such part of the remaining budget for each student who makes it
+_SHARE = 0.3  # seconds that are added to the budget for each second of grading
+_BEGINNING = 45  # the first budget, as a multiple of one exercise's limit: for about a hundred different mistakes
+_PART = 8  # a mistake may take this part (an eighth) of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
-_WAITING = 4  # how many times its processor time a search may take by the clock
+_WAITING = 4  # a search may take this many times its limit on processor time in wall-clock time
 # A message describes code with one mistake, but this student's results come from two.
 _TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 
@@ -77,7 +77,7 @@ class Budget:
         return self._left <= 0
 
     def allowance(self, students: int) -> float:
-        """Return the seconds for a mistake that ``students`` have made so far, 0 if they are too few to start a search."""
+        """Return the seconds for a mistake that ``students`` have made so far, 0 if that is too short for a search."""
         seconds = min(self._seconds, self._left * students / _PART)
         return seconds if seconds >= min(_LEAST, self._seconds) else 0.0
 
@@ -118,7 +118,7 @@ class _Known:
 
 
 class NotebookLocator:
-    """Finds the lines of the mistakes in submissions.
+    """A search for the lines of the mistakes in submissions.
 
     Attributes:
         seconds: the limit for one exercise of one student, in processor time.
@@ -147,7 +147,7 @@ class NotebookLocator:
     def locate(
         self, code: StudentCode, exercises: Sequence[ExerciseVerdict], skip: Collection[str] = ()
     ) -> tuple[ExerciseVerdict, ...]:
-        """Return ``exercises``, with the place of each mistake that has no name and that is found. Those in ``skip`` are final."""
+        """Return ``exercises`` with the place of each unnamed mistake that is found. Exercises in ``skip`` do not change."""
         found = {exercise.name: exercise for exercise in exercises}
         left = self.seconds * _TOGETHER
         for verdict in exercises:
@@ -162,7 +162,7 @@ class NotebookLocator:
     def _placed(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
     ) -> ExerciseVerdict:
-        """Return ``verdict`` with the place of the mistake. If two are found, report their misconceptions too."""
+        """Return ``verdict`` with the place of the mistake. If two mistakes are found, report their misconceptions too."""
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return verdict
@@ -230,7 +230,7 @@ class NotebookLocator:
         return self._material[exercise]
 
     def diagnoses(self, exercise: str) -> tuple[Diagnosis, Diagnosis]:
-        """Return the diagnoses of ``exercise``, by the search's own inputs and by the hidden ones."""
+        """Return the diagnoses of ``exercise``, one for the search's own inputs and one for the hidden inputs."""
         if exercise not in self._diagnoses:
             known, plan = self._named.misconceptions[exercise], self.checks.plan(exercise)
             own = diagnosis_of(exercise, self.checks.references, known, plan)
@@ -373,7 +373,7 @@ class _EditedNotebook:
         return session
 
     def before_redefined(self, exercise: str) -> None:
-        """Do nothing: a function that a later cell redefines is not searched."""
+        """Return None, because a function that a later cell redefines is not searched."""
 
 
 def _two_mistakes(known: Sequence[Candidate]) -> str:
@@ -411,7 +411,7 @@ def relocate(located: Located, old: Program, new: Program) -> Located | None:
 
 
 def _line(old: Definition, new: Definition, line: int) -> int | None:
-    """Return the line of the cell of ``new`` with the same code as ``line`` of the cell of ``old``."""
+    """Return the line in the cell of ``new`` with the same code as ``line`` in the cell of ``old``."""
     place = line - old.first + 1
     pairs = list(zip(ast.walk(_bare(old)), ast.walk(_bare(new)), strict=True))
     for side in ("lineno", "end_lineno"):

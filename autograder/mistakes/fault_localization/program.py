@@ -20,7 +20,7 @@ __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
 # A reported line is one of at most this many, so its number reveals less about a hidden input than the marks of eight checks.
 # Students' code is far shorter. Longer code may be a table in which each line is a guess.
 MAX_LINES = 80
-MAX_TEXT = 12_000  # characters
+MAX_TEXT = 12_000  # characters of a program
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Program:
         return (Variant(((definition, edit),)) for edit in found)
 
 
-# How many are worth trying: of 136 unseen answers that an edit corrects, 98 take one of the first 1,500, 3 one after 6,000.
+# The number worth trying: of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 one after 6,000.
 _SINGLES = 8000
 
 
@@ -128,7 +128,7 @@ def program_of(
                 defined[definition.name] = None if is_nested_deeply(statement) else definition
             else:
                 for bound in _bound(statement):
-                    defined[bound] = None  # it is now something that cannot be edited
+                    defined[bound] = None  # the name now refers to something that cannot be edited
     own = defined.get(exercise)
     if own is None:
         return None

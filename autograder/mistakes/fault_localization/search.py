@@ -1,6 +1,6 @@
 """Search for the line of a mistake: try variants of a program cheapest first, and validate the survivors.
 
-NumPy and the standard library only, because a student's own machine runs this too.
+This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUn
 
 __all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
-MAX_PLACES = 2  # lines that are reported: if an edit of any of more lines is enough, none of them is the mistake
+MAX_PLACES = 2  # lines, at most, that are reported. If an edit in any of more lines is enough, none is the mistake
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
 _MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32
 _FIRST_PAIRS = 512
 _SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of them
-# How many of each are worth trying: of 136 unseen answers that an edit corrects, five take a pair.
+# The number of combinations of each kind worth trying: of 136 unseen answers that edits correct, five need a pair.
 _REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
-_SLIPS = 2500  # single edits among which a repeated slip is looked for
-_MOST_PLACES = 4  # of one slip
+_SLIPS = 2500  # single edits, at most, among which a repeated slip is searched
+_MOST_PLACES = 4  # places, at most, of one repeated slip
 _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
@@ -46,7 +46,7 @@ Ask = Callable[[Variant, Sequence[Call]], Sequence[Answer]]
 class Deadline:
     """The end of a search, ``seconds`` from now on the clock ``now``.
 
-    The clock counts processor time, so that a search finds the same on a busy machine.
+    The clock counts processor time, so that a search finds the same result on a busy machine.
     """
 
     def __init__(self, seconds: float, now: Callable[[], float] = time.process_time) -> None:
@@ -207,7 +207,7 @@ def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the pairs of edits that each improved a result, and of one of these and a small edit, best first."""
+    """Return the pairs of edits that each improved a result, and the pairs of such an edit and a small one, best first."""
     leading = promising[:_PROMISING]
     pairs = [(one, other) for i, one in enumerate(leading) for other in leading[:i]]
     pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_PARTNERS]]
@@ -245,7 +245,7 @@ def _overlapping(variants: Sequence[Variant]) -> bool:
 
 
 def _change(one: Variant) -> tuple[object, ...]:
-    """Return the part of the text that an edit changes, before and after: the same wherever that slip occurs."""
+    """Return the part of the text that an edit changes, before and after. The result is the same wherever that slip occurs."""
     [(definition, edit)] = one.edits
     old = "".join(definition.text.encode()[edit.start : edit.end].decode().split())
     new = "".join(edit.text.removeprefix("(").removesuffix(")").split())

@@ -97,9 +97,9 @@ def survivors(
     return near
 
 
-_FIRST_RIGHT = 0.95  # for a variant that corrects the first result and fails later
+_FIRST_RIGHT = 0.95  # the score of a variant that corrects the first result and fails later
 _BETTER = 0.02
-# The points for a result, for one of the right form, and for all correct numbers.
+# The points for a result without an error, for the right form, and for all correct numbers.
 _NO_ERROR, _FORM, _NUMBERS = 0.1, 0.2, 0.6
 
 
@@ -130,7 +130,7 @@ def _share(given: Any, right: Any) -> float | None:
     return float(np.mean(close(one, other, rtol, atol))) if one.size else 1.0
 
 
-_COUNTED = 2000  # numbers of a result: of a larger one, only the form is compared
+_COUNTED = 2000  # numbers of a result: of a larger result, only the form is compared
 
 
 def _asked(

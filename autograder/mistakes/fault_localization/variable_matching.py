@@ -1,7 +1,7 @@
 """Match the variables of a student's function with those of a correct program, by their values.
 
 The values come from an edited copy of the function that returns its variables. A student's copy runs in the sandbox, a
-correct program of the course in this process. NumPy and the standard library only.
+correct program of the course in this process. This module needs only NumPy and the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.values import Rules, equal
 __all__ = ["DonorTrace", "match_variables", "traced_values"]
 
 _SECONDS = 1.0
-# Only values that can be compared. The variable of a loop has its last value.
+# Only values that can be compared are returned. The variable of a loop has its last value.
 _RETURNED = (
     "{k: v for k, v in dict(locals()).items() if hasattr(v, 'dtype') or isinstance(v, (int, float, list, tuple))}"
 )

@@ -1,4 +1,4 @@
-"""Create the arguments of a call, and report which ones it changed."""
+"""Create the arguments of a call, and report which of them it changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .wire_tables import is_pandas, same_parts, to_parts
 
 __all__ = ["ArgumentTracker"]
 
-_allclose, _ndarray = np.allclose, np.ndarray  # student code may replace those of NumPy
+_allclose, _ndarray = np.allclose, np.ndarray  # saved here, because student code may replace them in NumPy
 
 
 class ArgumentTracker:
@@ -39,9 +39,9 @@ class ArgumentTracker:
         return value
 
     def changed(self, result: Value) -> list[str]:
-        """Return the positions or keywords of changed arguments, and "=" before that of an array that is the result itself.
+        """Return the positions or keywords of changed arguments, then, with "=" in front, those of arrays that are the result itself.
 
-        In arrays, rounding of the last digits is no change.
+        Rounding in the last digits of an array does not count as a change.
         """
         changed = [label for label, *watched in self._watched if not _same(*watched)]
         same = [label for label, value, *_ in self._watched if value is result and type(value) is _ndarray]
@@ -72,7 +72,7 @@ def _tree_of(value: Value) -> Json:
     return Encoder(opaque_tree, 1 << 24)(value)
 
 
-_key = repr  # of a tree: distinguishes 1, 1.0 and True, and NaN equals itself
+_key = repr  # the key of a tree: 1, 1.0 and True have different keys, and NaN always has the same
 
 
 def _same(value: Value, before: list[Value], tree: Json) -> bool:

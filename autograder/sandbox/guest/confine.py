@@ -17,7 +17,7 @@ __all__ = [
     "threads_of", "threads_of_all",
 ]  # fmt: skip
 
-# Threads that a submission may have besides its first, as many as Python's own pools start by default.
+# Threads that a submission may have in addition to its first, as many as Python's own pools start by default.
 THREADS = 32
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -34,7 +34,7 @@ READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = 1, 2, 4, 8, 16, 32
 _MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 << 13, 1 << 14
-_ALL_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}  # since 5: 16 bits
+_ALL_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}  # from version 5: 16 bits
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 
 
@@ -70,7 +70,7 @@ def _set_capabilities(keep: int) -> None:
 def fork_into_namespaces() -> int:
     """Fork into new user, mount, IPC and pid namespaces, in which the child is the first process.
 
-    Returns what ``os.fork`` returns. ``unshare`` would need two forks, and forking is the slowest step of starting a child.
+    Returns the child's number or 0, like ``os.fork``. ``unshare`` would need two forks, and forking is the slowest step of starting a child.
     """
     uid, gid = os.geteuid(), os.getegid()
     python = ctypes.pythonapi  # like os.fork(), prepare before and clean up after in both processes
@@ -170,7 +170,7 @@ def allow_writing(ruleset: int, path: str) -> None:
 
 
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Let this process, and what it starts, read only below ``readable`` and write only below ``writable``.
+    """Let this process and its children read only below ``readable`` and write only below ``writable``.
 
     The paths must exist. The process can gain no more privileges.
     """
@@ -195,7 +195,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_privileges(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
-    """Give up all capabilities except ``keep``, and gaining new ones. Then apply ``ruleset`` and the seccomp filter."""
+    """Give up all capabilities except ``keep``, forbid gaining new ones, and apply ``ruleset`` and the seccomp filter."""
     _set_capabilities(keep)
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")

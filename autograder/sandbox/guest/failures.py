@@ -40,7 +40,7 @@ MAX_SHAPES = 6
 MAX_BASES = 50
 _NAME = re.compile(r"\b[A-Za-z_]\w{0,39}\b")
 CELL = "<cell "
-_READ_EVERY = 0.005  # seconds between two readings of the processor's clock, which takes longer than the other one
+_READ_EVERY = 0.005  # seconds between two readings of the processor's clock, which is slower than the wall clock
 Result = TypeVar("Result")
 
 
@@ -51,8 +51,8 @@ class CallTimeout(BaseException):
 class Clock:
     """A soft limit of processor time: an alarm that raises ``CallTimeout`` in the running code, repeatedly.
 
-    Other work on a busy machine does not count, unless the code takes ``waiting`` times as long by the clock. The alarm
-    cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
+    Other work on a busy machine does not count, unless the code takes ``waiting`` times as long in wall-clock time. The
+    alarm cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
     """
 
     def __init__(self, waiting: float) -> None:
@@ -118,7 +118,7 @@ _BUILTINS = dict(vars(builtins))
 def bases_of(error: BaseException) -> list[str]:
     """Return the names of an exception's own type and of its base types.
 
-    A type of a module is also listed as ``"numpy.linalg.LinAlgError"``. A class that only has the name of a built-in one is
+    A type of a module is also listed as ``"numpy.linalg.LinAlgError"``. A class that only shares the name of a built-in one is
     ``"class ValueError"``.
     """
     names, qualified = [], []
@@ -175,7 +175,7 @@ def shapes_of(line: str, frame: FrameType) -> str:
 
 
 def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """Return the innermost loop of a cell that was running as JSON, like ``describe``. Empty if there was none."""
+    """Return as JSON, like ``describe``, the innermost loop of a cell that was running. Empty if there was none."""
     found: dict[str, Any] = {}
     while trace is not None:
         name, lines = cells.get(trace.tb_frame.f_code.co_filename, ("", []))
@@ -186,7 +186,7 @@ def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line, and its number. It is random which line of a loop is interrupted."""
+    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted in a random line."""
     import ast  # noqa: PLC0415 - slow, and only needed after a timeout
 
     try:
@@ -213,7 +213,7 @@ _NETWORK = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "socketserve
 _PROCESSES = {"subprocess", "multiprocessing", "pty", "joblib", "loky"}
 _SQLITE_PERM = 3
 _NO_THREAD = "can't start new thread"
-_MAX_ERRORS = 8  # in a chain of causes
+_MAX_ERRORS = 8  # errors in a chain of causes
 _MAX_FRAMES = 200
 
 _START = "This is a limit of the grading sandbox, not an error in your code: "
@@ -221,7 +221,7 @@ _START = "This is a limit of the grading sandbox, not an error in your code: "
 
 @dataclass(frozen=True)
 class JailLimits:
-    """What a sandbox allows.
+    """The permissions and limits of a sandbox.
 
     Attributes:
         writes: Whether files can be written in the current folder.

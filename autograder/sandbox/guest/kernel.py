@@ -155,7 +155,7 @@ def _compiler() -> codeop.Compile:
     return compiler
 
 
-_FLAGS = _compiler().flags  # of a notebook without ``from __future__`` imports
+_FLAGS = _compiler().flags  # the flags of a notebook without ``from __future__`` imports
 _IS_COROUTINE = 0x80  # CO_COROUTINE
 _ASYNC = re.compile(r"\b(?:await|async|asyncio)\b")  # a cell without these words needs no event loop
 _precompiled: dict[tuple[str, str], list[Piece]] = {}
@@ -172,7 +172,7 @@ def precompile(index: int, source: str) -> None:
 
 
 def _compiled(source: str, filename: str, compiler: codeop.Compile) -> Iterator[Piece]:
-    """Yield the compiled statements of a cell, each with whether its value is shown."""
+    """Yield each compiled statement of a cell, and whether its value is shown."""
     tree = magics.parse(source, filename)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):

@@ -77,7 +77,7 @@ class OutputCapture:
 
 
 class Stream(io.TextIOBase):
-    """``sys.stdout`` or ``sys.stderr`` of a notebook."""
+    """The ``sys.stdout`` or ``sys.stderr`` of a notebook."""
 
     encoding = "utf-8"
     errors = "replace"

@@ -19,7 +19,7 @@ from .wire import Decoder, Encoder, pack, pack_array, rng_state, set_rng_state
 from .wire_limits import Json, TooBig, Value, WireError
 from .wire_plain import materialize_iterators, opaque_tree
 
-Work = Callable[[], tuple[Value, list[str]]]  # returns a value, and what ``ArgumentTracker.changed`` returns
+Work = Callable[[], tuple[Value, list[str]]]  # returns a value and ``ArgumentTracker.changed(value)``
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
@@ -76,7 +76,7 @@ class Runner:
                 value = self._special("s", [probe, "probe"])(function, *positional, **named)
             else:
                 value = function(*positional, **named)
-            # A generator may change an argument only when it is asked for its items.
+            # A generator may change an argument only while its items are taken.
             return materialize_iterators(value), tracker.changed(value)
 
         return work

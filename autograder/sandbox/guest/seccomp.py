@@ -46,7 +46,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "umask": (95, 166),            "uname": (63, 160),              "unlink": (87, None),
     "unlinkat": (263, 35),         "write": (1, 64),                "writev": (20, 66),
 }  # fmt: skip
-# A notebook may interrupt itself, as with ``signal.raise_signal``. Their first argument is the process.
+# A notebook may interrupt itself, as with ``signal.raise_signal``. The first argument of these calls is the process.
 _KILL_CALLS = {"kill": (62, 129), "tgkill": (234, 131)}
 _FUTEX = (202, 98)
 # Two processes that map the same file, such as a library, could wake each other through it. So a futex is private to its
@@ -54,7 +54,7 @@ _FUTEX = (202, 98)
 _PRIVATE_FUTEX = 128
 _FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, with either clock
 _FCNTL = (72, 25)
-# The same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
+# They have the same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
 # process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) would reach every process of the same user. Locks (F_SETLK,
 # F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read, so two
 # submissions that run at the same time could send each other messages.
@@ -113,7 +113,7 @@ def program(own: int = 0) -> bytes:
 
 
 def _fcntl_commands() -> list[tuple[int, int, int, int]]:
-    """Return the steps that allow or refuse ``fcntl`` by its command. None jumps out of them."""
+    """Return the steps that allow or refuse ``fcntl`` by its command. No jump leads out of these steps."""
     steps = [(_LOAD, 0, 0, _SECOND)]
     for command in _FCNTL_COMMANDS.values():
         steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
@@ -122,7 +122,7 @@ def _fcntl_commands() -> list[tuple[int, int, int, int]]:
 
 
 def _private_futexes() -> list[tuple[int, int, int, int]]:
-    """Return the steps that allow or refuse ``futex`` by its operation. None jumps out of them."""
+    """Return the steps that allow or refuse ``futex`` by its operation. No jump leads out of these steps."""
     steps = [(_LOAD, 0, 0, _SECOND), (_JUMP_IF_SET, 0, 1, _PRIVATE_FUTEX), (_RETURN, 0, 0, _ALLOW)]
     for operation in _FUTEX_WAITS:
         steps += [(_JUMP_EQUAL, 0, 1, operation), (_RETURN, 0, 0, _ALLOW)]
@@ -130,7 +130,7 @@ def _private_futexes() -> list[tuple[int, int, int, int]]:
 
 
 def _threads_only() -> list[tuple[int, int, int, int]]:
-    """Return the steps that allow or refuse ``clone`` by its flags. None jumps out of them."""
+    """Return the steps that allow or refuse ``clone`` by its flags. No jump leads out of these steps."""
     steps = [(_LOAD, 0, 0, _FIRST)]
     for flags in _THREAD_FLAGS:
         steps += [(_JUMP_EQUAL, 0, 1, flags), (_RETURN, 0, 0, _ALLOW)]

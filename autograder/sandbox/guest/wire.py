@@ -72,7 +72,7 @@ _dtype = np.dtype
 class Encoder:
     """A callable that converts values to trees and collects the bytes of arrays in ``blobs``.
 
-    A value of any other type is passed to ``special``, which returns its tree, such as ``["o", type]``. With ``layouts``,
+    A value of an unsupported type is passed to ``special``, which returns its tree, such as ``["o", type]``. With ``layouts``,
     arrays that are not contiguous are rebuilt as such. Raises ``TooBig`` above ``max_bytes`` or 200,000 parts.
     """
 

@@ -1,4 +1,4 @@
-"""Limits on the data sent between the sandbox and its parent, and the errors raised when data exceeds one."""
+"""Limits on the data sent between the sandbox and its parent, and the errors raised when data exceeds a limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = [
     "MAX_NODES", "MAX_TEXT", "Json", "TooBig", "Value", "WireError", "nested_deeper",
 ]  # fmt: skip
 
-Value: TypeAlias = Any  # whatever a student's or an author's code may return
+Value: TypeAlias = Any  # any value that a student's or an author's code may return
 Json: TypeAlias = Any  # decoded JSON that has not been checked yet
 
 MAX_HEAD = 4 << 20  # bytes of a frame's JSON
@@ -18,9 +18,9 @@ MAX_DEPTH = 12
 MAX_NESTING = 64  # levels of a frame's JSON, twice as many as a value of MAX_DEPTH needs
 MAX_NODES = 200_000
 MAX_TEXT = 1 << 20
-MAX_INT_BITS = 1023  # the largest that converts to a float, so that arithmetic with arrays works
+MAX_INT_BITS = 1023  # bits of the largest integer that converts to a float, so that arithmetic with arrays works
 MAX_BIG_BITS = 14_000  # 4,215 digits: Python refuses to print integers of more than 4,300 digits
-MAX_ITEMS = 1000  # taken from an iterator, which may be endless
+MAX_ITEMS = 1000  # items taken from an iterator, which may be endless
 MAX_COLLISIONS = 50  # keys with the same hash: the time to look them up grows with the square of their number
 
 
@@ -46,5 +46,5 @@ def nested_deeper(text: bytes | bytearray, limit: int) -> bool:
     plain = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(_BRACKETS, _OTHERS)
     brackets = b"".join(plain.split(b'"')[::2])
     for _ in range(_USUAL):
-        brackets = brackets.replace(b"[]", b"")  # the innermost level
+        brackets = brackets.replace(b"[]", b"")  # remove the innermost level
     return _USUAL + max(accumulate(map(_STEPS.__getitem__, brackets)), default=-_USUAL) > limit

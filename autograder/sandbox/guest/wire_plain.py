@@ -54,8 +54,8 @@ _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infini
 _ZONE = re.compile(r"(?!posix|right/|localtime)[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _TIMES = re.compile(r"<[Mm]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
 _NAT = -(2**63)  # the integer that represents NumPy's NaT
-_BITS_OF_A_LENGTH = 62  # of a range's ends, so that Python can compute its length
-MAX_CHARACTERS = 4 << 20  # of an array of strings, in which each takes as much space as the longest
+_BITS_OF_A_LENGTH = 62  # bits of a range's ends, so that Python can compute its length
+MAX_CHARACTERS = 4 << 20  # characters of an array of strings, in which each string takes as much space as the longest
 
 Decode = Callable[..., Value]
 
@@ -77,7 +77,7 @@ class ObjectArray(np.ndarray):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items. None if they are not available. ``known`` contains its result.
+    ``again`` returns the same iterator with far more of its items, or is None if they are not available. ``known`` is its result.
     """
 
     type: str
@@ -186,7 +186,7 @@ def encode_plain(encode: Encode, value: Value, depth: int) -> Json:
 
 
 def encode_key(encode: Encode, value: Value, depth: int) -> Json:
-    """Return the tree of a dict key or set member. Raises ``UnserializableKeyError`` if the reader could not use it as one."""
+    """Return the tree of a dict key or set member. Raises ``UnserializableKeyError`` if the reader could not use it as a key."""
     kind = type(value)
     plain = value.item() if issubclass(kind, np.generic) else value
     if kind is not bool and issubclass(kind, int):  # such as an IntEnum member

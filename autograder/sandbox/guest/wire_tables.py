@@ -185,7 +185,7 @@ def _is_hashable(item: Value) -> bool:
 
 def _column(pandas: ModuleType, array: Value) -> Any:
     """Return a column's values as an array of numbers or booleans, or as a tuple that starts with a word."""
-    if type(array) is pandas.arrays.NumpyExtensionArray:  # not the string arrays, which are a subclass
+    if type(array) is pandas.arrays.NumpyExtensionArray:  # this excludes string arrays, which are a subclass
         array = array.to_numpy()
     dtype = array.dtype
     if isinstance(dtype, np.dtype):

@@ -36,7 +36,7 @@ class _Child:
         self._cpu_seconds = cpu_seconds
 
     def processor_seconds(self) -> float:
-        """Return the processor time that the process has used, 0 if it has ended."""
+        """Return the processor time that the process has used, or 0 if it has ended."""
         try:
             return time.clock_gettime(~self.pid << 3 | 2)  # the clock of another process (CPUCLOCK_SCHED)
         except OSError:
@@ -60,7 +60,7 @@ class _Child:
             return TOO_MANY_THREADS
         status = os.waitstatus_to_exitcode(raw)
         if status == -signal.SIGKILL and usage.ru_utime + usage.ru_stime >= self._cpu_seconds:
-            status = -signal.SIGXCPU  # the kernel sends SIGKILL for this too, and when memory runs out
+            status = -signal.SIGXCPU  # the kernel sends SIGKILL at this limit too, not only when memory runs out
         return status if status >= 0 else 128 - status
 
 
@@ -78,7 +78,7 @@ class Zygote:
         self._plan = plan
         self._keep = confine.READ_SEARCH if plan["read_search"] else 0
         self._program = seccomp.program
-        self._program()  # raises on an unknown processor
+        self._program()  # this raises an error on an unknown processor
         self._children: dict[int, _Child] = {}
         self._nested = False
 
@@ -257,7 +257,7 @@ def _warm_up_matplotlib() -> None:
 
 
 def _warm_up_pandas() -> None:
-    """Import pandas and compute with a table, so that its lazy imports are loaded before a submission needs them."""
+    """Import pandas and compute with a table, so that the lazy imports of pandas are loaded before a submission needs them."""
     import pandas as pd  # noqa: PLC0415
 
     from .wire_plain import zone_names  # noqa: PLC0415 - already imported by the warm-up
@@ -290,7 +290,7 @@ def main(control: int, plan: str) -> None:
     try:
         zygote = Zygote(connection, json.loads(plan))
         ready = zygote.prepare()
-    except Exception as error:  # the parent reports it
+    except Exception as error:  # the parent reports this error
         connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
         raise SystemExit(1) from error
     connection.send(json.dumps(ready).encode())

@@ -54,7 +54,7 @@ _MAX_BYTES = 64 * 2**20
 
 
 class ExamplesError(Exception):
-    """A file of examples is missing, unreadable or of another version. The message says what to do."""
+    """Raised if a file of examples is missing, unreadable or of another version. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class CallStep:
 
 @dataclass(frozen=True, slots=True)
 class VariableStep:
-    """Read one variable of the notebook."""
+    """A read of one variable of the notebook."""
 
     name: str
 
@@ -214,7 +214,7 @@ class ExerciseExamples:
     def _solutions(self) -> dict[str, Json]:
         try:
             solutions = deobfuscate(self.sealed, self.name) if self.sealed else {}
-        except ValueError:  # nothing depends on it
+        except ValueError:  # a damaged text counts as no solution
             return {}
         return solutions if isinstance(solutions, dict) else {}
 

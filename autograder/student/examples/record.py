@@ -40,7 +40,7 @@ __all__ = ["recorded", "solution_source"]
 
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 _MINUTES = re.compile(r"(\d{1,3})\s*min")
-Calls = Sequence[Call | str]  # a text is the name of a variable
+Calls = Sequence[Call | str]  # a string is the name of a variable
 
 
 def _first_heading(notebook: Notebook) -> str:
@@ -107,7 +107,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     course, chapter = checks.course, checks.chapter
     try:
         read = read_notebook(course.source(chapter))
-    except NotebookError:  # reported by the release
+    except NotebookError:  # the release reports this problem
         read = None
     alternatives = known_alternatives(course, chapter) if solutions != "never" else []
     exercises = {}
@@ -196,7 +196,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
 
 
 def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str, *, helpers: bool) -> str:
-    """Return the source of a check that raises ``CheckFailed`` itself, with what it needs from its file. Else return "".
+    """Return the source of a check that raises ``CheckFailed`` itself, with the definitions that it needs, or "" for other checks.
 
     With ``helpers``, the check's helpers may raise it instead. Raises ``CourseError`` if a notebook cannot run it.
     """
@@ -244,7 +244,7 @@ MAX_PARTS = 1000  # a larger container is only recorded as a whole
 
 
 class _Recorder(Outcomes):
-    """Takes the place of the ``student`` fixture: returns the reference's results and records calls and assertions."""
+    """A replacement for the ``student`` fixture that returns the reference's results and records calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
         self.where, self.source = where, ""
@@ -316,7 +316,7 @@ class _Recorder(Outcomes):
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Value) -> None:
-        """Record nothing: a notebook cannot replay what runs only during grading."""
+        """Record nothing, because a notebook cannot replay code that runs only during grading."""
 
     def check_purity(self) -> None:
         """Record nothing: every replayed call is tested for changes to its inputs."""

@@ -101,7 +101,7 @@ class RecordedChecks:
                 except CheckFailed as failure:
                     if step.name != "lets_through":
                         raise
-                    failures.append(failure)  # reported together
+                    failures.append(failure)  # these failures are reported together
         if failures:
             raise join_failures(failures)
 
@@ -111,7 +111,7 @@ class RecordedChecks:
         if not examples.misconceptions:
             return None
         steps = [step for check in examples.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
-        # Each call once, with the position of its recorded outcomes.
+        # Map each call, once, to the position of its recorded outcomes.
         places: dict[tuple[Value, ...], int] = {}
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():

@@ -100,7 +100,7 @@ def _examples_in(folder: Path) -> list[Examples]:
     paths = [folder / EXAMPLES_NAME, *folder.glob(f"*/{EXAMPLES_NAME}"), *generated.glob("*.json")]
     loaded = []
     for path in sorted(set(paths)):
-        with suppress(ExamplesError):  # reported by a check in that chapter
+        with suppress(ExamplesError):  # a check in that chapter reports the problem
             loaded.append(load_examples(path))
     return loaded
 

@@ -16,13 +16,13 @@ __all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "r
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
-    """``check`` or ``hint`` could not run. The message says why and what to do."""
+    """Raised if ``check`` or ``hint`` cannot run. The message says why and what to do."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """The student interrupted ``check``. The message says where."""
+    """Raised if the student interrupts ``check``. The message says where."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
@@ -78,7 +78,7 @@ def _notebook() -> Value:
 
 
 MAX_LINES = 30
-MAX_LINE = 1000  # characters
+MAX_LINE = 1000  # characters of one line
 
 
 class _FewLines:
@@ -91,7 +91,7 @@ class _FewLines:
         self._reported = 0  # lines that were reported as not shown
 
     def __getattr__(self, name: str) -> Value:
-        return getattr(self._stream, name)  # such as its encoding and its descriptor
+        return getattr(self._stream, name)  # other attributes, such as the encoding and the descriptor
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each of ``lines``."""
@@ -142,7 +142,7 @@ class _FewLines:
 
 @contextmanager
 def limit_output() -> Iterator[Callable[[], None]]:
-    """Limit what the block prints to stdout and stderr to the first lines, and report how many were omitted.
+    """Limit the block's output on stdout and stderr to the first lines, and report how many were omitted.
 
     Yields a function to call after each call of the student's functions.
     """

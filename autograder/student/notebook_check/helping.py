@@ -105,7 +105,7 @@ def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
 
     command = [sys.executable, "-m", "autograder", "check", str(saved_notebook(target, names, examples.chapter))]
     command += ["--exercise", target.name, "--json", "--course", str(course)]
-    environment = {**os.environ, "AUTOGRADER_COURSE_SECRET": secrets.token_hex(32)}  # from which inputs are drawn
+    environment = {**os.environ, "AUTOGRADER_COURSE_SECRET": secrets.token_hex(32)}  # inputs are drawn from it
     print("Trying new random inputs. This takes a few seconds …", flush=True)  # noqa: T201 - explains the delay
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
     try:

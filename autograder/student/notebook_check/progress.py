@@ -63,7 +63,7 @@ class Progress:
 
 
 class _FromALaterReleaseError(Exception):
-    """The file was written by a later release, so it must not be changed."""
+    """Raised for a file from a later release, which must not be changed."""
 
 
 _remembered: dict[Path, Progress] = {}  # progress that could not be written

@@ -39,9 +39,9 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
 @contextmanager
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
-    """Add to the error of a missing sandbox how to run without a sandbox, unless a notebook or this folder is in a course folder.
+    """If there is no sandbox, add to the error how to run without one, unless a notebook or this folder is in a course folder.
 
-    There, the code could read the solutions.
+    In a course folder, the code could read the solutions.
     """
     try:
         yield
@@ -194,12 +194,12 @@ class CheckRun:
 
 
 class Checker:
-    """Checks one notebook at a time. The code runs in a separate process, with time limits, in the given ``confinement``."""
+    """A checker of one notebook at a time. The code runs in a separate process, with time limits, in the given ``confinement``."""
 
     def __init__(self, confinement: Confinement = "auto") -> None:
         self._confinement = confinement
         self._worker: Worker | None = None
-        self._serves: tuple[Limits, list[str]] | None = None  # what the worker was started for
+        self._serves: tuple[Limits, list[str]] | None = None  # the limits and packages that the worker was started with
         self._results: queue.Queue[tuple[int, CheckRun]] = queue.Queue()
         self._number = 0
         self.busy = False
@@ -248,7 +248,7 @@ def _limits(notebook: Path) -> Limits:
     """Return the same time limit for calls as ``check`` uses in the notebook."""
     try:
         return Limits(call_seconds=examples_for(notebook).call_seconds)
-    except ExamplesError:  # reported by the check itself
+    except ExamplesError:  # the check itself reports this problem
         return Limits()
 
 

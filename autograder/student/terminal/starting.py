@@ -148,7 +148,7 @@ def find_notebook(path: Path | None) -> Path:
 
 
 def next_chapter(notebook: Path) -> Path | None:
-    """Return the notebook of the next chapter, or None at the end of the course or outside of one."""
+    """Return the notebook of the next chapter, or None at the end of the course or outside of a course."""
     folder = notebook.resolve().parent
     if not (folder.parent / layout.COURSE_NAME).is_file():
         return None
