@@ -61,7 +61,7 @@ def soft_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray, temperature: float 
     q:           shape (d_k,), the query
     K:           shape (n, d_k), one key in each row
     V:           shape (n, d_v), the value in row i belongs to the key in row i
-    temperature: near 0 the best key takes all, far above 1 all count alike
+    temperature: near 0 the best key gets all the weight, far above 1 all keys count alike
     returns:     shape (d_v,)
 
     Example: q = [1, 1] and keys [2, 0], [0, 0], [0, 1] have scores 2, 0 and 1. With

@@ -237,8 +237,8 @@ quiz_ch4 = quiz(
             right="b",
             wrong={
                 ("a", "padded_queries_disturb_the_real_ones"): """
-                A row of the weights says what one query takes in, not what it gives away. Only a padded key, that is, a
-                column, could disturb a real query, and the padding mask blocks those.""",
+                A row of the weights says what one query takes from the values. It says nothing about the other queries.
+                Only a padded key, that is, a column, could disturb a real query, and the padding mask blocks those.""",
                 ("c", "padded_queries_give_zeros"): """
                 They would be zeros only if these rows had nothing to look at. But the mask blocks only columns, and
                 every row may see columns 0 and 1.""",

@@ -295,8 +295,8 @@ quiz_ch5 = quiz(
                 Question 6: no number of heads is best for all models. The first Transformer had 8 in its base version
                 and 16 in its big version, and the GPT-2 models have from 12 to 25.""",
                 ("b", "q6_forced_by_the_width"): """
-                Question 6: the width restricts the number of heads only if the heads share it evenly. And 6, 8 or 16
-                heads can share 768 evenly too.""",
+                Question 6: the width restricts the number of heads only if the heads share it evenly. Even then, 6, 8
+                or 16 heads would do as well: they share 768 evenly too.""",
                 ("d", "q6_as_many_as_layers"): """
                 Question 6: it is a coincidence that GPT-2 small also has 12 layers. The largest GPT-2 has 48 layers,
                 with 25 heads in each.""",

@@ -244,7 +244,7 @@ quiz_ch6 = quiz(
                 not depend on later ones, so they stay the same. Your own `decode_step` gave exactly the rows of the
                 whole attention.""",
                 ("c", "the_cache_saves_memory"): """
-                Question 4: A cache uses memory to save time: two more rows for each position, in each layer, for as
+                Question 4: A cache uses memory to save time. Each new position adds two rows in every layer, for as
                 long as the text goes on.""",
             },
         ),
@@ -253,7 +253,7 @@ quiz_ch6 = quiz(
             right="a",
             wrong={
                 ("b", "attention_came_in_2017"): """
-                Question 5: 2017 is the year of the transformer, which does without recurrence. Attention for
+                Question 5: 2017 is the year of the Transformer, which does without recurrence. Attention for
                 translation dates from 2014 (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it
                 in 2015.""",
                 ("c", "attention_needs_words"): """

@@ -51,8 +51,8 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
     """Turn every row by its position: each pair of neighboring entries by an angle of its own.
 
     Entries 0 and 1 of a row are a pair, entries 2 and 3 the next, and so on. Pair i of the row at
-    position p is turned by the angle p * base ** (-2 * i / d), in radians, from its first entry
-    towards its second: a pair (1, 0), turned by a quarter of a circle, becomes (0, 1).
+    position p is turned by the angle p * base ** (-2 * i / d), in radians, in the
+    direction from (1, 0) to (0, 1): a pair (1, 0), turned by a quarter of a circle, becomes (0, 1).
 
     X:         shape (..., n, 2*m), one position in each row; the last axis is the d of the formula
     positions: shape (n,), the position of each row: whole numbers, in any order; they need not start at 0
@@ -266,7 +266,7 @@ quiz_ch8 = quiz(
                 Question 3: turning hides nothing, so later keys still have scores. You still need the causal mask.""",
                 ("d", "q3_any_length"): """
                 Question 3: distances that never came up in training are new to the model, and it may write nonsense
-                there. Turning promises nothing about them.""",
+                there. Turning does not change that.""",
             },
         ),
         "q4": choice(

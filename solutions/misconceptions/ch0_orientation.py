@@ -80,7 +80,7 @@ def softmax_of_the_rows(A):
 @wrong
 def returns_after_the_first_row(A):
     """You return the first row alone, correctly divided. If you use a loop over the rows, check how far your `return`
-    is indented. A function ends at its first `return`, even in the first round of a loop."""
+    is indented. A function ends at its first `return`, even in the first iteration of a loop."""
     return A[0] / A[0].sum()
 
 
@@ -278,8 +278,9 @@ def flat_list_of_numbers(X, Y):
 
 @wrong
 def rows_multiplied_in_place(X, Y):
-    """Only the first row of your table is right. Your code wrote the products into Y itself, so the second row of X met
-    changed numbers. The caller's Y has changed too. `Y *= x` changes the array, while `Y * x` makes a new array."""
+    """Only the first row of your table is right. Your code wrote the products into Y itself, so the second row of X was
+    multiplied by changed numbers. The caller's Y has changed too. `Y *= x` changes the array, while `Y * x` makes a new
+    array."""
     table = np.zeros((len(X), len(Y)))
     for i, x in enumerate(X):
         Y *= x

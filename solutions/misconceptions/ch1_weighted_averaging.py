@@ -48,9 +48,9 @@ def adds_up_everything(weights, X):
 
 @wrong
 def weighs_the_columns(weights, X):
-    """Your weights multiply the columns of X: the first weight meets the first entry of every row. That runs without an
-    error only if X is square, but weights belong to rows. How do shapes (n,) and (n, d) line up when NumPy multiplies
-    them? Which shape would make each weight meet its row?"""
+    """Your weights multiply the columns of X: the first weight multiplies the first entry of every row. That runs
+    without an error only if X is square, but weights belong to rows. How do shapes (n,) and (n, d) line up when NumPy
+    multiplies them? Which shape would make each weight multiply its own row?"""
     return (weights * X).sum(axis=0)
 
 

@@ -106,7 +106,7 @@ def another_order(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def values_before_keys(X_q, X_kv, W_Q, W_K, W_V):
-    """Your second and third arrays are swapped: either you swapped W_K and W_V, or the arrays in your `return`. Keys
+    """Your second and third arrays are swapped: you swapped either W_K and W_V or the arrays in your `return`. Keys
     come second and use W_K, values come third and use W_V. Compare the widths, d_k and d_v."""
     return X_q @ W_Q, X_kv @ W_V, X_kv @ W_K
 

@@ -1441,7 +1441,7 @@ def rate_has_no_effect(W_Q, X, K, V, T, rate):
 
 @wrong
 def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
-    """You move W_Q after every query, so later queries already meet a changed matrix. Add up the gradients of all the
+    """You move W_Q after every query, so later queries already use a changed matrix. Add up the gradients of all the
     queries with the W_Q that you were given, and take a single step."""
     loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
     for i in range(len(X)):

@@ -249,7 +249,7 @@ def masks_the_queries(lengths, n_k):
 @wrong
 def no_axis_for_the_queries(lengths, n_k):
     """The entries are right, but the axis of length 1 in the middle is missing. NumPy lines axes up from the right, so
-    with scores of shape (B, n_q, n_k), sequence b's row would meet query b. At which place do you need a new axis?"""
+    with scores of shape (B, n_q, n_k), sequence b's row would apply to query b. At which place do you need a new axis?"""
     return np.arange(n_k) < lengths[:, None]
 
 
@@ -1107,7 +1107,7 @@ def watches_the_first_row_only(attend, X):
 @wrong
 def answers_in_the_first_round(attend, X):
     """Only the first comparison decides your answer: whether row 0 changes with row 1. If you use a loop, it never gets
-    to its second round. When should `return True` come?"""
+    to its second iteration. When should `return True` come?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

@@ -898,8 +898,8 @@ def uniform_by_the_smallest(weights):
 @wrong
 def uniform_by_entropy(weights):
     """For "uniform" you used the entropy, divided by its largest value, ln n. That also measures evenness, but its
-    numbers differ from the formula here. A query with all its weight on one key should count 1 / n, and yours counts
-    0."""
+    numbers differ from the formula here. A query with all its weight on one key should count 1 / n, but your code
+    counts it as 0."""
     logs = np.log(np.where(weights > 0, weights, 1.0))
     return scores_of(weights, uniform=-(weights * logs).sum(axis=1).mean() / np.log(len(weights)))
 
@@ -907,7 +907,7 @@ def uniform_by_entropy(weights):
 @wrong
 def uniform_not_summed(weights):
     """For "uniform" you averaged min(weight, 1 / n) over the keys too. Sum over the keys, then average over the
-    queries. Perfectly even weights should get 1, and yours get 1 / n."""
+    queries. Perfectly even weights should get 1, but your code gives them 1 / n."""
     return scores_of(weights, uniform=np.minimum(weights, 1 / len(weights)).mean())
 
 
@@ -929,8 +929,8 @@ def uniform_with_the_larger_one(weights):
 
 @wrong
 def copying_and_uniform_exchanged(weights):
-    """You swapped two scores: your "copying" is "uniform", and your "uniform" is "copying". A head with all its weight
-    on one key copies it."""
+    """You swapped two scores: your "copying" is "uniform", and your "uniform" is "copying". If each query looks at only
+    one key, "copying" is high and "uniform" is low."""
     right = scores_of(weights)
     return {**right, "copying": right["uniform"], "uniform": right["copying"]}
 

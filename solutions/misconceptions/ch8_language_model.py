@@ -165,8 +165,8 @@ def halves_in_the_result(X, positions, base=10000.0):
 
 @wrong
 def the_other_direction(X, positions, base=10000.0):
-    """You turn in the opposite direction, from the second entry of a pair towards the first. Turned by a quarter of a
-    circle, (1, 0) should become (0, 1). Which of the two sines has the minus?"""
+    """You turn in the opposite direction, from (0, 1) to (1, 0). Turned by a quarter of a circle, (1, 0) should become
+    (0, 1). Which of the two sines has the minus?"""
     return turned(X, angles_of(X, positions, base), -1.0)
 
 

@@ -69,7 +69,7 @@ class TestWeightedAverage:
     after the first of these two steps?
 
     Weights have shape (n,) and X has shape (n, d). As a column, `weights[:, None]` has shape (n, 1), so each weight
-    meets its own row. The sum that follows makes (n, d) into (d,): along which axis?
+    multiplies its own row. The sum that follows makes (n, d) into (d,): along which axis?
 
     One operation does both steps: `@`. A vector to the left of a matrix sums over the matrix's rows, and a vector to
     the right sums over its columns.

@@ -354,10 +354,11 @@ class TestMultiHeadAttention:
     ),
 )
 class TestHeadContributions:
-    """A merged row is [head 0's numbers, head 1's numbers, …]. To multiply it by W_O, multiply each number by the row
-    of W_O at the same place, and add everything up. Which rows of W_O do head 0's numbers meet?
+    """A merged row is [head 0's numbers, head 1's numbers, …]. To multiply it by W_O, multiply its first number
+    by the first row of W_O, its second by the second row, and so on, and add up the results. Which rows of W_O belong
+    to head 0's numbers?
 
-    Head i takes the places i · d_v to (i + 1) · d_v - 1 of the merged row. So it meets exactly these rows of W_O. Its
+    Head i has the places i · d_v to (i + 1) · d_v - 1 of the merged row. So exactly these rows of W_O belong to it. Its
     part is its own matrix times that block of rows.
 
     A reshape of W_O to (h, d_v, d_model) cuts it into the blocks, in order, and `@` then multiplies head by head. A

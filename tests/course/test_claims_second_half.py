@@ -110,7 +110,7 @@ def test_pattern_scores_of_two_heads():
     others = sorted(float(near[key]) for key in ("copying", "uniform", "previous"))
     assert_says("ch5", "reading-patterns", f"({near['local']:.2f})", f"from {others[0]:.2f} to {others[-1]:.2f}")
     chance = pattern_scores(softmax(rng.normal(size=(6, 6))))
-    assert_says("ch5", "reading-patterns", ", ".join(f"{key} {score:.2f}" for key, score in chance.items()))
+    assert_says("ch5", "reading-patterns", *(f"{key} {score:.2f}" for key, score in chance.items()))
 
 
 def test_gaps_of_five_functions():
@@ -186,7 +186,7 @@ def test_m_features_find_m_keys_at_most(n):
         assert own[-1] <= 8 / n
         assert np.linalg.matrix_rank(weights) <= 8
     if n == 256:
-        assert_says("ch6", "reading-sharpness", f"n = 256 with {own[0]:.2f} and {own[1]:.2f}")
+        assert_says("ch6", "reading-sharpness", f"{own[0]:.2f} and {own[1]:.2f} at n = 256")
 
 
 def test_the_translator():

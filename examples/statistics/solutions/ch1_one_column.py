@@ -22,7 +22,7 @@ def summary(pupils, column):
 def tallest(pupils, n):
     """The `n` (1 to 5) tallest pupils, tallest first: a table with the columns "name" and "height".
 
-    If pupils are equally tall, the pupil who is higher up in `pupils` comes first. Pupils without a height are left out. If
+    Pupils who are equally tall stay in the order of `pupils`. Pupils without a height are left out. If
     fewer than `n` pupils have a height, return all of these. Each row keeps its label. Heights are from 0 to 250.
     """
     known = pupils.dropna(subset=["height"])
