@@ -147,7 +147,7 @@ def _how_texts_differ(found: str, expected: str) -> str:
     if found.split() == expected.split():
         return ": only white space differs"
     if found.casefold() == expected.casefold():
-        return ": only capital and small letters differ"
+        return ": they differ only in upper and lower case"
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
         return ": the letters look alike but have different character codes (see unicodedata.normalize)"
     return ""
