@@ -40,7 +40,7 @@ class TextFamily(ExactFamily):
     def paste(self, name: str, value: Value) -> str:
         if len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
-        return f"{name} is a string of {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+        return f"{name} is a string of {len(value):,} characters that starts with {value[:MAX_WORD]!r}…"
 
     def label(self, value: Value, other: Value) -> str:
         return "a string"
@@ -74,7 +74,7 @@ class BytesFamily(ExactFamily):
     def paste(self, name: str, value: Value) -> str:
         if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
-        return f"{name} is a bytes object of {len(value):,} bytes that starts {value[:MAX_WORD]!r}…"
+        return f"{name} is a bytes object of {len(value):,} bytes that starts with {value[:MAX_WORD]!r}…"
 
     def kind(self, value: Value) -> str:
         return "a bytearray" if isinstance(value, bytearray) else "bytes"

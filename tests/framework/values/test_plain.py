@@ -151,8 +151,8 @@ def test_what_is_pasted_makes_the_same_value(value):
 
 def test_long_values_are_described_and_shown_where_they_differ():
     """A value that is too long to paste is described. Long lists show one item, and long strings a few characters."""
-    assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts '{'ab' * 30}'…"
-    assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts [0, 1, 2,")
+    assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts with '{'ab' * 30}'…"
+    assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts with [0, 1, 2,")
     right = {n: [n] for n in range(100)}
     finding = matches({**right, 50: [51]}, right)
     assert describe_failure(finding, call="f(x)", with_reason=False) == "f(x)[50][0] gave  51\nit should be      50"
