@@ -67,7 +67,7 @@ class SolutionDecorator:
         if not (function.__doc__ or "").strip():
             raise CourseError(
                 f"{_place(function)}: {function.__name__} has no docstring. It should contain "
-                f"{'what is different in this right solution' if self.right else 'what the student should read'}."
+                f"{'what is different in this correct solution' if self.right else 'what the student should read'}."
             )
         function.__mark__ = self  # type: ignore[attr-defined]
         return function

@@ -41,7 +41,7 @@ KINDS = {
     "range": EditKind("where the count starts and ends", "another start or end of the count", ("range", "loop")),
     "extra": EditKind("an extra step", "one step fewer"),
     "missing": EditKind("whether a step is missing", "one more step"),
-    "lines": EditKind("whether the line is needed, and whether it is in the right place", "without that line, or with the line elsewhere"),
+    "lines": EditKind("whether the line is needed, and whether it is in the right place", "one line fewer, or another order of the lines"),
     "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
     "function": EditKind("which function is called", "another function"),
     "shift": EditKind("what is subtracted before exp", "something else subtracted before exp", ("maximum", "overflow", "largest")),

@@ -201,10 +201,9 @@ def _checks_of(cls: type) -> tuple[CheckSpec, ...]:
         facts = {"points": 0.0, "visible": False, "after": (), **getattr(function, "__check__", {})}
         for other in facts["after"]:
             if other not in found:
-                earlier = ", ".join(found) or "none, as this is the first"
+                todo = f"Earlier checks: {', '.join(found)}" if found else "It is the first check, so remove after"
                 raise CourseError(
-                    f"{place_of(cls, name)} has after={other!r}, which is not an earlier check of its class. "
-                    f"The earlier checks are: {earlier}."
+                    f"{place_of(cls, name)} has after={other!r}, which is not an earlier check of its class. {todo}."
                 )
         found[name] = CheckSpec(name, title, **facts)
     return tuple(found.values())

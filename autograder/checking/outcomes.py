@@ -86,7 +86,7 @@ class Outcomes:
     def take(self: _Probed, count: int) -> OutcomeRequest:
         """Return the first ``count`` items of a call's result, a generator or other iterable, as a list."""
         if not 0 < count <= MAX_TAKEN:
-            raise ValueError(f"take({count}): a check can take between 1 and {MAX_TAKEN:,} items of a call.")
+            raise ValueError(f"take({count}): a check can take between 1 and {MAX_TAKEN:,} items from a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 

@@ -46,7 +46,7 @@ def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
     named = tuple(parts.replace(",", " ").split()) if isinstance(parts, str) else tuple(parts)
     unknown = [part for part in named if part not in PARTS]
     if unknown or not named:
-        what = f"has no part {unknown[0]!r}" if unknown else "needs a part to be compared"
+        what = f"has no part {unknown[0]!r}" if unknown else "needs at least one part to compare"
         raise ValueError(f"A picture {what}: choose from {', '.join(PARTS)}.")
     return named
 

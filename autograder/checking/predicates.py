@@ -298,8 +298,8 @@ def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
     sizes: dict[str, int] = {}
     for term, array in zip(terms, arrays, strict=False):
         if len(term) != array.ndim:
-            letters = f"{len(term)} letter{'s' * (len(term) != 1)}"
-            return f"{term!r} is {letters} for an array of {array.ndim} axes" if "." not in term else ""
+            letters, axes = count(len(term), "letter"), "1 axis" if array.ndim == 1 else f"{array.ndim} axes"
+            return f"{term!r} has {letters}, but its array has {axes}" if "." not in term else ""
         for letter, size in zip(term, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
                 return f"the letter {letter} is used for an axis of size {sizes[letter]} and for an axis of size {size}"

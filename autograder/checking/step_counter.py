@@ -104,7 +104,7 @@ def stays_within(
             else ""
         )
         return Finding(
-            f"Here {asked} took {at_least}{steps:,} steps. The limit is {most:,}, and a right solution needs {right.get('steps', 0):,}. "
+            f"Here {asked} took {at_least}{steps:,} steps. The limit is {most:,}, and a correct solution needs {right.get('steps', 0):,}. "
             f"(A step is a line that runs, or a comparison of two items.){ask}",
             "steps",
         )
@@ -115,7 +115,7 @@ def stays_within(
             told = f"{count:,} times" if count is not None else "too often"
             needs = right.get("calls", {}).get(name, 0)
             return Finding(
-                f"Here {asked} called {name} {at_least}{told}. The limit is {allowed:,}, and a right solution needs {needs:,}. Does it "
+                f"Here {asked} called {name} {at_least}{told}. The limit is {allowed:,}, and a correct solution needs {needs:,}. Does it "
                 "compute the same result again instead of storing it?",
                 "steps",
             )

@@ -49,7 +49,7 @@ def grades_tests(
         title: the title that students read.
     """
     if not bugs or not right:
-        raise CourseError("grades_tests(…) needs a wrong function in bugs={…}, and a right one in right=[…].")
+        raise CourseError("grades_tests(…) needs a wrong function in bugs={…}, and a correct function in right=[…].")
     name = _name(next(iter(right)))
     tried = [(_source(function, name), "") for function in right]
     tried += [(_source(function, name), what) for what, function in bugs.items()]

@@ -24,9 +24,7 @@ __all__ = ["audit", "examples", "new", "release"]
 
 # Help texts that are too long for the line of their option.
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
-_LOCATE = (
-    "Also measure how often the line of a mistake is found, and how often it is right. This takes minutes per chapter."
-)
+_LOCATE = "Also measure how often the line of a mistake is found, and how often that line is correct. This takes minutes per chapter."
 _SUGGEST = (
     "Also print wrong solutions to paste as misconceptions, without messages: mutants that no check detects, and common "
     "mistakes that lose marks and have no name."

@@ -212,7 +212,7 @@ class Course(Configurable):
 
     def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
         if name not in known:
-            self._refuse(proposal, f"a dictionary with only the keys {', '.join(known)}, not {name!r}")
+            self._refuse(proposal, f"a dictionary with only the keys {', '.join(known)}, but it has the key {name!r}")
 
     def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]

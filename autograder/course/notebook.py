@@ -410,8 +410,8 @@ def _require_size(cells: list[Json], name: str) -> None:
             )
     if sum(map(encoded_size, code.values())) > MAX_CODE:
         raise NotebookError(
-            f"{name} contains {sum(map(len, code.values())):,} characters of code, more than the limit (about {MAX_CODE // 2**20} "
-            "million, with brackets, commas and non-ASCII letters counted higher). Does it contain data, "
+            f"{name} contains {sum(map(len, code.values())):,} characters of code. The limit is about {MAX_CODE // 2**20} "
+            "million, and brackets, commas and non-ASCII letters count more than once. Does it contain data, "
             "or a cell that was copied many times? Delete such parts, save the notebook and submit it again."
         )
 

@@ -87,7 +87,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
     arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
     if arguments.get("indirect"):
         raise CourseError(
-            f"{where} is parametrized with indirect=…, but grading has no fixtures that could get the values."
+            f"{where} is parametrized with indirect=…, which needs fixtures that grading does not have. Remove indirect."
         )
     names, values = arguments["argnames"], arguments["argvalues"]
     names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
@@ -100,10 +100,10 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
             )
         row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
         if len(row) != len(names):
-            raise CourseError(f"{where} is parametrized with {len(names)} names, and one case has {len(row)} values.")
+            raise CourseError(f"{where} is parametrized with {len(names)} names, but one case has {len(row)} values.")
         cases.append(dict(zip(names, row, strict=True)))
     if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for every student.")
+        raise CourseError(f"{where} is parametrized with no case at all, so everyone would pass. Add a case.")
     return cases
 
 

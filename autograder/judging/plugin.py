@@ -70,7 +70,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for name in check.after:
         if passed.get(f"{spec.name}.{name}") is False:
             passed[f"{spec.name}.{check.name}"] = False
-            pytest.skip(f"waits for {name}")
+            pytest.skip(f"depends on {name}, which failed")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -127,7 +127,7 @@ class StudentProxy(Outcomes):
     def __getitem__(self, name: str) -> Value:
         answer = self._conversation.ask_variable(name)
         if answer.error is not None:
-            why = "the cell that sets it is missing, or it did not run"
+            why = "the cell that sets it is missing or did not run"
             raise CheckFailed(f"There is no variable called {name}: {why}.", kind="missing")
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)

@@ -48,7 +48,7 @@ def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
-        return f"Work on a new one, for example {text} and `x[…] = …` change the old one."
+        return f"Work on a copy, for example {text} and `x[…] = …` change the original."
     return _ARRAYS
 
 

@@ -161,7 +161,7 @@ def status_text(verdict: ExerciseVerdict) -> str:
 def summary(card: Card) -> str:
     """Return one sentence to show below the card itself."""
     if card.verdict.status == "not_attempted":
-        return f"{card.verdict.name} is not attempted yet. The card above says what to do."
+        return f"{card.verdict.name} has not been attempted yet. The card above says what to do."
     return f"{card.verdict.name} is not right yet. The card above says what to check."
 
 

@@ -32,7 +32,7 @@ _MAX_RERUNS = 8
 # Packages that are slow to import, and words that show that a notebook needs them. Pictures under @requires(...) use
 # matplotlib even if the notebook does not name it.
 _SLOW = {"matplotlib": ("matplotlib", "@requires("), "pandas": ("pandas",)}
-_TOO_MUCH = "raise ValueError('this notebook holds more code than can be graded')"
+_TOO_MUCH = "raise ValueError('this notebook contains more code than can be graded')"
 
 
 def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confinement = "auto") -> Worker:

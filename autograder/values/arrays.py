@@ -71,7 +71,7 @@ class ArrayFamily(NumericFamily):
             yield show(value[()], digits) if value.dtype.kind in _NUMBERS else str(value[()])
         elif value.size > MAX_ITEMS:
             start = numbers_text(value.ravel()[:4], digits)[:-1]
-            yield f"an array of {shape_words(value.shape)} that starts {start}, …]"
+            yield f"an array of {shape_words(value.shape)} that starts with {start}, …]"
         else:
             yield numbers_text(value, digits)
 

@@ -73,7 +73,7 @@ def decode_value(data: Json) -> Value:
                     return decode(data)
                 except (KeyError, TypeError, AttributeError, OverflowError) as error:
                     raise ValueError(f"This is not a {key}: {data!r:.80}.") from error
-    raise ValueError(f"This value cannot come from an examples file: {data!r:.80}.")
+    raise ValueError(f"This is not a valid value in an examples file: {data!r:.80}.")
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:

@@ -163,7 +163,7 @@ class SequenceFamily(Container):
         may_be_moved = len(inside.path) == 1 and len(items) > 1
         if may_be_moved and _unordered_difference(items, right, rules, kind, found, expected) is None:
             text = inside.sentence
-            clause = f"the {kind} has the right items in a different order: {text[0].lower()}{text[1:]}"
+            clause = f"the {kind} has the correct items in a different order: {text[0].lower()}{text[1:]}"
             return Difference(clause, "values", found, expected)
         return inside
 

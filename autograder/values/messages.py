@@ -51,7 +51,7 @@ def paste_container(name: str, value: Value, kind: str) -> str:
     text = source(value)
     if len(text) <= MAX_PASTED:
         return f"{name} = {text}"
-    return f"{name} is a {kind} of {count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
+    return f"{name} is a {kind} of {count(len(value), 'item')} that starts with {text[:MAX_WORD]}…"
 
 
 def inline_value(value: Value) -> str:

@@ -39,7 +39,7 @@ class OpaqueFamily(StandInFamily):
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         if rules.reject_opaque:
             raise CourseError(
-                f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function return arrays, "
+                f"The correct answer is of type {expected.type}, which cannot leave a student's process. Let the function return arrays, "
                 "numbers, strings, dates, lists, dicts or sets, or inspect its result with student.probe(…)."
             )
         yield from super().differences(found, expected, rules)

@@ -91,7 +91,7 @@ def paste_table(name: str, value: Value) -> str:
         what = f"{kind} of {len(value):,} values"
         if kind == "DataFrame":
             what = f"DataFrame of {len(value):,} rows and {count(value.shape[1], 'column')}"
-        start = "" if kind == "Index" else f" that starts\n{_printed(value.iloc[:STARTS], 6)}"
+        start = "" if kind == "Index" else f" that starts with\n{_printed(value.iloc[:STARTS], 6)}"
         return f"{name} is {'an' if kind == 'Index' else 'a'} {what}{start}"
     return f"{name} = {_python(value)}"
 

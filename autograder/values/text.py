@@ -40,7 +40,7 @@ class TextFamily(ExactFamily):
     def paste(self, name: str, value: Value) -> str:
         if len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
-        return f"{name} is a string of {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+        return f"{name} is a string of {len(value):,} characters that starts with {value[:MAX_WORD]!r}…"
 
     def label(self, value: Value, other: Value) -> str:
         return "a string"
@@ -74,7 +74,7 @@ class BytesFamily(ExactFamily):
     def paste(self, name: str, value: Value) -> str:
         if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
             return f"{name} = {source(value)}"
-        return f"{name} is a bytes object of {len(value):,} bytes that starts {value[:MAX_WORD]!r}…"
+        return f"{name} is a bytes object of {len(value):,} bytes that starts with {value[:MAX_WORD]!r}…"
 
     def kind(self, value: Value) -> str:
         return "a bytearray" if isinstance(value, bytearray) else "bytes"
@@ -147,7 +147,7 @@ def _how_texts_differ(found: str, expected: str) -> str:
     if found.split() == expected.split():
         return ": only white space differs"
     if found.casefold() == expected.casefold():
-        return ": only capital and small letters differ"
+        return ": they differ only in upper and lower case"
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
         return ": the letters look alike but have different character codes (see unicodedata.normalize)"
     return ""

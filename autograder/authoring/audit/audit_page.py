@@ -37,7 +37,7 @@ def _cells(e: ExerciseAudit) -> tuple[str, ...]:
 def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
     return [
         (
-            "misconceptions that only hidden checks see",
+            "misconceptions that only hidden checks detect",
             [f"{name}: {why or 'no reason given'}" for name, why in e.missed_by_visible.items()],
         ),
         ("mutants that no check kills", e.survivors),

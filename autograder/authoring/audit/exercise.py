@@ -369,7 +369,7 @@ class MeasuredExercise:
         if mutant.label in written:
             return written[mutant.label]
         if all(map(is_test_call, self.checks.plan(self.spec.name))):
-            return "its tests accept the right solutions and catch every bug, so they are right"
+            return "its tests accept the correct solutions and catch every bug, so they are correct"
         if not self._rows_count and self._only_reorders(self._with(mutant.function)):
             return "gives the same rows in a different order, and no check compares the order"
         calls = self._calls_answered_alike(self._with(mutant.function))

@@ -137,9 +137,9 @@ class ExerciseAudit(_Shares):
             messages.append("the blank stub earns points, or is not reported as “not attempted”.")
         if not self.reference_ok:
             messages.append("the reference solution does not earn full marks.")
-        messages += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
+        messages += [f"the correct solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        messages += [f"the check {n} rejects a right solution with other inputs: {w}" for n, w in self.flaky.items()]
+        messages += [f"the check {n} rejects a correct solution with other inputs: {w}" for n, w in self.flaky.items()]
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
@@ -301,7 +301,7 @@ class ChapterAudit(_Shares):
         heads = (
             "exercise, alternatives, misconceptions, misconceptions by visible, mutants, killed, by visible, survivors"
         )
-        heads += ", by heart, kinds of input"
+        heads += ", hard-coded, kinds of input"
         rows = [heads.split(", "), *map(_row, self.exercises)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]

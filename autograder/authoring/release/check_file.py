@@ -230,9 +230,9 @@ class CheckFile:
                 yield Mistake(self.place_of(spec.name), what, about=spec.name)
             for other in spec.depends_on:
                 if other not in names[:place]:
-                    earlier = ", ".join(names[:place]) or "none, as this is the first"
+                    earlier = f"Earlier exercises: {', '.join(names[:place])}" if place else "Remove it from depends_on"
                     what = (
-                        f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. The earlier exercises are: {earlier}."
+                        f"{spec.name} depends on {other!r}, which is not an earlier exercise of this chapter. {earlier}."
                         f"{did_you_mean(other, names)}"
                     )
                     yield Mistake(self.place_of(spec.name), what, about=spec.name)
@@ -295,7 +295,7 @@ class CheckFile:
                         case ast.Expr(value=ast.Compare() as value) if _calls_student(value):
                             todo = "Write `assert` before it."
                         case ast.Assert(test=ast.Tuple(elts=[_, *_])):
-                            todo = "Remove the brackets after `assert`."
+                            todo = "Remove the parentheses after `assert`."
                         case _:
                             continue
                     yield Mistake(

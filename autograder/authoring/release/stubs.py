@@ -279,7 +279,7 @@ def _answers(
             yield Mistake(where, what, about=spec.name)
         elif value is not None:
             given = right is not None and _equal(value, right.get(variable, _NOTHING))
-            what = f"reveals the right answer of {variable}" if given else f"answers {variable} already"
+            what = f"gives the correct answer to {variable}" if given else f"already answers {variable}"
             yield Mistake(where, f"the stub {what}: write {variable} = None.", about=spec.name)
     if right is not None and set(right) != set(spec.answers):
         odd = sorted(set(right) ^ set(spec.answers))
@@ -313,7 +313,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
                 continue
             right = _answers_of(checks, variables[variable])
             if right is not None and _equal(value, right.get(variable, _NOTHING)):
-                what = f"it reveals the right answer of {variable}."
+                what = f"it assigns the correct answer to {variable}, so students would see it. Remove the value."
                 yield Mistake(source.place(cell, line), what, about=variables[variable].name)
 
 
@@ -338,7 +338,9 @@ def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) 
                 yield Mistake(where if what else f"{where}, line {number}", why, about=name)
         for variable, value in answers:
             if re.search(rf"\b{variable}\b[\s`]*(?:=|:|is)[\s\"'`(]*{re.escape(str(value))}(?!\w)", text):
-                yield Mistake(where, f"{what or 'it'} reveals the right answer of {variable}.", about=f"leak {where}")
+                yield Mistake(
+                    where, f"{what or 'it'} reveals the correct answer to {variable}. Remove it.", about=f"leak {where}"
+                )
     for name, spec in checks.specs.items():
         for pattern, in_cells in [] if spec.answers else _telling_code(checks.references[name]):
             for where, what, text in texts:

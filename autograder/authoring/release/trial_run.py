@@ -146,12 +146,12 @@ def _blank_mistakes(
         cell = source.notebook.stub(name)
         where = source.place(cell) if cell is not None else file.place_of(name)
         if verdict.score >= verdict.max_score > 0:
-            what = "its stub contains a solution: as released, it passes all its checks"
+            what = "the released stub contains a solution and passes all its checks"
         elif verdict.score > 0:
-            what = f"as released, its stub earns {points(verdict.score, verdict.max_score)}"
+            what = f"the released stub earns {points(verdict.score, verdict.max_score)}"
         else:
             continue
-        yield Mistake(where, f"{name}: {what}. Keep only raise NotImplementedError.", about=f"{NOT_BLANK} {name}")
+        yield Mistake(where, f"{name}: {what}. Keep only `raise NotImplementedError`.", about=f"{NOT_BLANK} {name}")
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
         wrong = outcome.stopped or (outcome.error and cell.role == "stub")

@@ -278,7 +278,7 @@ def text(
 def _check_counts(helper: str, low: int, high: int) -> None:
     """Raise ``CourseError`` if ``low`` is negative or above ``high``."""
     if not 0 <= low <= high:
-        raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size first, then the largest.")
+        raise CourseError(f"{helper}(low={low}, high={high}): `low` must be at least 0, and at most `high`.")
 
 
 @dataclass(frozen=True)

@@ -203,5 +203,5 @@ def table(
             )
         drawable[name] = argument
     if not 0 <= rows[0] <= rows[1]:
-        raise CourseError(f"table(rows={rows}): give the smallest number of rows first, then the largest.")
+        raise CourseError(f"table(rows={rows}): the first number must be at least 0, and at most the second.")
     return TableArgument(drawable, rows=rows, missing=named, labels=labels, others=others, default=default)

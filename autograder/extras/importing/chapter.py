@@ -349,11 +349,11 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
             name, points = chapter.by_hand[origin]
             chapter.by_hand[origin] = (name, points + test.points)
             chapter.spare.pop()
-            return f" Its {worth} are graded manually, in the cell {name}."
+            return f" Its {worth} must be graded manually, in the cell {name}."
     return f" Its {worth} {_ABOVE}"
 
 
-_ABOVE = "go to the exercise above the test."
+_ABOVE = "went to the exercise above the test."
 
 
 def _written(chapter: NewChapter, given: _Assigned) -> None:
@@ -397,7 +397,7 @@ def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
         mark_by_hand(chapter, exercise, sum((test.points for _, test in mine), Fraction(0)))
         places = {test.where for _, test in mine}
         chapter.left = [
-            replace(left, why=left.why.replace(_ABOVE, "are graded manually.")) if left.where in places else left
+            replace(left, why=left.why.replace(_ABOVE, "must be graded manually.")) if left.where in places else left
             for left in chapter.left
         ]
         return

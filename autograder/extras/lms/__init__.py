@@ -36,7 +36,7 @@ __all__ = ["collect"]
     type=PATH,
     help="Canvas's gradebook or Moodle's worksheet, which identifies the students.",
 )
-@click.option("--url", help="The course's address in Canvas, to read the times of submissions through its API.")
+@click.option("--url", help="The course's URL in Canvas. With it, submission times are read through Canvas's API.")
 @click.option("--column", metavar="NAME", help="With --url: the assignment's name in Canvas. Default: the chapter.")
 @click.option("--add", is_flag=True, help="Enter unknown students in the gradebook.")
 @click.option("--force", is_flag=True, help="Also replace notebooks that are newer or have another origin.")

@@ -22,11 +22,11 @@ def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) 
     """Return the checks of an exercise without inputs and hints."""
     arguments = ", ".join("..." for _ in _required(node))
     small = f"agrees.{name}({arguments})  # {MARK}: give an input whose result students can compute by hand"
-    other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly right solution fails"
+    other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly correct solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
         small = f"{create}  # {MARK}: use it below: made.method(…), len(made) or made.attribute"
-        other = f"{create}  # {MARK}: check something that a nearly right class gets wrong"
+        other = f"{create}  # {MARK}: check something that a nearly correct class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
     shares = {"visible": visible, "hidden": points - visible - care, "care": care, "points": points}

@@ -160,7 +160,7 @@ def find_data(course: Course, student: str) -> StudentData:
         known = require_answers(url, PEOPLE)
         near = [row[0] for row in (known or [[]])[0] if row[0].casefold() == student.casefold()]
         advice = f" Did you mean {near[0]}?" if near else ""
-        raise CourseError(f"The course has no data about a student {student!r}.{advice}")
+        raise CourseError(f"The course has no data about student {student!r}.{advice}")
     return data
 
 

@@ -98,7 +98,7 @@ class MovingPicture:
     def __post_init__(self) -> None:
         if not self.controls or not all(len(values) for values in self.controls.values()):
             needed = "each control needs a name and its values, as in {'T': [0.1, 1, 10]}"
-            raise ValueError(f"there are no controls: {needed}")
+            raise ValueError(f"a control is missing or has no values: {needed}")
         for name, value in self.start.items():
             if value not in self.controls.get(name, ()):
                 raise ValueError(f"start[{name!r}] is {value!r}, but no control of that name has this value")

@@ -144,7 +144,7 @@ class Encoder:
             return self._special(value)
         self._bytes_left -= plain.nbytes
         if self._bytes_left < 0:
-            raise TooBig(f"its arrays are larger than can be checked (this one: {plain.nbytes / 2**20:.0f} MiB)")
+            raise TooBig(f"its arrays are too large together (this array alone: {plain.nbytes / 2**20:.0f} MiB)")
         raw = plain.tobytes()
         self.blobs.append(raw)
         if padding := -len(raw) % ALIGN:

@@ -85,7 +85,7 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
     source = target.solution()
     if not source:
         raise CheckProblem(f"This chapter has no solution for `{target.name}`.")
-    note = "You learn by writing it yourself. Read this once, close it, and write your own from memory."
+    note = "You learn by writing it yourself. Read this once, close it, and write your own solution from memory."
     _show(HintCard(target.name, 0, 0, note, code=source, what="a solution"))
 
 

@@ -154,8 +154,8 @@ def saved_notebook(exercise: ExerciseExamples, names: Mapping[str, Value], chapt
     name, ran = exercise.name, _cell_of(names.get(exercise.name))
     cell = next((cell for cell in _cells(chapter, names) if cell.grade_id == name), None)
     if cell is None or (ran and not attempt.same_code(cell.source, ran)):
-        found = "is different" if cell is not None else "is missing"
-        raise CheckProblem(f"Save the notebook, then check again: the cell of `{name}` {found} in the saved file.")
+        found = "is different in" if cell is not None else "is missing from"
+        raise CheckProblem(f"Save the notebook, then check again: the cell of `{name}` {found} the saved file.")
     return cell.path
 
 

@@ -54,7 +54,7 @@ def start(
         say(warning)
     missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
     if missing:
-        say(f"Its notebooks import {' and '.join(missing)}, not installed here: pip install {' '.join(missing)}")
+        say(f"Its notebooks also need {' and '.join(missing)}. Run: pip install {' '.join(missing)}")
     return open_lab(result.folder, lab, say) if lab is not None else 0
 
 

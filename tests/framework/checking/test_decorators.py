@@ -76,12 +76,12 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
         (
             {"test_a": titled, "test_b": pure(points=1, after="test_c")},
             {"points": 1},
-            r"TestIt\.test_b has after='test_c', which is not an earlier check of its class\. The earlier checks are: test_a\.",
+            r"TestIt\.test_b has after='test_c', which is not an earlier check of its class\. Earlier checks: test_a\.",
         ),
         (
             {"test_a": pure(points=1, after="test_a")},
             {"points": 1},
-            r"has after='test_a', which is not an earlier check of its class\. The earlier checks are: none, as this is the first\.",
+            r"has after='test_a', which is not an earlier check of its class\. It is the first check, so remove after\.",
         ),
         (
             {"__doc__": "a hint", "test_a": pure(points=1)},
@@ -100,7 +100,7 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
     ("mark", "words"),
     [
         (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring. .* student should"),
-        (alternatives_of, "what is different in this right solution"),
+        (alternatives_of, "what is different in this correct solution"),
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):

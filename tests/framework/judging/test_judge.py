@@ -471,7 +471,7 @@ def test_every_case_of_a_parametrized_check_counts(course):
         ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
-        ("(2.0, 3.0,", "(2.0,", "2 names, and one case has 1 values"),
+        ("(2.0, 3.0,", "(2.0,", "2 names, but one case has 1 values"),
         (POINTS, f"    def setup_method(self):\n        pass\n\n{POINTS}", "has a setup_method"),
     ],
 )  # fmt: skip

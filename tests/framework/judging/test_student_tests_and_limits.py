@@ -178,7 +178,7 @@ PAIRS = (
 def test_a_loop_inside_of_another_is_counted(both, source):
     """An `in` that searches a list counts too, and the message gives the numbers."""
     said = both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS))
-    assert "steps. The limit is 6,000, and a right solution needs 2," in said
+    assert "steps. The limit is 6,000, and a correct solution needs 2," in said
     assert said.startswith("Here first_again(a list of 400 items) took ")
     assert "run inside another loop over the same items?" in said
 
@@ -196,7 +196,7 @@ def test_calls_are_counted(both):
         lambda student, _a: student.within(calls={"fib": 100}).fib(30),
     )
     assert said.startswith(
-        "Here fib(30) called fib more than 2,000 times. The limit is 100, and a right solution needs 59."
+        "Here fib(30) called fib more than 2,000 times. The limit is 100, and a correct solution needs 59."
     )
 
 

@@ -156,7 +156,7 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
         "an array of shape (2, 200) that has [17, 18, 19, 20] from index [0, 17] on",
     )
     found[0, 0] = 7
-    assert shown(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
+    assert shown(found, right)[0] == "an array of shape (2, 200) that starts with [7, 1, 2, 3, …]"
     found[1, 199] = np.nan
     assert shown(found, right)[0] == "an array of shape (2, 200) that has [nan] from index [1, 199] on"
     assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) that has [nan] from index [199] on"

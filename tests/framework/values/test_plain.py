@@ -26,7 +26,7 @@ LINES = "to be\nor not\n"
     [
         (["whether", "to", "be,"], ["whether", "to", "be"], "At place 3 of the list there is 'be,' instead of 'be'."),
         ("be,", "be", "It is 'be,' instead of 'be'."),
-        ("Be", "be", "It is 'Be' instead of 'be': only capital and small letters differ."),
+        ("Be", "be", "It is 'Be' instead of 'be': they differ only in upper and lower case."),
         ("be\t", "be\xa0", r"It is 'be\t' instead of 'be\xa0': only the white space at the start or the end differs."),
         ("x" * 90 + "\tfox", "x" * 90 + "\xa0fox", r"The string differs from character 91 on: …'xxxxxxxxxxxx\tfox' instead of …'xxxxxxxxxxxx\xa0fox': only white space differs."),
         (LINES, "to be\nor so\n", "In line 2 of the string there is 'or not' instead of 'or so'."),
@@ -43,7 +43,7 @@ LINES = "to be\nor not\n"
         ([1, 2, 3], [1, 2], "The list has 3 items instead of 2: 3 at place 3 should not be there."),
         ([1, 3], [1, 2, 3], "The list has 2 items instead of 3. The first difference: at place 2 of the list there is 3 instead of 2."),
         ([], ["a"], "The list is empty but should have 1 item, starting with 'a'."),
-        (["b", "a"], ["a", "b"], "The list has the right items in a different order: at place 1 of the list there is 'b' instead of 'a'."),
+        (["b", "a"], ["a", "b"], "The list has the correct items in a different order: at place 1 of the list there is 'b' instead of 'a'."),
         ({dt: 1}, {"a": 1}, "It is of type dict with module in a key instead of a dictionary."),
         (["a"], {"a"}, "It is a list, ['a'], instead of a set."),
         ("a", ["a"], "It is a string, 'a', instead of a list."),
@@ -151,8 +151,8 @@ def test_what_is_pasted_makes_the_same_value(value):
 
 def test_long_values_are_described_and_shown_where_they_differ():
     """A value that is too long to paste is described. Long lists show one item, and long strings a few characters."""
-    assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts '{'ab' * 30}'…"
-    assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts [0, 1, 2,")
+    assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts with '{'ab' * 30}'…"
+    assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts with [0, 1, 2,")
     right = {n: [n] for n in range(100)}
     finding = matches({**right, 50: [51]}, right)
     assert describe_failure(finding, call="f(x)", with_reason=False) == "f(x)[50][0] gave  51\nit should be      50"
@@ -165,6 +165,8 @@ def test_long_values_are_described_and_shown_where_they_differ():
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
 def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
     """Nothing can be compared with it, and two values of one type are not equal."""
-    with pytest.raises(CourseError, match="The right answer is of type Stack, which cannot leave a student's process"):
+    with pytest.raises(
+        CourseError, match="The correct answer is of type Stack, which cannot leave a student's process"
+    ):
         matches(right, right)
     assert equal(right, right)  # if answers are only distinguished

@@ -148,7 +148,7 @@ def test_a_table_is_ready_to_paste(value):
 
 def test_a_large_table_is_described():
     """By its size and its first rows."""
-    assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts"
+    assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts with"
     assert len(paste("table", LONG).split("\n")) == 5
 
 

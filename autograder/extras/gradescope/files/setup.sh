@@ -20,7 +20,7 @@ if [ -z "$python" ]; then
     done
 fi
 if [ -z "$python" ]; then
-    echo "No Python 3.11, 3.12 or 3.13 can be had on this image: choose a newer Ubuntu in Gradescope's settings." >&2
+    echo "No Python 3.11, 3.12 or 3.13 can be installed on this image: choose a newer Ubuntu in Gradescope's settings." >&2
     exit 1
 fi
 "$python" -m venv "$root/source/.venv"

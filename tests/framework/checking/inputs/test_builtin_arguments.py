@@ -53,7 +53,7 @@ def test_the_categories_of_a_text_are_those_that_a_student_reads():
     ("make", "words"),
     [
         (lambda: text(without="spaces"), "write one of 'white space', 'lines'"),
-        (lambda: items(whole(0, 9), low=3, high=2), "give the smallest size first, then the largest"),
+        (lambda: items(whole(0, 9), low=3, high=2), "`low` must be at least 0, and at most `high`"),
         (lambda: dates(dt.date(2024, 1, 2), dt.date(2024, 1, 1)), "give the first day, then the last"),
         (lambda: cover(Contract({"x": items(Contract)}), 1), "a set or a dictionary must be text"),
     ],

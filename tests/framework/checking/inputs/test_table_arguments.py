@@ -69,7 +69,7 @@ def test_what_a_table_may_not_be_is_not_drawn():
         ),
         (lambda: table({}), "it has no columns"),
         (lambda: table({"x": array("n")}), "a column must be real(…), whole(…) or among(…), not ArrayArgument"),
-        (lambda: table({"x": whole(0, 9)}, rows=(5, 2)), "give the smallest number of rows first, then the largest"),
+        (lambda: table({"x": whole(0, 9)}, rows=(5, 2)), "the first number must be at least 0, and at most the second"),
     ],
 )
 def test_a_table_that_cannot_be_meant_is_refused(make, sentence):

@@ -123,7 +123,7 @@ def test_a_file_of_extensions_is_checked_as_a_whole(made, tmp_path):
     [
         ("{'per_day': 2}", "a dictionary of shares from 0 to 1, but 'per_day' has the value 2"),
         ("{'at_most': 0.5}", "a dictionary with the key per_day"),
-        ("{'per_week': 0.5}", "a dictionary with only the keys per_day, at_most, not 'per_week'"),
+        ("{'per_week': 0.5}", "a dictionary with only the keys per_day, at_most, but it has the key 'per_week'"),
     ],
 )
 def test_a_penalty_that_means_nothing_is_rejected(tmp_path, config, sentence):

@@ -103,8 +103,8 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
 @pytest.mark.parametrize(
     ("controls", "start", "said"),
     [
-        ({}, {}, "there are no controls: each control needs a name and its values"),
-        ({"T": []}, {}, "there are no controls"),
+        ({}, {}, "a control is missing or has no values: each control needs a name and its values"),
+        ({"T": []}, {}, "a control is missing or has no values"),
         ({"T": [1, 2]}, {"T": 3}, "start['T'] is 3, but no control of that name"),
         ({"T": [1, 2]}, {"t": 1}, "start['t'] is 1, but no control of that name has this value"),
         ({"a": range(30), "b": range(30)}, {}, "900 pictures are too many: use at most 400"),
