@@ -93,7 +93,8 @@ class NumberArgument(ItemArgument):
             first = int(low) + 1
             return int(rng.integers(first, max(first + 1, min(int(self._middle), first + 7)) + 1))
         if low > 0:
-            return float(10 ** rng.uniform(np.log10(max(low, 0.05 * min(high, 1))), np.log10(min(high, 3))))
+            top = min(high, 3 if low < 3 else 2 * low)
+            return float(10 ** rng.uniform(np.log10(max(low, 0.05 * min(high, 1))), np.log10(top)))
         return float(rng.uniform(low, high))
 
     @property
