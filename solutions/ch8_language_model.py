@@ -298,7 +298,7 @@ quiz_ch8 = quiz(
                 (4, "q5_four"): """
                 Question 5: you are right that 4 of the new tokens go through it. What about the given tokens?""",
                 (50, "q5_every_time"): """
-                Question 5: 50 is 5 times the given tokens. With a cache they go through the block once.""",
+                Question 5: 50 counts the given tokens 5 times. With a cache, they go through the block only once.""",
             },
         ),
         "q6": number(
@@ -312,8 +312,8 @@ quiz_ch8 = quiz(
                 (54.6, "q6_times_two"): """
                 Question 6: 54.6 is exp(4): you multiplied by the temperature. Divide the logits by it.""",
                 (3, "q6_ratio_of_logits"): """
-                Question 6: 3 is the ratio of the logits. The shares depend on their exps, so on the difference of the
-                logits and not on their ratio.""",
+                Question 6: 3 is the ratio of the logits. Each share depends on the exp of its logit. So
+                the difference between the logits matters, not their ratio.""",
                 (0.37, "q6_upside_down"): """
                 Question 6: this is the inverse of the right ratio. 0.37 is 1 / e, how often token 0 is drawn for every
                 token 1.""",

@@ -59,7 +59,7 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
 def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
     """Compare the output of a call with ``right``, line by line.
 
-    ``actual`` is ``{"printed": text}``. It also has the key ``"gave"`` if the call returned a string instead.
+    ``actual`` is ``{"printed": text}``. If the call printed nothing and returned a string, the key ``"gave"`` contains it.
     """
     how = actual if isinstance(actual, dict) else {}
     printed = how.get("printed")

@@ -116,7 +116,7 @@ def backend_of(thing: StudentObject) -> ObjectBackend:
 
 
 def without_proxies(value: Value) -> Value:
-    """Return ``value``, or for an object of a student's class, the placeholder that describes it without a call."""
+    """Return ``value``. For an object of a student's class, return its placeholder instead, which needs no call."""
     return backend_of(value).opaque if isinstance(value, StudentObject) else value
 
 

@@ -26,8 +26,8 @@ __all__ = ["audit", "examples", "new", "release"]
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
 _LOCATE = "Also measure how often the line of a mistake is found, and how often that line is correct. This takes minutes per chapter."
 _SUGGEST = (
-    "Also print wrong solutions to paste as misconceptions, without messages: mutants that no check detects, and common "
-    "mistakes that lose marks and have no name."
+    "Also print wrong solutions that you can paste as misconceptions: mutants that no check detects, and common mistakes "
+    "that have no name yet. You only write the messages."
 )
 
 

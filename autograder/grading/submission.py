@@ -136,7 +136,7 @@ class Submission:
         return cell.role is None and cell.source in self._handed_out
 
     def finish(self) -> None:
-        """Run the cells that the reader still needs: all cells if no check has run them, and pictures that have to be drawn."""
+        """Run the cells whose output is still missing: all cells if no check has run them, otherwise those that draw pictures."""
         first = self.sandbox is None
         if first or self._to_draw:
             cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]

@@ -52,8 +52,8 @@ class ExecuteConfined(Execute):
     packages = List(
         Unicode(),
         ["numpy", "matplotlib"],
-        help="The packages that notebooks may import in addition to the standard library and the files next to them. Their dependencies "
-        "are included.",
+        help="The packages that notebooks may import, including their dependencies. The standard library and the files next to a "
+        "notebook are always available.",
     ).tag(config=True)
     notebook_seconds = Float(600.0, help="How many seconds one notebook may take in total.").tag(config=True)
     memory_mb = Integer(2048, help="How much memory a notebook may use, in MiB.").tag(config=True)

@@ -301,7 +301,7 @@ def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
     text = f"\n{sanitize(verdict.message)}\n"
     for shown in (verdict.follow_through or "", *(check.message for check in failed)):
         text = text.replace(f"\n{sanitize(shown)}\n", "\n") if shown else text
-    # If there are several messages, each ends at a line end. A check may show one of them as part of its own text.
+    # Each of several messages ends with a line break. A check may show one of them as part of its own text.
     already_shown = _one_line(" ".join(f"{check.reason} {check.example}" for check in failed))
     parts = re.split(r"(?<=[.?!])\n", text.strip())
     return "\n".join(part for part in parts if _one_line(part) not in already_shown)

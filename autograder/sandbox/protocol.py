@@ -142,7 +142,7 @@ class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot ha
 
     @cached_property
     def frames(self) -> dict[bool, Any]:
-        """The frames of the encoded calls, by ``hold`` (see ``Session.batch``)."""
+        """A cache of the encoded calls, keyed by ``hold`` (see ``Session.batch``)."""
         return {}
 
 
@@ -323,5 +323,5 @@ class EditableSession(Session, Protocol):
     ) -> list[list[Answer]]:
         """Return the answers of each of ``programs`` (sources by name) to ``calls``, each within ``seconds``.
 
-        The lists are shorter if a program could not be defined or was stopped. The session may then not be ``alive``.
+        The lists are shorter if a program could not be defined or was stopped. In that case the session may no longer be ``alive``.
         """

@@ -506,7 +506,7 @@ def temperature_twice(q, K, V, temperature=1.0):
 @wrong
 def root_of_the_temperature(q, K, V, temperature=1.0):
     """Your scores are divided by the square root of the temperature: for example, at temperature 4 they are divided by
-    2. This lookup has no root. Divide by the temperature itself."""
+    2. The formula has no square root. Divide by the temperature itself."""
     return softmax(K @ q / np.sqrt(temperature)) @ V
 
 

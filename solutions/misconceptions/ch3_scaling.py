@@ -1375,7 +1375,7 @@ def step_twice_as_long(W_Q, X, K, V, T, rate):
 @wrong
 def loss_over_all_entries(W_Q, X, K, V, T, rate):
     """Your step is right. Your loss also divides by d_v, the number of entries of an output, as `np.mean` over the whole
-    array does. A squared distance is the sum over the entries. Only the queries are averaged."""
+    array does. A squared distance is the sum of the squared differences. Take the mean over the queries only."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 0.5 * np.mean(errors**2)
 
@@ -1383,7 +1383,7 @@ def loss_over_all_entries(W_Q, X, K, V, T, rate):
 @wrong
 def loss_and_step_over_all_entries(W_Q, X, K, V, T, rate):
     """Your loss and your step match, but both also divide by d_v, the number of entries of an output. A
-    squared distance is the sum over the entries. Only the queries are averaged."""
+    squared distance is the sum of the squared differences. Take the mean over the queries only."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / errors.size, 0.5 * np.mean(errors**2)
 

@@ -526,16 +526,18 @@ def ignores_the_mask_in_the_softmax(scores, mask):
 
 @wrong
 def not_low_enough(scores, mask):
-    """Your replacement for forbidden scores is not far enough below the others. Scores may go down to -1000, and if the
-    allowed scores do, your forbidden places win or get a share. Choose a number that is far below all scores."""
+    """Your replacement for forbidden scores is not far enough below the others. Scores may be as low as -1000. If all
+    allowed scores of a row are that low, forbidden places get some of the weight, or all of it. Choose a number that is far
+    below all scores."""
     weights = softmax(np.where(mask, scores, -100.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
 
 @wrong
 def as_low_as_the_lowest_score(scores, mask):
-    """Your replacement for forbidden scores is not far enough below the others. Scores may go down to -1000, and if the
-    allowed scores do, your forbidden places win or get a share. Choose a number that is far below all scores."""
+    """Your replacement for forbidden scores is not far enough below the others. Scores may be as low as -1000. If all
+    allowed scores of a row are that low, forbidden places get some of the weight, or all of it. Choose a number that is far
+    below all scores."""
     weights = softmax(np.where(mask, scores, -1000.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -834,7 +836,7 @@ def needs_a_mask(Q, K, V, mask=None):
 @wrong
 def hides_too_little(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, the forbidden keys win or get a share. Scores may go down to -1000, so choose a number that is far
+    below zero too, forbidden keys get some of the weight, or all of it. Scores may be as low as -1000, so choose a number that is far
     below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
@@ -844,7 +846,7 @@ def hides_too_little(Q, K, V, mask=None):
 @wrong
 def hides_at_the_lowest_score(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, the forbidden keys win or get a share. Scores may go down to -1000, so choose a number that is far
+    below zero too, forbidden keys get some of the weight, or all of it. Scores may be as low as -1000, so choose a number that is far
     below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))

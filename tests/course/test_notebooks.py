@@ -260,7 +260,7 @@ def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         if role(cell) == "check":
             assert [o.ename for o in errors] == ["CheckFailed"], cell.id
-            assert "not attempted yet" in errors[0].evalue
+            assert "has not been attempted yet" in errors[0].evalue
         else:
             assert not errors, f"{cell.id}: {errors}"
 

@@ -116,7 +116,7 @@ def _short(node: ast.expr) -> str:
 
 
 def _touched(before: str, after: str) -> tuple[int, ...]:
-    """Return the numbers of the lines of ``after`` that differ from ``before``, all of which are next to each other."""
+    """Return the line numbers of the smallest block of ``after`` that contains every difference from ``before``."""
     old, new = before.splitlines(), after.splitlines()
     first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     same = 0

@@ -103,7 +103,7 @@ def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterato
             yield Mistake(source.place(cell), "it is a text cell, but its exercise is checked as code.", about=name)
         if name not in specs and not by_hand(source, cell):
             what = (
-                f"{name} is a stub, but no class of the checks has @exercise({name!r}, …), so nobody would get points for "
+                f"{name} is a stub, but no check class has @exercise({name!r}, …), so nobody would get points for "
                 f"it.{did_you_mean(name, specs.keys() - stubs.keys())}"
             )
             yield Mistake(source.place(cell), what, about=name)

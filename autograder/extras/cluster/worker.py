@@ -116,7 +116,7 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
         if isinstance(error, SandboxUnavailable):
             return Refused(f"The worker on {platform.node()} has no sandbox for students' code. {error}", True)  # noqa: FBT003
         if isinstance(error, CourseError):
-            return Refused(f"On the worker on {platform.node()}: {error}")
+            return Refused(f"The worker on {platform.node()} reported an error: {error}")
         raise
     _give_back(workspace)
     return found

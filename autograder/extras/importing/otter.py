@@ -169,7 +169,7 @@ def distribute_points(
     rest = Fraction(0) if whole is None else whole - said
     if rest < 0:
         notes.append(
-            f"{where}: its tests have {pluralize(float(said), 'point')} together, but the question has {pluralize(float(whole or 0), 'point')}. The tests' points are used."
+            f"{where}: its tests add up to {pluralize(float(said), 'point')}, but the question has {pluralize(float(whole or 0), 'point')}. The tests' points are used."
         )
         rest = Fraction(0)
     each = rest / len(silent) if silent else Fraction(0)

@@ -187,7 +187,7 @@ def _whose(
         if not fits and system == "folder" and one.name:
             fits = by_text.get(one.name.casefold(), set())
         if not fits and not row and _plain(one.name):
-            # A student with another number in the system is another person with the same name.
+            # Names can be shared: a student with a different Canvas id is a different person.
             fits = by_name.get(_plain(one.name), set())
             if system == "canvas":
                 fits = {s for s in fits if not people[s].lms_user_id.isdigit() or people[s].lms_user_id == one.user}

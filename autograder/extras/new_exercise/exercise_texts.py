@@ -25,7 +25,7 @@ def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) 
     other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly correct solution fails"
     if isinstance(node, ast.ClassDef):
         create = f"made = agrees.{name}({arguments})"
-        small = f"{create}  # {MARK}: use it below: made.method(…), len(made) or made.attribute"
+        small = f"{create}  # {MARK}: use `made` in the checks below, as in made.method(…), len(made) or made.attribute"
         other = f"{create}  # {MARK}: check something that a nearly correct class gets wrong"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4

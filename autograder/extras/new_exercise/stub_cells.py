@@ -53,8 +53,8 @@ def update_stubs(course: Course, chapter: str) -> StubUpdate:
         if source is None:
             definition = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
             left.append(
-                f"Python does not find `{definition}` in the stub of {name} in {path}, so the stub was not changed. Fix the "
-                "stub, or delete its two cells and let `autograder new-exercise` create them again."
+                f"The stub of {name} in {path} has no `{definition}`, or a syntax error, so it was not changed. Fix the stub, or "
+                "delete its two cells and run `autograder new-exercise` to create them again."
             )
         elif source != cell.source:
             set_source(document["cells"][cell.index], source)

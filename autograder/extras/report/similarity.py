@@ -1,6 +1,6 @@
 """Find submissions with the same code, apart from names and layout.
 
-This shows where to look, not why. Short answers, and answers that many students write, count for little.
+The result shows which submissions to look at, not why they are similar. Short answers, and answers that many students write, count for little.
 """
 
 from __future__ import annotations

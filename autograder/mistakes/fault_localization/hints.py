@@ -159,7 +159,7 @@ def _sentence(found: Located, exercise: str) -> str:
     elif len(found.places) > 1:
         change = "a small change in either"
     else:
-        change = f"{kind_of(found.kind).another} there"
+        change = kind_of(found.kind).another
     return f"Look at {where}: with {change}, all checks here would pass."
 
 

@@ -96,7 +96,7 @@ def record(folder: Path, chapter: str, exercise: str, *, passed: bool | None = N
         try:
             before = _read(folder)
         except _FromALaterReleaseError:
-            problem = "it was written by a newer version of autograder"
+            problem = "the file was written by a newer version of autograder"
         except (ValueError, RecursionError):
             damaged = folder / PROGRESS_NAME
             with suppress(OSError):  # a later write reports any problem

@@ -25,7 +25,8 @@ def test_the_list_of_files_opens_only_for_the_reader(browser, site):
         files = page.locator(".jp-FileBrowser")
         page.evaluate("jupyterapp.shell.activateById('filebrowser')")
         expect(files).not_to_be_visible()
-        assert page.locator(".jp-Notebook").bounding_box()["width"] > 370
+        whole = "() => document.querySelector('.jp-Notebook').getBoundingClientRect().width > 370"
+        page.wait_for_function(whole, timeout=WAIT)
         page.keyboard.press("Control+Shift+F")
         expect(files).to_be_visible()
         page.evaluate("jupyterapp.shell.activateById('filebrowser')")

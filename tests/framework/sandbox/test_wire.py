@@ -407,7 +407,7 @@ def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
 
 def test_what_is_too_big_to_write_is_said():
     """The writer refuses arrays and texts over the caps, so that an honest child can say so."""
-    with pytest.raises(wire.TooBig, match="this one: 8 MiB"):
+    with pytest.raises(wire.TooBig, match="this array alone: 8 MiB"):
         wire.Encoder(opaque, 1 << 20)(np.zeros(1 << 20))
     with pytest.raises(wire.TooBig, match="more than 200,000 parts"):
         wire.Encoder(opaque, 1 << 20)([0] * 200_001)

@@ -291,9 +291,9 @@ def graded(world, place=()):
 
 @contextmanager
 def listening():
-    """A port on loopback, and the list of who called there."""
+    """A port on loopback, and the list of who called there. Other tests use another address of it, and may reuse a port."""
     calls = []
-    with socketserver.TCPServer(("127.0.0.1", 0), lambda *caller: calls.append(caller)) as server:
+    with socketserver.TCPServer(("127.0.0.9", 0), lambda *caller: calls.append(caller)) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield server.server_address[1], calls
         server.shutdown()

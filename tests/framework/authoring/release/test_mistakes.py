@@ -351,7 +351,7 @@ def test_no_draft_goes_out_with_wrong_marks(course):
 @pytest.mark.parametrize(
     ("targets", "told"),
     [
-        ({"hiden": 0.9}, "not 'hiden'"),
+        ({"hiden": 0.9}, "but it has the key 'hiden'"),
         ({"hidden": 99}, "shares from 0 to 1, but 'hidden' has the value 99"),
         ({"hidden": "all"}, "'hidden' has the value 'all'"),
     ],
@@ -387,7 +387,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("{'hint': 1}", "not 'hint'"),
+        ("{'hint': 1}", "but it has the key 'hint'"),
         ("{'hints': -1}", "'hints' has the value -1"),
         ("{'hints': 1.5}", "has the value 1.5"),
     ],

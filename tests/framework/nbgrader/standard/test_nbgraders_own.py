@@ -66,4 +66,8 @@ def test_nbgraders_tests_fare_as_the_table_says(tmp_path, on_request):
     """The outcomes are those listed in the docs, for tests that depend on how cells are run and, on request, the others."""
     outcomes = {name: told for name, told in _table().items() if ("on request" in told) is on_request}
     expected = {name: told.split(",")[0] for name, told in outcomes.items()}
-    assert _run(list(expected), tmp_path) == expected
+    found = _run(list(expected), tmp_path)
+    # nbgrader's own kernels and servers may start too late on a busy machine.
+    if late := [name for name in expected if found.get(name) != expected[name]]:
+        found |= _run(late, tmp_path)
+    assert found == expected

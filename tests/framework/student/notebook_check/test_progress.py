@@ -79,7 +79,7 @@ def test_a_later_releases_file_is_left_alone(tmp_path):
     """An unreadable progress file is not overwritten. New progress is kept in memory, with one message."""
     path = tmp_path / PROGRESS_NAME
     path.write_text('{"format": 99, "chapters": "otherwise"}')
-    assert "it was written by a newer version of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
+    assert "the file was written by a newer version of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
     assert path.read_text() == '{"format": 99, "chapters": "otherwise"}'
     assert read(tmp_path).of("ch1", "softmax").status == "done"
 
