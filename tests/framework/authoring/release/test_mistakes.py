@@ -114,7 +114,7 @@ CASES = {
     "unlisted package": (source(7, "readings =", "import scipy.special\nreadings ="), r"code cell 6, line 1: it imports scipy, but a student's code may import only numpy, matplotlib and the standard library"),
     "package in several cells": (both(source(7, "readings =", "import scipy.special\nreadings ="), book(lambda _, document: document["cells"].append({"cell_type": "code", "metadata": {}, "source": "from scipy import special", "outputs": [], "execution_count": None}))), r"code cell 6, line 1: it imports scipy, as 1 cell below it does, but a student's code may import only numpy"),
     "package that is not installed": (setting('c.Course.packages = ["numpy", "no_such_zzz"]'), r"'no_such_zzz', which is not installed here"),
-    "stub without checks": (mark("to_kelvin", grade_id="to_celsius"), r"cell to_celsius: to_celsius is a stub, but no class of the checks has @exercise\('to_celsius'"),
+    "stub without checks": (mark("to_kelvin", grade_id="to_celsius"), r"cell to_celsius: to_celsius is a stub, but no check class has @exercise\('to_celsius'"),
     "checks without a stub": (without("to_kelvin"), rf"{NOTEBOOK}: to_kelvin is checked, but its stub is missing"),
     "stub that is no stub": (mark("to_kelvin", solution=False), r"cell to_kelvin: to_kelvin is checked, but its stub is not marked as an answer"),
     "no check cell": (without("check_mean_kelvin"), r"mean_kelvin has no check cell"),
