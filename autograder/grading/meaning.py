@@ -69,7 +69,7 @@ def _tree(data: bytes, *, is_solution: bool) -> ast.Module | None:
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """A statement at the top level of a file, with the names that it defines, and those that it uses immediately or later."""
+    """A statement at the top level of a file, with the names that it defines and the names that it uses, immediately or later."""
 
     file: int
     place: tuple[int, int]

@@ -336,7 +336,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
             "Lined up from the right, the sizes of each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
-        return "Write the shape of each array next to its letters. The same letter must stand for the same size everywhere."
+        return "Write the shape of each array next to its letters. The same letter must mean the same size everywhere."
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line, shapes)
     return ""

@@ -85,7 +85,7 @@ def _wrong(
 
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
-    """Return a note that lists, by name, the docstrings with a compared example, with one that was not understood, and without any."""
+    """Return a note with three lists of docstrings: example compared, example not understood, no example."""
     groups: dict[str, list[str]] = {_COMPARED: [], _NOT_UNDERSTOOD: [], _NONE: []}
     for name, docstring, function in documented:
         found = ">>>" in docstring or any(_in_sentences(name, docstring, function))

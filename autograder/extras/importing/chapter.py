@@ -19,7 +19,7 @@ __all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_ha
 
 @dataclass(frozen=True)
 class NotImported:
-    """A part that is not imported or not changed: where it is in the source, and why."""
+    """A part that is not imported or not changed, with its place in the source and the reason."""
 
     where: str
     why: str

@@ -29,11 +29,11 @@ def raised(code):
         ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that are also before it"),
         (
             "np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))",
-            "The same letter must stand for the same size everywhere",
+            "The same letter must mean the same size everywhere",
         ),
         (
             "np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))",
-            "must stand for the same size",
+            "must mean the same size",
         ),
         ("[1, 2][2]", "The list has no item at this index. The first item has index 0"),
         ("''[0]", "The string has no character at this index"),
