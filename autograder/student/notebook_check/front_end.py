@@ -7,12 +7,22 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from html import escape
 from typing import TextIO
 
 from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 
-__all__ = ["CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "run_by_nbgrader", "show", "shows_html"]
+__all__ = [
+    "CheckInterrupted",
+    "CheckProblem",
+    "interrupted",
+    "limit_output",
+    "run_by_nbgrader",
+    "show",
+    "show_figures",
+    "shows_html",
+]
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
@@ -63,6 +73,20 @@ def show(html: str, text: str, png: str = "") -> bool:
     picture = {"image/png": png} if png else {}
     shell.display_pub.publish(data={"text/html": html, "text/plain": text, **picture})
     return True
+
+
+def show_figures(words: str) -> None:
+    """Show the open figures as images described by ``words``. JupyterLab shows a description in HTML only."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - slow to import and only needed for pictures
+
+    if not words or not shows_html() or "inline" not in plt.get_backend():
+        plt.show()
+        return
+    from IPython.core.pylabtools import print_figure  # noqa: PLC0415 - only in a notebook
+
+    for figure in map(plt.figure, plt.get_fignums()):
+        if png := print_figure(figure, base64=True):  # type: ignore[no-untyped-call]
+            show(f'<img src="data:image/png;base64,{png}" alt="{escape(words)}">', repr(figure), png)
 
 
 def _notebook() -> Value:

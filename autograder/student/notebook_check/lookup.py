@@ -16,10 +16,10 @@ from types import FunctionType, TracebackType
 from typing import NamedTuple
 
 from autograder.base import attempt
-from autograder.base.foreign import Value
+from autograder.base.foreign import Json, Value
 from autograder.sandbox.guest import drawing
 from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
-from autograder.student.notebook_check.front_end import CheckProblem
+from autograder.student.notebook_check.front_end import CheckProblem, show_figures
 
 __all__ = [
     "Target", "asks_for", "cell_to_run", "find_chapter", "find_exercise", "folders_of", "follow_cells", "outdated",
@@ -32,13 +32,14 @@ MAX_SHOWN = 60  # characters of a cell's first line
 
 
 class _Cell(NamedTuple):
-    """A code cell as last saved in ``path``, and when that was."""
+    """A code cell as last saved in ``path``, when that was, and the cell below it."""
 
     path: Path
     key: str
     grade_id: str
     source: str
     saved: float
+    below: Json
 
 
 class _CellRun(NamedTuple):
@@ -78,13 +79,14 @@ def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
             cells, saved = json.loads(path.read_text(encoding="utf-8"))["cells"], path.stat().st_mtime
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
-        for cell in cells if isinstance(cells, list) else []:
+        cells = cells if isinstance(cells, list) else []
+        for cell, below in zip(cells, [*cells[1:], None], strict=True):
             if isinstance(cell, dict) and cell.get("cell_type") == "code":
                 source, metadata = cell.get("source", ""), cell.get("metadata")
                 text = ("".join(map(str, source)) if isinstance(source, list) else str(source)).strip()
                 nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
                 grade_id = str(nbgrader.get("grade_id", "")) if isinstance(nbgrader, dict) else ""
-                yield _Cell(path.absolute(), str(cell.get("id")), grade_id, text, saved)
+                yield _Cell(path.absolute(), str(cell.get("id")), grade_id, text, saved, below)
         return
 
 
@@ -98,6 +100,15 @@ def follow_cells() -> None:
     if not shell.custom_exceptions:
         shell.set_custom_exc((NameError,), _explain_name)
     drawing.explain_missing = lambda _name: cell_to_run(_name, shell.user_ns)
+    drawing.show_figures = _show_described
+
+
+def _show_described(draw: Value) -> None:
+    """Show the open figures, described by the text below the cell that defines ``draw``."""
+    from autograder.course.notebook import picture_in_words  # noqa: PLC0415 - only needed for pictures
+
+    cells = (cell for cell in _cells(Path.cwd().name, draw.__globals__) if f"def {draw.__name__}(" in cell.source)
+    show_figures(next((picture_in_words(cell.below) for cell in cells), ""))
 
 
 def _remember(result: Value) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -11,7 +12,7 @@ from playwright.sync_api import expect
 from autograder.authoring.release import record_examples
 from autograder.course.course import load_course
 from autograder.extras.demo.demo_run import copy_course
-from tests.framework.browser.hand import add_below, open_notebook, run, set_theme, write
+from tests.framework.browser.hand import add_below, open_notebook, run, serious, set_theme, write
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -19,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 CHAPTER = "ch0_orientation"
 SLIP = "def normalize_rows(A):\n    return A / A.sum(axis=0)"
 RIGHT = "def normalize_rows(A):\n    return A / A.sum(axis=1, keepdims=True)"
+CONTENT = ".jp-RenderedHTMLCommon, .jp-RenderedText"  # what the notebook shows, and not JupyterLab around it
 PAIRS = "def pairwise_dot(X, Y):\n    return X @ Y.T"
 # Problems of the rendered page for a reader, each in a sentence.
 STUMBLES = r"""() => {
@@ -77,6 +79,8 @@ def test_a_student_goes_from_a_blank_stub_to_a_picture(page, lab):
     expect(checked).to_contain_text("Well done")
     expect(picture.locator(".jp-OutputArea img")).to_have_count(1)
     expect(picture.locator(".jp-OutputArea")).not_to_contain_text("Nothing to see")
+    described = re.compile(r"What the picture shows\. Each bar is a row")
+    expect(picture.locator(".jp-OutputArea img")).to_have_attribute("alt", described)
 
     pairs = code.filter(has_text="def pairwise_dot").first
     write(pairs, PAIRS)
@@ -88,3 +92,11 @@ def test_a_student_goes_from_a_blank_stub_to_a_picture(page, lab):
     texts = sum(cell["cell_type"] == "markdown" for cell in written)
     expect(page.locator(".jp-Notebook .jp-RenderedMarkdown")).to_have_count(texts)
     assert page.evaluate(STUMBLES) == []
+    assert serious(page, CONTENT) == []
+    set_theme(page, lab, "JupyterLab Dark")
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    open_notebook(page, lab, f"{CHAPTER}.ipynb")
+    page.locator("body[data-jp-theme-light='false']").wait_for(state="attached")
+    expect(picture.locator(".jp-OutputArea img")).to_have_attribute("alt", described)
+    assert serious(page, CONTENT) == []

@@ -109,7 +109,10 @@ def test_the_map_leads_to_an_exercise(browser, lab):
         address = f"{lab.address}/lab/api/settings/@jupyterlab/notebook-extension:tracker"
         assert page.request.put(address, data={"raw": '{"windowingMode": "full"}'}).ok
         page.goto(lab.tree("index.ipynb"))
-        page.get_by_role("link", name="softmax", exact=True).click(timeout=WAIT)
+        link = page.get_by_role("link", name="softmax", exact=True)
+        link.wait_for(timeout=WAIT)
+        assert serious(page, ".jp-RenderedMarkdown") == []
+        link.click()
         expect(page.get_by_role("heading", name="Exercise 3: softmax")).to_be_in_viewport(timeout=WAIT)
 
 
@@ -118,6 +121,7 @@ def evening(page, keep):
     overview = page.locator(".jp-Notebook", has_text="Attention from scratch").last
     expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
     overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)
+    assert serious(page, ".jp-RenderedMarkdown") == []
     keep(page, "map")
     overview.get_by_role("link", name="softmax", exact=True).click()  # of the table of exercises
     code = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
@@ -175,8 +179,17 @@ def evening(page, keep):
     keep(page, "again")
 
 
+def look(code):
+    """A picture is described by the text below it."""
+    picture = code.filter(has_text='@requires("softmax")').first
+    type_and_run(picture)
+    described = re.compile(r"What the picture shows\. On the left are the weights of four scores")
+    expect(picture.locator(".jp-OutputArea img")).to_have_attribute("alt", described)
+
+
 def predict(code):
-    """Type a prediction, and return the cell of the moving picture, which shows only after it."""
+    """Look at a picture, type a prediction, and return the cell of the moving picture, which shows only after it."""
+    look(code)
     type_and_run(code.filter(has_text="guess_temperature =").first, "guess_temperature = 0.5")
     moving = code.filter(has_text='prediction="guess_temperature"').first
     type_and_run(moving)

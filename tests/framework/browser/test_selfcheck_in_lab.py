@@ -45,7 +45,7 @@ def lab_folder(lab_folder: Path) -> Path:
     (chapter / "examples.json").write_text(json.dumps(data), encoding="utf-8")
     prose = nbformat.v4.new_markdown_cell("\n\n".join(["A long text."] * 80))
     mean = nbformat.v4.new_markdown_cell("## The mean", id="mean")
-    notebook.cells = [*map(nbformat.v4.new_code_cell, (SETUP, RIGHT, "check(softmax)")), prose, mean]
+    notebook.cells = [*map(nbformat.v4.new_code_cell, (SETUP, RIGHT, "check(softmax)", "check()")), prose, mean]
     nbformat.write(notebook, chapter / f"{CHAPTER}.ipynb")
     return lab_folder
 
@@ -98,8 +98,9 @@ def test_the_next_exercise_is_a_link(page, lab, theme):
     page.goto(lab.tree(f"{CHAPTER}/{CHAPTER}.ipynb"))
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
-    for index in range(3):
+    for index in range(4):
         run(code.nth(index))
+    expect(code.nth(3)).to_contain_text("1 of 3 done")
     assert serious(page, ".ag-card") == []
     heading = page.get_by_role("heading", name="The mean")
     expect(heading).not_to_be_in_viewport()
