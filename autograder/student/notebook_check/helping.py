@@ -19,7 +19,14 @@ from autograder.student.examples import Examples, ExerciseExamples
 from autograder.student.examples.replay import RecordedChecks
 from autograder.student.notebook_check.checking import is_empty, judge, line_width, with_unique_names
 from autograder.student.notebook_check.front_end import CheckProblem, run_by_nbgrader, show
-from autograder.student.notebook_check.lookup import find_chapter, find_exercise, saved_notebook, source_folder, usage
+from autograder.student.notebook_check.lookup import (
+    find_chapter,
+    find_exercise,
+    outdated,
+    saved_notebook,
+    source_folder,
+    usage,
+)
 from autograder.student.notebook_check.progress import ExerciseProgress, folder_of, read, record
 
 if TYPE_CHECKING:
@@ -42,8 +49,11 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{target.name} has {total} hints, numbered from 1, so there is no hint {number!r:.20}.")
     problem = ""
-    passes = number is None and _passes(examples, target, exercise, names)
-    first = _first_help(folder, target, progress, exercise, names) if number is None and total and not passes else ""
+    is_current = not callable(exercise) or exercise is names.get(target.name)
+    stale = outdated(target, names, examples.chapter) if number is None and is_current else ""
+    passes = number is None and not stale and _passes(examples, target, exercise, names)
+    looks = number is None and total and not passes and not stale
+    first = _first_help(folder, target, progress, exercise, names) if looks else ""
     if passes:
         shows = f" `{usage(target, 'hint').removesuffix(')')}, 1)` shows the first hint." if total else ""
         text = f"Your `{target.name}` passes all checks here, so it needs no hint.{shows}"
@@ -53,14 +63,14 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
         more = f"\n\nStill stuck? `{usage(target, 'hint')}` shows the {which} written hint."
         card = HintCard(target.name, 0, total, first + more)
     elif wanted > total:  # all hints were read, or there are none
-        own = _personal_hint(target, exercise, names)
-        card = HintCard(target.name, 0, total, own.text if own else _no_more(target, examples))
+        own = None if stale else _personal_hint(target, exercise, names)
+        card = HintCard(target.name, 0, total, own.text if own else stale or _no_more(target, examples))
     else:
         text = target.hints[wanted - 1] + _follow_up(target, wanted, examples)
         if number is None and wanted > progress.hints + 1:
             gives_first = f'`hint("{target.name}", 1)` shows the first.'
             text = f"You have tried {progress.failed} times, so this is hint {wanted}. {gives_first}\n\n{text}"
-        card = HintCard(target.name, wanted, total, text)
+        card = HintCard(target.name, wanted, total, f"{stale}\n\n{text}".strip())
         problem = record(home, examples.chapter, target.name, hint=wanted) if not run_by_nbgrader() else ""
     _show(card)
     if problem:

@@ -131,8 +131,10 @@ def _explain_name(shell: Value, kind: type, error: NameError, tb: TracebackType,
     while last.tb_next is not None:
         last = last.tb_next
     if last.tb_frame.f_globals is shell.user_ns and last.tb_frame.f_code.co_name == "<module>":
-        running = "".join(linecache.getlines(last.tb_frame.f_code.co_filename)).strip()
-        if error.name and (sentence := cell_to_run(error.name, shell.user_ns, running=running)):
+        running, name = "".join(linecache.getlines(last.tb_frame.f_code.co_filename)).strip(), error.name or ""
+        quoted = any(cell.source == f'check("{name}")' for cell in _cells(Path.cwd().name, shell.user_ns))
+        in_quotes = f'Write the name in quotes, as in `check("{name}")`.' if quoted else ""
+        if sentence := in_quotes or cell_to_run(name, shell.user_ns, running=running):
             error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
     shell.showtraceback((kind, error, tb), tb_offset=tb_offset, running_compiled_code=True)
 
@@ -150,13 +152,12 @@ def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: st
     newest = {run.key: run for run in _runs}
     if not ran:
         return ""
-    again = "run the cell, and check again"
     if all(newest[run.key].source != run.source for run in ran):
-        return f"{_what_happened(name, newest[ran[-1].key])}, so `{name}` is still your earlier version: {again}."
+        return f"{_what_happened(name, newest[ran[-1].key])}, so `{name}` is still your earlier version: correct the cell, run it, and check again."
     for cell in _cells(chapter, names):
         run = newest.get(cell.key) or (newest.get(_topic(cell.source)) if cell.grade_id == name else None)
         if run in ran and cell.saved > run.at and not attempt.same_code(cell.source, run.source):
-            return f"You have changed the cell of `{name}` since you last ran it: {again}."
+            return f"You have changed the cell of `{name}` since you last ran it: run the cell, and check again."
     return ""
 
 

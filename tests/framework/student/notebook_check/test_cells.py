@@ -18,6 +18,7 @@ DOUBLE = "# Doubles a number.\ndef double(x):\n    return 2 * x"
 PICTURE = '@requires("mean_of")\ndef picture():\n    print("drawn", mean_of(np.ones(2)))'
 QUIZ = 'q1 = "b"\nq2 = 0.5'
 CELLS = {"setup": SETUP, "softmax": SOFTMAX, "double": DOUBLE, "mean_of": MEAN, "picture": PICTURE, "quiz_ch9": QUIZ}
+CELLS["check_quiz_ch9"] = 'check("quiz_ch9")'
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["in JupyterLab", "without ids of cells"])
@@ -38,7 +39,7 @@ def notebook(ready):
     return ready
 
 
-KEPT = "so `softmax` is still your earlier version: run the cell, and check again."
+KEPT = "so `softmax` is still your earlier version: correct the cell, run it, and check again."
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,16 @@ def test_a_quiz_is_not_checked_with_older_answers(notebook):
     notebook.run("quiz_ch9")
 
 
+def test_a_hint_does_not_judge_an_older_function(notebook):
+    """The function of before passes, but its cell no longer does. The hint says so, and a hint about the mistake comes too."""
+    notebook.run("softmax", f"{SOFTMAX})")
+    hint = notebook.run("check", "hint(softmax)")
+    assert f"Python could not read the cell of `softmax` (a SyntaxError), {KEPT} First hint." in hint
+    assert "passes all checks" not in hint
+    notebook.run("softmax")
+    assert "passes all checks here" in notebook.run("check", "hint(softmax)")
+
+
 FIRST = "Run that cell first, or all cells above this one (Run › Run All Above Selected Cell)."
 
 
@@ -109,6 +120,7 @@ def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder)
     given = f"`mean_of` is defined in the cell that begins `def mean_of(x):`. {FIRST}"
     assert notebook.run("picture") == f"Nothing to see yet: {given} Then run this cell again."
     assert "NameError: name 'nowhere'" in notebook.run("own", "nowhere + 1")
+    assert notebook.run("own", "check(quiz_ch9)") == 'Write the name in quotes, as in `check("quiz_ch9")`.'
     notebook.run("mean_of")
     given = f"`double` is defined in the cell that begins `# Doubles a number.`. {FIRST}"
     assert notebook.run("picture") == f"Nothing to see yet: {given} Then run this cell again."
