@@ -183,6 +183,7 @@ _SENTENCES = {
     "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
     "TypeError: can only concatenate": "You can only add two strings or two lists. `str(…)` turns a number into a string. An f-string can contain a number.",
     "TypeError: 'str' object does not support item assignment": "A string never changes. Build a new one, for example with `.replace(…)`, a slice or `+`.",
+    "UFuncTypeError: Cannot cast ufunc … output … to dtype('int": "The array that this line changes has whole numbers only, and `+=`, `*=` and the like cannot put fractions into it. Create it with floats: without a `dtype`, `np.zeros` does that.",
     "ValueError: invalid literal for int": "This text is not a whole number. Print it with `repr(…)` just before this line. Does it contain spaces, a point or other characters?",
     "SyntaxError": "Python could not read this cell, so it ran nothing in it. Look for a missing bracket, colon or quote in this line or the line above.",
     "IndentationError: expected an indented block": "The lines that belong to a `def`, `for` or `if` come below it, indented by four spaces.",
@@ -365,9 +366,13 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "NameError" and (match := _NAME.search(message)):
         if match["name"] == "np":
             return "`np` is the usual name of NumPy. Run the cell with `import numpy as np` first."
+        if match["name"] == "numpy":
+            return "After `import numpy as np`, the name of NumPy is `np`, and `numpy` is not defined."
         if match["name"] in exercises:
             return f"`{match['name']}` is an exercise of this notebook, but it does not exist when this line runs. Its cell has not run yet, is missing, or stopped with an error."
-        near = nearest(match["name"], (name for name in known if name not in exercises))
+        plain = match["name"].replace("_", "").lower()
+        same = next((name for name in exercises if name.replace("_", "").lower() == plain), "")
+        near = same or nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
         return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capital letters matter), or is its cell missing or further down?{hint}"
     if _NONE.search(message):
@@ -388,7 +393,7 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` does not accept these arguments. Compare this line with its documentation or its `def` line."
     if kind == "TypeError" and (match := _ARGUMENTS.search(message)):
-        return "A function was called with arguments that its `def` line does not accept. Keep the graded function's parameters as they were."
+        return "A function was called with arguments that its `def` line does not accept. Keep the parameters of the exercise's function as they were."
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
         ndim, missing = int(match["ndim"]), int(match["axis"])
         if not ndim:
@@ -408,8 +413,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`. Is the name misspelled, or does the value have a different type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):
         return (
-            f"`{match['name']}` is not available during grading. The rest of your code may well be right. Use only the packages that "
-            "the notebook itself imports, or ask your instructor to add this package."
+            f"`{match['name']}` is not available here. The rest of your code may well be right. Use only the packages that the "
+            "notebook itself imports."
         )
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]

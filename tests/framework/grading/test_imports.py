@@ -36,7 +36,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     )
     for verdict in (verdicts[0], verdicts[4]):
         [message] = {c.message for c in verdict.exercises[0].checks if c.message}
-        assert "`scipy` is not available during grading. The rest of your code may well be right." in message
+        assert "`scipy` is not available here. The rest of your code may well be right." in message
 
 
 @pytest.mark.parametrize(
