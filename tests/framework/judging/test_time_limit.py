@@ -149,6 +149,9 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
     with time_limit(0.01, told.set):
         pass
     assert not told.wait(0.2)
+    with time_limit(0.05, told.set):  # a busy machine: the call is not stopped, because it has not worked so long
+        time.sleep(0.2)
+    assert not told.wait(0.2)
 
 
 def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
