@@ -140,8 +140,9 @@ def headline(card: Card) -> str:
     if verdict.status == "error" and not tried:
         return f"{lost}not found"
     if verdict.max_score <= 0 or card.is_final:  # self-learners get no points
-        hold = sum(check.status == "passed" for check in verdict.checks)
-        return f"{hold} of {pluralize(len(verdict.checks), 'check')} passed"
+        checks = _one_for_each_question(verdict.checks)
+        hold = sum(check.status == "passed" for check in checks)
+        return f"{hold} of {pluralize(len(checks), 'check')} passed"
     more = card.points - verdict.max_score
     later = f" here, {number(more)} more possible when it is graded" if more > 1e-9 else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
@@ -211,9 +212,9 @@ def rows(card: Card) -> list[Row]:
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
     """Return one check for each question of a quiz: the check of the answer or, without an answer, the check that it exists."""
-    wrong = {check.name for check in checks if check.name.endswith(ANSWERED) and check.status not in _QUIET}
     asked = {check.name + ANSWERED for check in checks}
-    return [c for c in checks if c.name + ANSWERED not in wrong and (c.name in wrong or c.name not in asked)]
+    wrong = {c.name: c for c in checks if c.name in asked and c.status not in _QUIET}
+    return [wrong.get(check.name + ANSWERED, check) for check in checks if check.name not in asked]
 
 
 def footer(card: Card) -> list[str]:

@@ -205,7 +205,8 @@ class TestText:
         ]
         told = verdict(*asked, *(replace(c, name=f"test_q{n}") for n, c in enumerate(right)), score=1.0)
         lines = card_text(Card(told)).splitlines()[1:]
-        assert lines[:4] == ["  ✗ a check", "  ✓ one", "  ✗ two", "      'b' is not the answer."]
+        assert lines[:4] == ["  ✓ one", "  ✗ two", "      'b' is not the answer.", "  ✗ a check"]
+        assert card_text(Card(told, is_final=True)).startswith("softmax   1 of 3 checks passed")
         assert "three" not in "".join(lines)
         assert "<details class=\"ag-more\"><summary>two</summary><p>'b'" in unescape(card_html(Card(told)))
 
