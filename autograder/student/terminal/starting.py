@@ -113,7 +113,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
                 status = process.wait()
                 if status and "--allow-root" not in options and getattr(os, "geteuid", lambda: 1)() == 0:
                     say(
-                        "You are root, as in many containers. JupyterLab then needs: autograder start --lab=--allow-root"
+                        f"You are root, as in many containers. JupyterLab then needs: autograder start {folder} --lab=--allow-root"
                     )
                 return status
     finally:

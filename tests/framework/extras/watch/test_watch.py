@@ -275,9 +275,8 @@ def test_root_reads_what_to_add(laid_out):
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     told: list[str] = []
     assert open_lab(laid_out.parents[1], ["--no-browser"], told.append) == 1
-    assert told[1:] == [
-        "You are root, as in many containers. JupyterLab then needs: autograder start --lab=--allow-root"
-    ]
+    again = f"autograder start {laid_out.parents[1]} --lab=--allow-root"
+    assert told[1:] == [f"You are root, as in many containers. JupyterLab then needs: {again}"]
 
 
 def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
