@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from html import escape
@@ -32,6 +33,7 @@ def card_section(card: Card) -> str:
     body = _prose(content.intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
     foot, link = _prose(" ".join(content.footer(card))), f'<a href="{escape(sanitize(card.link))}">'
     body += re.sub(r"Next is <code>[^<]*</code>", lambda found: f"{link}{found[0]}</a>", foot) if card.link else foot
+    body += _deeper(card.deeper)
     for number, text in enumerate(card.hints, 1):
         body += _fold(f"Hint {number} of {len(card.hints)}", _prose(text))
     if card.alternatives:
@@ -58,6 +60,16 @@ def _section(look: str, name: str, what: str, body: str) -> str:
 
 def _fold(summary: str, body: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
+
+
+def _deeper(call: str) -> str:
+    """Return a button that saves the notebook and runs ``call`` in a new cell. It consists of JupyterLab's own commands, not of a script."""
+    if not call:
+        return ""
+    commands = ["docmanager:save", "notebook:insert-cell-below", "notebook:replace-selection", "notebook:run-cell"]
+    what = escape(json.dumps({"commands": commands, "args": {"text": call}}))
+    run = f'data-commandlinker-command="apputils:run-all-enabled" data-commandlinker-args="{what}"'
+    return f'<p><button type="button" data-lm-suppress-shortcuts="true" {run}>Try new random inputs</button></p>'
 
 
 def _code(text: str, label: str = "Code") -> str:

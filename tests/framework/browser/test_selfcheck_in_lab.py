@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.framework.browser.hand import WAIT, open_notebook, run, serious, set_theme
+from autograder.authoring.release import record_examples
+from autograder.course.notebook import document_bytes
+from tests.framework.browser.hand import WAIT, open_notebook, reach, run, serious, set_theme
 from tests.support.examples_by_hand import CHAPTER, chapter_data, write_chapter
+from tests.support.mini import CHAPTER as UNITS
+from tests.support.mini import RIGHT as RIGHT_UNITS
+from tests.support.mini import copy_course, document
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -89,6 +95,27 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     assert "costs $1 and $2" in escaped.inner_text()
     assert escaped.locator(".jp-OutputArea img").count() == 0
     assert page.title() != "owned"
+
+
+def test_the_button_tries_new_random_inputs(page, lab, lab_folder):
+    """In a clone of a course, the keyboard presses the button on the card of a function that is right for the visible checks only."""
+    course = copy_course(lab_folder / "clone")
+    folder = course.root / "attention" / UNITS
+    folder.mkdir(parents=True)
+    shutil.copy(record_examples(course, UNITS), folder / "examples.json")
+    flat = RIGHT_UNITS["mean_kelvin"].replace("axis=-1", "axis=1")
+    (folder / f"{UNITS}.ipynb").write_bytes(document_bytes(document(course, **RIGHT_UNITS | {"mean_kelvin": flat})))
+    set_theme(page, lab, "JupyterLab Dark")
+    code = open_notebook(page, lab, f"clone/attention/{UNITS}/{UNITS}.ipynb")
+    checked = code.filter(has_text="check(mean_kelvin)").first
+    for cell in code.all()[: 1 + code.all_inner_texts().index(checked.inner_text())]:
+        run(cell)
+    assert serious(page, ".ag-card") == []
+    reach(checked.get_by_role("button", name="Try new random inputs"))
+    page.keyboard.press("Enter")
+    deeper = code.filter(has_text="check(mean_kelvin, deeper=True)").last
+    expect(deeper).to_contain_text("each station has its own mean", timeout=WAIT)
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
 
 
 @pytest.mark.parametrize("theme", THEMES)
