@@ -211,8 +211,18 @@ def test_every_picture_is_told_in_words(chapter):
         if cell["cell_type"] == "code" and "plt.subplots" in source(cell):
             assert below["cell_type"] == "markdown", cell["id"]
             assert source(below).startswith("**What the picture shows.**"), cell["id"]
+            assert "@requires(" in source(cell), f"{cell['id']}: a live picture would have no description"
         if cell["cell_type"] == "code" and "    interact(" in source(cell):
             assert source(below).startswith("**Move it.**"), cell["id"]
+
+
+def test_the_next_cell_is_the_one_that_is_meant(chapter):
+    """After a text about the next cell comes that cell, and not another text or the question of a prediction."""
+    for cell, below in itertools.pairwise(cells(chapter)):
+        text = source(cell)
+        if cell["cell_type"] == "markdown" and "The next cell" in text and "The next cell runs only after" not in text:
+            assert below["cell_type"] == "code", cell["id"]
+            assert not below["id"].startswith("guess-"), cell["id"]
 
 
 def test_a_prediction_is_typed_before_it_is_compared(chapter):
