@@ -66,7 +66,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """The outcome of the unit at ``position``, and its pages as (bytes, mode) in the order of ``Pages``."""
+    """The outcome of the unit at ``position``, and its pages as (bytes, mode) in the order of ``FeedbackWriter.files``."""
 
     position: int
     outcome: Outcome
