@@ -203,7 +203,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 def _scratch() -> str | None:
     """Return the worker's own folder, which Dask removes with the worker. None if this is not a worker."""
-    from distributed import get_worker  # noqa: PLC0415 - known to be there where a worker runs this
+    from distributed import get_worker  # noqa: PLC0415 - a worker always has it
 
     try:
         return str(get_worker().local_directory)

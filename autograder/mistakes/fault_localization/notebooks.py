@@ -51,7 +51,7 @@ _SHARE = 0.3  # seconds that are added to the budget for each second of grading
 _BEGINNING = 45  # the first budget, as a multiple of one exercise's limit: for about a hundred different mistakes
 _PART = 8  # the share of the remaining budget (an eighth) that a mistake may use for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
-_WAITING = 4  # a search may take this many times its limit on processor time in wall-clock time
+_WAITING = 4  # the limit on wall-clock time, as a multiple of that on processor time
 # A message describes code with one mistake, but this student's results come from two.
 _TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 

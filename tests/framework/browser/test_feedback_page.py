@@ -106,7 +106,7 @@ def test_lines_are_marked_and_the_loop_is_named(page):
 
 
 def test_checks_that_wait_say_for_what(page):
-    """One superfluous norm keeps most checks from running. The card says how many points wait, and for which check."""
+    """Because of one superfluous norm, most checks are skipped. The card says how many points are waiting, and for which check."""
     card = page.locator("#check-soft_lookup .ag-card")
     assert re.search(r"\d checks, worth [\d.]+ points, run once “.*” passes\.", card.inner_text())
     assert "not tried" not in card.inner_text()

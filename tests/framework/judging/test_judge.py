@@ -392,7 +392,7 @@ def test_students_who_answer_alike_are_checked_once(course):
 
 
 def test_whoever_answers_otherwise_is_checked(course):
-    """If the last digit differs or an input is changed, the answer is another one, and the check is run for it."""
+    """If the last digit of an answer differs or an input is changed, the check is run again for this student."""
     slightly = {**right(), "to_kelvin": lambda celsius: celsius + 273.15 + 1e-13}
     wrong = {**right(), "to_kelvin": lambda celsius: celsius + 273.0}
     changing = {**right(), "to_kelvin": in_place}

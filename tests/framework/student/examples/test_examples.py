@@ -395,7 +395,7 @@ class TestOtherSessions:
 
 class TestFunctionSession:
     def test_arguments_are_copied_and_changes_noticed(self):
-        """A call gets its own copies. The caller's array is unchanged, and the change is reported."""
+        """A call gets its own copies. So the caller's array does not change, but the function's change is reported."""
 
         def halve(x):
             x /= 2

@@ -314,7 +314,7 @@ class TestNotAsItShouldBe:
         assert "✓ softmax" in notebook("check()")
 
     def test_a_narrow_terminal_gets_narrow_lines(self, notebook, monkeypatch):
-        """Text is never wider than the terminal, or than a width that reads well."""
+        """Text is never wider than the terminal or the maximal line width."""
         monkeypatch.setattr(checking, "line_width", lambda: 44)
         notebook(WRONG)
         with pytest.raises(notebook_check.CheckFailed) as failed:
