@@ -1,4 +1,4 @@
-"""Distribute the tests among processes, the longest unit first, and compare the processor time of each folder with its budget.
+"""Distribute the tests among processes, longest unit first, and compare each folder's processor time with its budget.
 
 ``tests/seconds.json`` holds how long each unit takes on a quiet machine, and the budget of each folder in seconds of
 processor time, which other work on the machine hardly changes. A run of the whole suite with ``--write-seconds`` writes both.
@@ -46,7 +46,7 @@ def no_figure_stays_open():
 def unit_of(nodeid):
     """Return the name of the unit to which a test belongs.
 
-    A unit is a file, the tests of a file about one chapter of the course, or a folder whose tests share what they start.
+    A unit is a file, a file's tests of one chapter of the course, or a folder whose tests share a browser or server.
     """
     path = Path(nodeid.partition("::")[0])
     if path.parent.name in TOGETHER:
@@ -103,7 +103,7 @@ class Seconds:
         """Print what each folder took, next to its budget."""
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         if self._write:
-            # A unit of less than a second fits in anywhere. A budget leaves a quarter for a slower day.
+            # Units of less than a second are left out. A budget leaves a quarter more for a slower day.
             units = table["units"] | {name: round(took) for name, took in self._units.items()}
             table["units"] = {name: units[name] for name in sorted(units, key=units.get, reverse=True) if units[name]}
             table["budgets"] |= {name: round(1.25 * took + 1) for name, took in sorted(self._folders.items())}

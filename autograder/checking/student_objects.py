@@ -30,7 +30,7 @@ class ObjectBackend(Protocol):
 
     @property
     def opaque(self) -> Opaque:
-        """The facts known without a call: the name of the object's type."""
+        """The name of the object's type, which is known without a call."""
 
     @property
     def is_new(self) -> bool:

@@ -97,15 +97,15 @@ class Watcher:
     """The base class of watchers, which follow the outcomes of a run. A method does nothing unless a subclass overrides it."""
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Return an outcome that has just come, with changes if there are any."""
+        """Return the outcome that has just arrived, perhaps changed."""
         return outcome
 
     def entered(self, batch: Entered) -> Entered:
-        """Return a batch that was just entered, with changes if there are any. Called in the gradebook's thread."""
+        """Return the batch that was just entered, perhaps changed. This is called in the gradebook's thread."""
         return batch
 
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
-        """Return the verdicts of the whole class, with changes if there are any. Called once all marks are entered."""
+        """Return the verdicts of the whole class, perhaps changed. This is called once all marks are entered."""
         return verdicts
 
 

@@ -30,7 +30,7 @@ Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # limits: a smaller number was probably meant in GiB, and no machine has more
+MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant in GiB, and no machine has more
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
 SEARCHES = 3  # searches for mistakes in one notebook, each of up to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.

@@ -306,7 +306,7 @@ def kept_pictures(submitted: Document, pictures: Collection[CodeCell], max_text:
 
 
 def without_picture(index: int) -> CellOutcome:
-    """Return the outcome of a picture cell without a stored output that may be shown."""
+    """Return the outcome of a picture cell whose stored output is missing or may not be shown."""
     return CellOutcome(index, ({"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"},))
 
 

@@ -258,7 +258,7 @@ class StudentProxy(Outcomes):
 
 
 _ITEMS = 100_000  # items taken from a student's iterator if the right answer has more items than are known
-_ITEMS_OF_A_REFERENCE = 10_000  # items: if a right solution's iterator has more, it counts as endless
+_ITEMS_OF_A_REFERENCE = 10_000  # items: a right solution's iterator with more items counts as endless
 _FEW_PARTS = 1000  # parts of a result that are searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 

@@ -232,7 +232,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
 
 
 class _Mounts:
-    """The mount arguments of bubblewrap, in order. Parents of mount points are made readable, because root's by default are not."""
+    """The mount arguments of bubblewrap, in order. Parents of mount points are made readable, because by default only root can read them."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []

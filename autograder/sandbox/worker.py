@@ -27,7 +27,7 @@ from autograder.sandbox.session import AnswerCache, ChildNotConfined, ChildSessi
 
 __all__ = ["Worker", "open_worker"]
 
-_AGAIN_SECONDS = 2.0  # the limit for a cell that timed out before, when the notebook is run again
+_AGAIN_SECONDS = 2.0  # the limit in a second run for a cell that timed out in the first
 _MAX_RERUNS = 8
 # Packages that are slow to import, and words that show that a notebook needs them. Pictures under @requires(...) use
 # matplotlib even if the notebook does not name it.

@@ -377,7 +377,7 @@ class SetFamily(ExactFamily):
 
 
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
-    """Return what is wrong with the parts of a value, or None if their number or their names are as expected."""
+    """Return what is wrong with the parts of a value, or None if their number and their names are as expected."""
     if found is None and expected is not None:
         return returned_none(rules.what)
     if isinstance(expected, dict):
@@ -457,7 +457,7 @@ def _is_endless(value: Value) -> bool:
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
     """Return both sequences with as many items as are compared.
 
-    An iterator is asked for more items if the other sequence is longer. Two endless iterators are cut to the same length.
+    More items are taken from an iterator if the other sequence is longer. Two endless iterators are cut to the same length.
     """
     right = expected.all_items() if isinstance(expected, Iterated) else expected
     if _is_endless(right):

@@ -241,7 +241,7 @@ class Family:
         if kind in {"coroutine", "async_generator"}:
             return "a coroutine, which must be awaited (should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
-        names["int"] = "a whole number of more than 307 digits, which is too large"  # a smaller one is a single number
+        names["int"] = "a whole number of more than 307 digits, which is too large"  # a smaller one is sent as a number
         # A class may have a name without letters, which cannot be shown.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 

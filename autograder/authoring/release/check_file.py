@@ -314,7 +314,7 @@ class CheckFile:
 
 
 def _calls_student(compared: ast.Compare) -> bool:
-    """Return whether a side is a call of ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
+    """Return whether one side of a comparison calls ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
     calls = (side.func for side in (compared.left, *compared.comparators) if isinstance(side, ast.Call))
     return any(isinstance(f, ast.Attribute) and ast.unparse(f.value) in {"student", "agrees"} for f in calls)
 

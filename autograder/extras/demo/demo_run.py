@@ -262,7 +262,7 @@ def next_steps(report: ClassReport) -> str:
     """List commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
-    # Paths that can be typed in a terminal there, with or without an active virtual environment.
+    # Paths that can be typed in the demo's folder, with or without an active virtual environment.
     tools = Path(os.path.relpath(Path(sys.executable).parent, root))
     shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
     chapter, student = shown[0]

@@ -255,7 +255,7 @@ class Watch:
         if self._panel == "list" and result.examples is not None:
             lines += screen.list_lines(result.examples, result.exercises, self.focus, columns)
         elif exercise is not None and outcome is not None:
-            assert result.examples is not None  # noqa: S101 - the exercise comes from them
+            assert result.examples is not None  # noqa: S101 - the exercise is one of the examples
             card = card_of(result.examples, self.notebook.resolve().parent, exercise, outcome)
             shown = screen.card_lines(card, exercise.kind, columns)
             outdated = self._checker.busy and time.monotonic() - self._began >= SHOWN_AFTER

@@ -22,7 +22,7 @@ def explain_missing(_name: str) -> str:
 def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object]], None]:
     """Call the decorated drawing function, which uses the student's functions ``names``. Errors are printed, not raised.
 
-    With ``prediction``, a variable that the student sets first, it returns the value to compare with.
+    ``prediction`` names a variable that the student sets first. The drawing function returns the value to compare it with.
     """
 
     def draw_now(draw: Callable[[], object]) -> None:

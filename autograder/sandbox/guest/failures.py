@@ -186,7 +186,7 @@ def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted in a random line."""
+    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted at a random line."""
     import ast  # noqa: PLC0415 - slow, and only needed after a timeout
 
     try:
@@ -203,7 +203,7 @@ def _line(lines: list[str], number: int | None) -> str:
 
 
 def refuse_input(*_args: object, **_kwargs: object) -> str:
-    """Replace ``input`` in a graded notebook. Raises ``RuntimeError``."""
+    """Raise ``RuntimeError``. This function replaces ``input`` in a graded notebook."""
     raise RuntimeError("input() has no answer while a notebook is graded. Write the value into the cell instead.")
 
 

@@ -36,7 +36,7 @@ class Runner:
         self._connection, self._kernel = connection, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
-        self._failed = False  # whether the last work did not return a value
+        self._failed = False  # whether the last work failed to return a value
         self._compiled: dict[str, CodeType] = {}  # source text sent by the parent
         self._before: dict[str, Value] = {}  # the namespace before the parent redefined anything
 

@@ -1,4 +1,4 @@
-"""Einsum equations as answers: judged by what they compute, with words for what they get wrong."""
+"""Test einsum equations as answers: they are judged by their results, and messages explain wrong ones."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "any other complaint of NumPy's"],
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
-    """The shape that came out, the rule by which NumPy chose its order, or both sizes, in place of NumPy's own message."""
+    """Instead of NumPy's own message, students read the resulting shape, the rule for its order, or both sizes."""
     assert words in reason(equation)
 
 

@@ -224,7 +224,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("wrong", "right", "options", "sentence"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
-    """In one sentence, in the words of who reads pictures."""
+    """The difference is described in one sentence, as a reader of the picture would describe it."""
     texts = options.pop("texts", False) if "texts" in options else False
     with pytest.raises(CheckFailed) as failed:
         assert_same_plot(drawn(wrong, texts=texts), drawn(right, texts=texts), **options)
@@ -240,7 +240,7 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
     ],
 )
 def test_what_cannot_be_looked_at_says_why(function, sentence):
-    """As a ``NotAsAsked``, which is the student's sentence."""
+    """The probe raises ``NotAsAsked`` with a sentence for the student."""
     with pytest.raises(Exception, match=sentence) as refused:
         drawn(function)
     assert type(refused.value).__name__ == "NotAsAsked"

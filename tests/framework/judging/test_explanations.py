@@ -87,7 +87,7 @@ def raised(code):
     ],
 )
 def test_an_error_is_explained_in_words(code, words):
-    """The exception's own text comes first, then its meaning and where to look."""
+    """The exception's own text comes first, then its meaning and the place to look at."""
     kind, message = raised(code)
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
@@ -134,7 +134,7 @@ def test_only_what_would_fit_is_suggested(line, words, unsaid):
 
 
 def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
-    """The name of one exercise is much like that of another: what is missing is the cell."""
+    """The name resembles the name of another exercise, but the message says that its cell was not run."""
     error = ("NameError", "name 'masked_softmax' is not defined")
     exercises = ["masked_softmax", "softmax"]
     text = explain(*error, function="f", known=["softmax"], exercises=exercises)
@@ -163,7 +163,7 @@ def test_arguments_of_another_function_do_not_blame_the_graded_one():
 
 
 def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
-    """The shapes show it, and the smaller array is named. Other shapes that do not fit get the general question."""
+    """The shapes show the lost axis, and the message names the smaller array. Other shapes get the general question."""
     kind, message = raised("np.ones((2, 3)) - np.ones(2)")
     text = explain(kind, message, line="e = np.exp(x - top)", shapes="x (2, 3), top (2,)")
     assert "If a sum or a maximum made `top`, it dropped that axis: `keepdims=True` keeps it" in text
@@ -188,7 +188,7 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
     ids=["the line that raised", "a slip in a name of the notebook"],
 )
 def test_what_is_known_besides_the_error_is_told_too(error, known, words):
-    """A student finds the line again, and the name that was meant."""
+    """The message has the line, and the name that was probably meant."""
     assert words in explain(*error, function="f", **known)
 
 
@@ -224,7 +224,7 @@ def test_the_nearest_name_is_found_among_thousands():
 
 
 def test_long_names_are_not_compared():
-    """Names of 200 letters, thousands of them and all alike, took minutes."""
+    """Comparing thousands of similar names of 200 letters once took minutes."""
     word = "ab" * 100
     names = [word[n:] + word[:n] for n in range(200)] * 25
     started = time.process_time()
@@ -257,7 +257,7 @@ def test_errors_compare_by_kind_and_cause_not_by_sizes():
 
 
 def test_brackets_that_never_close_are_read_once():
-    """Their content stays. Processing each of them separately would take quadratic time."""
+    """The text after unclosed brackets stays. Processing each bracket separately would take quadratic time."""
     assert signature_of_error("E", "(a (b) (c\nd) e (f") == "E: (c d) e (f"
     started = time.process_time()
     signature_of_error("E", "(" * 100_000)

@@ -121,7 +121,7 @@ CASES = [
 
 @pytest.mark.parametrize(("source", "ask", "words"), CASES, ids=range(len(CASES)))
 def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, source, ask, words):
-    """An error that is not raised, another one with its line, what is printed and what a generator gives."""
+    """This includes an error that is not raised, another error with its line, printed text, and the items of a generator."""
     for reason in told(source, ask):
         if isinstance(words, str):
             assert reason == words
@@ -130,7 +130,7 @@ def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, sour
 
 
 def test_what_was_printed_is_there_to_be_asserted_about(told):
-    """The call gives it as one text, without the white space that does not count."""
+    """The printed text is returned as one string, without the white space that does not count."""
     found = []
     told("", lambda agrees: found.append(agrees.student.printed().greet("Ann", times=2)))
     assert found == ["Hello, Ann\nHello, Ann"] * 2

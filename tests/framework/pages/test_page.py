@@ -1,4 +1,4 @@
-"""The page that a student gets back."""
+"""Test the feedback page."""
 
 import html.parser
 import json
@@ -61,7 +61,7 @@ def page(setting="message", **parts):
 
 
 class Reader(html.parser.HTMLParser):
-    """Notes the tags and attributes of a page."""
+    """Record the tags and attributes of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -69,7 +69,7 @@ class Reader(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        """Note a tag."""
+        """Record a tag."""
         self.tags.append(tag)
         self.attributes += [(tag, name, value or "") for name, value in attrs]
 
@@ -87,7 +87,7 @@ def test_the_page_tells_score_checks_and_mistake():
     ("setting", "told"), [("title", (False, False)), ("message", (True, False)), ("example", (True, True))]
 )
 def test_hidden_checks_tell_what_the_course_discloses(setting, told):
-    """Each setting shows the title only, title and message, or the example too."""
+    """The settings show the title only, the title and the message, or also the example."""
     text = page(setting)
     assert "a closed check" in text
     assert ("It is 7." in text, "y = 99" in text) == told
@@ -147,7 +147,7 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
     ],
 )  # fmt: skip
 def test_the_page_says_where_to_begin(exercise, sentence):
-    """One sentence below the mark, also if nothing works yet."""
+    """One sentence below the mark says so, even if nothing works yet."""
     [begin] = re.findall(r'<p class="begin">(.*?)</p>', page(exercise=exercise), re.DOTALL)
     assert " ".join(re.sub(r"<[^>]*>", "", begin).split()).endswith(sentence)
 
@@ -188,7 +188,7 @@ def test_lines_that_a_card_quotes_are_marked():
 
 
 def test_a_picture_has_the_words_below_it():
-    """They are its description, in the graded notebook too. An interactive picture also keeps its own."""
+    """The text is the picture's description, in the graded notebook too. An interactive picture also keeps its own."""
     verdict, document = graded()
     document["cells"].insert(2, nb_cell("markdown", '**What the picture shows.** A `star` "in" $x$.'))
     figure = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure size 1x1>"}}
@@ -236,12 +236,12 @@ def test_prose_keeps_its_form():
     "text", ["[" * 19_000, "*" * 19_000, "> " * 9_000 + "x", "`" * 19_000 + "x", "a" * 500_000, "![" * 9_000]
 )
 def test_prose_that_is_hard_on_the_parser_is_shown(text):
-    """Nesting and length that no prose has neither crash nor hang the page."""
+    """Extreme nesting or length neither crashes nor hangs the page."""
     assert "<main" in page(prose=text)
 
 
 def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
-    """The student reads the reason and that a person will look at it."""
+    """The student reads the reason, and that the notebook will be graded manually."""
     verdict, _ = graded(status="ungradable", reason="a.ipynb is <empty>.", exercises=())
     text = reason_page("A course", verdict)
     assert "a.ipynb is &lt;empty&gt;." in text
@@ -250,7 +250,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
 
 
 def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
-    """Only the first of a hundred and fifty text cells are rendered, and the rest is shown as typed."""
+    """Of a hundred and fifty text cells, only the first are rendered, and the others are shown as typed."""
     verdict, document = graded()
     hard = [{**nb_cell("markdown", f"{n}\n\n- a\n\n" + "a " * 9800), "id": f"hard{n}"} for n in range(150)]
     document["cells"] += hard

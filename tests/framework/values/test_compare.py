@@ -17,7 +17,7 @@ ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
     ids=["rounding", "float32", "nested lists", "a list of rows", "complex with no imaginary part"],
 )
 def test_the_same_numbers_in_another_dress_are_right(found):
-    """Dtype and container do not count. Numbers and shape do."""
+    """Dtype and container do not matter, but numbers and shape do."""
     assert matches(found, ROWS) is None
 
 
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     ],
 )
 def test_the_sentence_fits_what_is_asked_for(found, right, words):
-    """A yes or no by its name, as many digits as it takes, a key that is missing, and the number of parts in words."""
+    """Booleans are shown by name, numbers with enough digits, and messages name missing keys and the number of parts."""
     assert matches(found, right).reason == words
 
 
@@ -79,15 +79,15 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
         (0.5, np.full(3, 0.5), "shape"),  # broadcasting never hides a wrong shape
         (np.full((1, 3), 0.5), np.full(3, 0.5), "shape"),
         ((ROWS, ROWS[0]), (ROWS, ROWS[0]), None),
-        ([ROWS, ROWS[0]], (ROWS, ROWS[0]), None),  # a list of two is a pair too
-        (np.stack([ROWS, ROWS]), (ROWS, ROWS), None),  # and so is an array whose parts have the shapes of the pair's
+        ([ROWS, ROWS[0]], (ROWS, ROWS[0]), None),  # a list of two counts as a pair
+        (np.stack([ROWS, ROWS]), (ROWS, ROWS), None),  # and so does an array with parts of the same shapes
         (ROWS, (ROWS, ROWS), "type"),  # but not an output with two rows
         (np.array([1.0, 0.0]), np.array([True, False]), "dtype"),  # indexing with zeros and ones means something else
         (np.array([True, False]), np.array([True, False]), None),
         (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN that should show is no mistake
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "nan"),
-        ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an array too many is let be
-        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and a count too many is not
+        ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an additional array is accepted
+        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and an additional number is not
     ],
 )
 def test_what_passes_for_what(found, right, kind):
@@ -127,7 +127,7 @@ def test_more_digits_only_where_they_are_needed():
 
 
 def test_what_is_shown_of_a_value_is_short():
-    """Lists of lists, dicts and nesting multiply: what a message shows of a value stays a page at most."""
+    """Nested lists and dicts can be long, but a message shows at most about a page of a value."""
     cubes = [[["<" * 30] * 48] * 48] * 45
     assert len(show(cubes)) <= 4000
     assert len(show({str(n) + '"' * 300: cubes for n in range(25)})) <= 4000
@@ -163,7 +163,7 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
 
 
 def test_two_boolean_arrays_never_look_equal():
-    """A mask is shown from the first entry on that is wrong."""
+    """A mask is shown from the first wrong entry on."""
     right = np.tril(np.ones((9, 9), dtype=bool))
     found = right.copy()
     found[7, 8] = True
@@ -188,7 +188,7 @@ def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():
-    """The same holds for each part of a pair, and a tuple of numbers is no array either."""
+    """This is also true for each part of a pair, and a tuple of numbers is not an array either."""
     right = np.array([1.0, 2.0])
     for found in ([1.0, 2.0], (1.0, 2.0)):
         assert matches(found, right) is None

@@ -76,7 +76,7 @@ LINES = "to be\nor not\n"
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )  # fmt: skip
 def test_where_two_values_first_differ_is_said(found, right, words):
-    """A message gives the place, the value and the expected value, types if only they differ, and missing or extra items."""
+    """A message gives the place, the value and the expected value, missing or extra items, and types if only these differ."""
     found = found if "Opaque" in repr(found) else normalize_result(found)
     finding = matches(found, normalize_result(right))
     assert finding.reason.endswith(words) if words.startswith(":") else finding.reason == words
@@ -93,7 +93,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
         ((c for c in "ab"), ["a", "b"], {}),
         (["a", "b"], (c for c in "ab"), {}),
         ({"a": 1}.keys(), ["a"], {}),
-        (iter(int, 1), iter(float, 1.0), {}),  # two that are endless are compared as far as they are known
+        (iter(int, 1), iter(float, 1.0), {}),  # two endless iterators are compared as far as their items are known
         ({1.0, 0.1 + 0.2}, {1, 0.3}, {}),
         ({Colour.RED: {Colour.RED}}, {1: {1}}, {}),
         ({0.1 + 0.2: "a"}, {0.3: "a"}, {}),
@@ -113,7 +113,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )
 def test_the_same_value_in_another_dress_is_right(found, right, options):
-    """A sequence is a sequence, numbers are numbers at tolerance, and a dictionary has no order."""
+    """All sequences are the same type, numbers have a tolerance, and the order of a dictionary does not count."""
     assert matches(normalize_result(found), normalize_result(right), **options) is None
 
 
@@ -164,7 +164,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
 def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
-    """Nothing can be compared with it, and two values of one type are not equal."""
+    """No value can be compared with it, and two values of its type are not equal."""
     with pytest.raises(
         CourseError, match="The correct answer is of type Stack, which cannot leave a student's process"
     ):

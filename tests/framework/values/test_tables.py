@@ -20,7 +20,7 @@ LONG = pd.DataFrame({"a": range(100), "b": 1.5})
 
 
 def put(table, row, column, value):
-    """Return a copy of a table with another cell."""
+    """Return a copy of a table with one cell changed."""
     other = table.copy()
     other.loc[row, column] = value
     return other
@@ -90,13 +90,13 @@ OTHER = {
 
 @pytest.mark.parametrize(("found", "right", "options"), SAME.values(), ids=SAME.keys())
 def test_what_does_not_count_is_let_go(found, right, options):
-    """A right table in another form is right."""
+    """Differences that do not count are accepted."""
     assert_matches(found, right, **options)
 
 
 @pytest.mark.parametrize(("sentence", "case"), OTHER.items(), ids=range(len(OTHER)))
 def test_what_is_wrong_is_said(sentence, case):
-    """In one sentence, with the labels of the row and the column."""
+    """The difference is described in one sentence, with the labels of the row and the column."""
     found, right, options = case
     with pytest.raises(CheckFailed) as failed:
         assert_matches(found, right, **options)
@@ -139,7 +139,7 @@ PASTED = [
 
 @pytest.mark.parametrize("value", PASTED, ids=range(len(PASTED)))
 def test_a_table_is_ready_to_paste(value):
-    """The line gives the table again, dtypes and labels included."""
+    """The line creates the same table again, including dtypes and labels."""
     names = {"pd": pd, "np": np}
     exec(paste("table", value), names)  # noqa: S102 - our own text
     assert_matches(names["table"], value, column_order=True, names=not isinstance(value, pd.Index), dtypes=False)
@@ -147,7 +147,7 @@ def test_a_table_is_ready_to_paste(value):
 
 
 def test_a_large_table_is_described():
-    """By its size and its first rows."""
+    """The message gives its size and its first rows."""
     assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts with"
     assert len(paste("table", LONG).split("\n")) == 5
 

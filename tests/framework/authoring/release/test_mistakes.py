@@ -1,4 +1,4 @@
-"""Tests of the mistakes that an author makes: each is reported in a sentence of its own, with its location."""
+"""Tests of authors' mistakes: each is reported in its own sentence, with its location."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def mark(name, **marks):
 
 
 def without(name):
-    """Return the mistake of a cell that is not there."""
+    """Return the mistake of a missing cell."""
     return book(lambda cells, document: document["cells"].remove(cells[name]))
 
 
@@ -87,7 +87,7 @@ def beside(name, content):
 
 
 def too_large(root):
-    """Data files beyond the limit, of which all is zero and nearly nothing is on the disk."""
+    """Write data files that exceed the limit. They contain only zeros and use almost no disk space."""
     with (root / "source" / CHAPTER / "all.npz").open("wb") as file:
         file.truncate(65 << 20)
 
@@ -276,7 +276,7 @@ def found_in(tmp_path, mistake, look):
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_mistake_has_its_sentence(tmp_path, case):
-    """It is reported with its location. Code that is no mistake is accepted."""
+    """Each mistake is reported with its location. Code without a mistake is accepted."""
     mistake, expected = CASES[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.mistakes)
     assert re.search(expected, said) if expected else said == ""
@@ -284,7 +284,7 @@ def test_every_mistake_has_its_sentence(tmp_path, case):
 
 @pytest.mark.parametrize("case", IN_THE_JAIL)
 def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
-    """The solved notebook and the blank one, graded as a student's are."""
+    """The solved and the blank notebook are graded like a student's."""
     mistake, expected = IN_THE_JAIL[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.with_trial_run())
     assert re.search(expected, said) if expected else said == ""
@@ -313,7 +313,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
 
 
 def test_no_mistake_is_waited_for(tmp_path):
-    """A reference that never ends stops neither release nor audit: both say which it is."""
+    """A reference that never returns does not hang release or audit. Both report which one it is."""
     course = copy_course(tmp_path / "mini", config="\nc.Course.call_seconds = 0.2\n")
     change(course.root / SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")
     for verb in ("release", "audit"):
@@ -341,7 +341,7 @@ def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
 
 
 def test_no_draft_goes_out_with_wrong_marks(course):
-    """A wrong solution that keeps full marks is no target that may be missed."""
+    """A draft may not contain a wrong solution that keeps full marks."""
     change(course.root / WRONG, "return celsius - mis", "return celsius + mis")
     with pytest.raises(ReleaseError, match="wrong_sign keeps full marks"):
         release(course, [CHAPTER], mutants=False, draft=True)
@@ -393,7 +393,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
     ],
 )
 def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
-    """As a target is."""
+    """Like an invalid target, it is rejected."""
     with pytest.raises(CourseError, match=re.escape(told)):
         copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
 

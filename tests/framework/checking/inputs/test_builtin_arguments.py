@@ -1,4 +1,4 @@
-"""Test the categories of texts, lists, sets, dictionaries and dates: each that a contract allows is drawn and recognized."""
+"""Test the categories of strings, lists, sets, dictionaries and dates: each category that a contract allows is drawn and recognized."""
 
 import datetime as dt
 

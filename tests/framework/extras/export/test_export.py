@@ -1,4 +1,4 @@
-"""Marks on their way to Canvas, Moodle and spreadsheets, read back as those systems read them."""
+"""Test exports for Canvas, Moodle and spreadsheets, read as those systems read them."""
 
 import csv
 import io
@@ -42,7 +42,7 @@ WORKSHEET = (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Ada has all points, Bob some with a person's comment, Carl's file was broken, and Dot handed in nothing."""
+    """Ada has all points, Bob some points and a manual comment, Carl's file was broken, and Dot submitted nothing."""
     made = with_book(copy_course(tmp_path_factory.mktemp("export") / "mini"))
     write_entries(made, [outcome(one) for one in (verdict("ada"), verdict("bob", mean_kelvin=1.5), ungradable("cut"))])
     with book_of(made) as book:
@@ -62,7 +62,7 @@ def exported(course, to, **options):
 
 
 def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
-    """Names, ids and points are in Canvas's columns, broken and missing work is blank, and no name is a formula."""
+    """Names, ids and points are in Canvas's columns, ungradable and missing submissions are blank, and no name is a formula."""
     rows, told = exported(course, "canvas")
     assert rows == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", CHAPTER],
@@ -271,7 +271,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
 
 
 def test_the_commands_write_the_same_file(course, tmp_path):
-    """`autograder export` and `nbgrader export` with our exporter, as people run them."""
+    """`autograder export` and `nbgrader export` with our exporter write the same file."""
     done = python("-m", "autograder", "export", "--all", "--to", "canvas", cwd=course.root, status=0)
     assert done.stderr.splitlines()[-1] == "The marks of ch1_units for canvas are in grades-canvas.csv."
     ours = (course.root / "grades-canvas.csv").read_bytes()
@@ -286,7 +286,7 @@ def test_the_commands_write_the_same_file(course, tmp_path):
 
 
 def test_two_chapters_reach_the_same_rows_of_a_file_without_points(course, tmp_path):
-    """A row of points that is added at the top moves no mark of the second chapter."""
+    """A row of points that is added at the top does not shift the marks of the second chapter."""
     path = tmp_path / "canvas.csv"
     path.write_text("Student,ID\nAda,101\nBob,102\n")
     one = read_class(gradebook_url(course), [CHAPTER])

@@ -58,7 +58,7 @@ def page(course, student):
 
 
 def test_a_penalty_grows_with_each_started_day(made):
-    """Thirty hours are two started days, so a tenth is taken off twice."""
+    """Thirty hours are two started days, so a tenth is deducted twice."""
     assert [marks(made)[student]["score"] for student in ("ada", "bob")] == [4.8, 4.8]
     assert "Late penalty" in page(made, "ada")
 

@@ -1,4 +1,4 @@
-"""Tests that no hidden test of the source is lost: submissions that know only the visible cases fail what they failed there."""
+"""Tests that no hidden test is lost: submissions that know only the visible cases fail the same tests as in the source."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def files(course):
 
 
 def fill(course, chapter, answer, *, wrong, inputs, name="largest_gap"):
-    """Write what an author has to write into the exercise that was begun, and nothing besides."""
+    """Fill in what an author has to write in the new exercise, and change nothing else."""
     root = course.root
     path = root / f"solutions/{chapter}.py"
     text = path.read_text()
@@ -70,7 +70,7 @@ INPUTS = ("[1.0, 2.0, 5.0, 4.0]", "[0.5, 0.25, 4.0, 2.0, 9.0, 9.5]")
 
 @pytest.mark.parametrize("chapter", [CHAPTER, "ch2_gaps"])
 def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_is_written(course, chapter):
-    """In a chapter that is there, of which nothing else changes, and in a new one, which the configuration then lists."""
+    """This works in an existing chapter, in which nothing else changes, and in a new chapter, which the configuration then lists."""
     before = files(course)
     path = course.root / "course_config.py"
     path.write_text(path.read_text().replace('["ch1_units"]', '[\n    "ch1_units",  # the first\n]  # more to come'))
@@ -159,7 +159,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
     ],
 )  # fmt: skip
 def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
-    """Each in a sentence, and nothing is written."""
+    """Each problem is reported in a sentence, and nothing is written."""
     before = files(course)
     words = [word.replace("_pass;", " pass;").replace("import_", "import ") for word in arguments.split(" --")]
     name, options = (
@@ -183,7 +183,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
     ],
 )
 def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, told):
-    """Nothing else is written either."""
+    """No other file is written either."""
     (course.root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = files(course)
     said = run(course, "new-exercise", "largest_gap", "--chapter", CHAPTER if told else "ch2_gaps", status=2)
@@ -206,7 +206,7 @@ def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, to
     ],
 )  # fmt: skip
 def test_the_chapter_is_entered_where_the_others_stand(tmp_path, written, expected):
-    """Comments, quotes, indentation and ends of lines stay."""
+    """Comments, quotes, indentation and line ends stay the same."""
     course = copy_course(tmp_path / "mini")
     path = course.root / "course_config.py"
     path.write_bytes(written.encode())
