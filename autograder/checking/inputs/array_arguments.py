@@ -94,9 +94,9 @@ class ArrayArgument(ShapedArgument):
             yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
             yield Style("one apart", f"all numbers in {name} equal except one far away", _one_apart, self._one_apart, optional=True)
             if len(self.shape) > 1:
-                yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < len(_rows(a)) < a.size // a.shape[-1], self._equal_rows, optional=True)
+                yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < _different_rows(a) < a.size // a.shape[-1], self._equal_rows, optional=True)
                 yield Style("equal row sums", f"rows of {name} with equal sums",
-                            lambda a: len(_rows(a)) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
+                            lambda a: _different_rows(a) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
         yield Style("nearly equal", f"nearly equal numbers in {name}", _nearly_equal, self._nearly_equal)
         if has_zero:
             yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
@@ -241,9 +241,9 @@ def _sizes_of(a: np.ndarray) -> np.ndarray:
     return found if found.size else np.zeros(1)
 
 
-def _rows(a: np.ndarray) -> np.ndarray:
-    """Return each different row of an array once, as a two-dimensional array."""
-    return np.unique(a.reshape(-1, a.shape[-1]), axis=0) if a.ndim else a
+def _different_rows(a: np.ndarray) -> int:
+    """Return the number of different rows of an array."""
+    return len({row.tobytes() for row in a.reshape(-1, a.shape[-1]) + 0.0})  # -0.0 equals 0.0
 
 
 def _one_apart(a: np.ndarray) -> bool:
