@@ -21,7 +21,14 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, copy_cours
 SECRET = "only-for-this-test"  # noqa: S105
 METADATA = {"assignment": {"total_points": "10.0"}, "users": [{"name": "Ada", "email": "a@example.org", "id": 1}]}
 
-needs_landlock = pytest.mark.skipif(not probe("landlock")[0].holds, reason="this kernel has no Landlock")
+needs_landlock = pytest.mark.usefixtures("landlock")
+
+
+@pytest.fixture(scope="module")
+def landlock():
+    """Skip the test if this kernel has no Landlock."""
+    if not probe("landlock")[0].holds:
+        pytest.skip("this kernel has no Landlock")
 
 
 @pytest.fixture(scope="module")
