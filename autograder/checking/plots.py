@@ -175,7 +175,7 @@ class _PlotComparison:
         place = int((~both).argmax())
         (x, right_x), (y, right_y) = (show_apart(float(found[a][place]), float(right[a][place])) for a in (0, 1))
         if not self._close(found[0][place], right[0][place]):
-            return f"{name} has its point {place + 1} at x = {x} instead of {right_x}."
+            return f"{name} has point {place + 1} at x = {x} instead of {right_x}."
         return f"{name} is at y = {y} instead of {right_y}, at x = {right_x}."
 
     def _points(self) -> str:

@@ -70,7 +70,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     unknown = [p for p in wanted if p not in FIXTURES | given]
     if unknown:
         raise CourseError(
-            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may use "
+            f"{where} requests the fixture {unknown[0]!r}, which grading does not provide. A check may use "
             f"{', '.join(sorted(FIXTURES))} and the parameters of pytest.mark.parametrize. Create anything else in the check itself."
         )
     for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
@@ -103,7 +103,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
             raise CourseError(f"{where} is parametrized with {len(names)} names, but one case has {len(row)} values.")
         cases.append(dict(zip(names, row, strict=True)))
     if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so everyone would pass. Add a case.")
+        raise CourseError(f"{where} is parametrized with no cases, so everyone would pass. Add a case.")
     return cases
 
 

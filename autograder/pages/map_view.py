@@ -100,7 +100,7 @@ def course_end(course_map: CourseMap) -> str:
     return (
         f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and you have solved "
         "them all. Each of these functions is yours, and you have seen it work. Keep the notebooks, and read one again in a month. "
-        "Then explain the hardest part to somebody else: that shows you that you understand it."
+        "Then explain the hardest part to somebody else: that shows whether you understand it."
     )
 
 

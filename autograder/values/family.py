@@ -139,7 +139,7 @@ class Difference:
 def _place(kind: str, key: Value) -> str:
     if kind == "dictionary":
         return f"at the key {shorten(source(key), 60)}"
-    return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
+    return f"at position {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
 
 
 class Family:
@@ -237,11 +237,13 @@ class Family:
         if kind in {"builtin_function_or_method", "function", "method"}:
             return "a function (are parentheses missing?)"
         if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
-            return "groups that are not summarized yet (what should be computed for each group?)"
+            return "groups that are not aggregated yet (what should be computed for each group?)"
         if kind in {"coroutine", "async_generator"}:
-            return "a coroutine, which must be awaited (should `async def` be `def`?)"
+            return "a coroutine (is an `await` missing, or should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
-        names["int"] = "a whole number of more than 307 digits, which is too large"  # a smaller one is a single number
+        names["int"] = (
+            "a whole number with more than 307 digits (too large to check)"  # a smaller one is a single number
+        )
         # A class may have a name without letters, which cannot be shown.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 

@@ -143,9 +143,9 @@ def _how_texts_differ(found: str, expected: str) -> str:
     if max(len(found), len(expected)) > _MAX_HINTED:
         return ""
     if found.strip() == expected.strip():
-        return ": only the white space at the start or the end differs"
+        return ": only the whitespace at the start or end differs"
     if found.split() == expected.split():
-        return ": only white space differs"
+        return ": only whitespace differs"
     if found.casefold() == expected.casefold():
         return ": they differ only in upper and lower case"
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):

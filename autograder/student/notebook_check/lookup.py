@@ -167,7 +167,7 @@ def source_folder(folder: Path) -> Path | None:
 def _what_happened(name: str, run: _CellRun) -> str:
     made = attempt.defined_names(run.source)
     if attempt.parsed(run.source) is None:
-        return f"Python could not read the cell of `{name}` (a SyntaxError)"
+        return f"Python could not parse the cell of `{name}` (a SyntaxError)"
     if made is not None and name not in made and not run.failed:
         instead = f" now defines `{', '.join(sorted(made))}` instead" if made else " no longer defines it"
         return f"The cell of `{name}`{instead}"

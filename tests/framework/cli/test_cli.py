@@ -365,5 +365,5 @@ def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path,
     done = run(verb, CHAPTER, cwd=course.root, check=status)
     said = " ".join(done.stderr.split())
     assert f"test_{CHAPTER}.py, line " in said
-    assert "asks for the fixture 'tmp_path', which grading does not provide" in said
+    assert "requests the fixture 'tmp_path', which grading does not provide" in said
     assert "Traceback" not in done.stderr

@@ -465,10 +465,10 @@ def test_every_case_of_a_parametrized_check_counts(course):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not"),
-        ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
+        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases requests the fixture 'tmp_path', which grading does not"),
+        ("reference, low", "refernce, low", "requests the fixture 'refernce'"),
         (POINTS, f"{POINTS}\n    @pytest.mark.skip", "marked with pytest.mark.skip, which grading does not support"),
-        ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
+        ("[0.0, 10.0]", "[]", "parametrized with no cases"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
         ("(2.0, 3.0,", "(2.0,", "2 names, but one case has 1 values"),

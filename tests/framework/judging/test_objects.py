@@ -206,7 +206,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
-        `Stack` should be a class. Its first line begins with `class Stack`.
+        `Stack` should be a class. Its first line should begin with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
         There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),

@@ -32,7 +32,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (
             Opaque("coroutine"),
             "type",
-            "which must be awaited (should `async def` be `def`?)",
+            "a coroutine (is an `await` missing, or should `async def` be `def`?)",
         ),
         (ROWS[:, :1], "shape", "shape (2, 1), but it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
         (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0] it is 1 instead of 0."),
         (np.array([-2.22e-16]), np.array([1e-5]), "At index [0] it is -2.22e-16 instead of 1e-05."),
         (np.array([-2.22e-10]), np.array([1.5]), "At index [0] it is -2.22e-10 instead of 1.5."),
-        ([-2.22e-16, "a"], [1.5, "a"], "At place 1 of the list there is 0 instead of 1.5."),
+        ([-2.22e-16, "a"], [1.5, "a"], "At position 1 of the list there is 0 instead of 1.5."),
         (np.float64(1.00002), 1.0, "It is 1.00002 instead of 1."),
         ({"a": 1.0}, {"a": 1, "b": 2}, "The dictionary lacks 'b'. It has 'a'."),
         ((1.0,), (1.0, 2.0), "It has 1 part instead of 2."),

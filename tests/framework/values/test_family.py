@@ -81,7 +81,7 @@ def test_whole_numbers_are_exact_wherever_they_stand():
     assert finding.reason == "At index [0] it is 100001 instead of 100000."
     assert (
         matches(np.array([100001, 3]), [100000, 3]).reason
-        == "At place 1 of the list there is 100001 instead of 100000."
+        == "At position 1 of the list there is 100001 instead of 100000."
     )
 
 

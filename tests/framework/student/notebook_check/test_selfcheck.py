@@ -123,7 +123,7 @@ class TestQuiz:
         """Every answer in form: no raise, and no word on right or wrong."""
         out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
         assert out.startswith("quiz_ch9   every answer is valid")
-        assert "Grading marks them later" in out
+        assert "The answers are graded later" in out
 
     @pytest.mark.parametrize(
         ("answers", "finding"),
@@ -149,7 +149,7 @@ class TestHints:
         assert "`hint(softmax)` gives the next one." in outs[0]
         assert outs[1].startswith("softmax   hint 2 of 3\n  Second hint")
         assert outs[2].startswith("softmax   hint 3 of 3\n  Third hint.")
-        assert "looks at your own code next" in outs[2]
+        assert "looks at your own code" in outs[2]
         assert "You have seen all 3 hints for `softmax`" in outs[3]
 
     def test_a_hint_can_be_asked_for_by_number(self, notebook):
@@ -305,7 +305,7 @@ class TestFrontEnds:
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
         [refused] = cells[7].outputs
-        assert refused.traceback[0].startswith("Python could not read the cell of `softmax` (a SyntaxError), so")
+        assert refused.traceback[0].startswith("Python could not parse the cell of `softmax` (a SyntaxError), so")
         [given] = cells[4].outputs
         assert "passes all checks here, so it needs no hint" in given.data["text/html"]
 
