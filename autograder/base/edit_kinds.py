@@ -34,7 +34,7 @@ KINDS = {
     "operator": EditKind("the operator", "another operator", ("operator", "sign", "minus")),
     "comparison": EditKind("the comparison", "another comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", "the same parts in a different order", ("order", "other way round")),
-    "grouping": EditKind("which parts belong together and which step comes first", "its steps in a different order", ("bracket", "before", "after")),
+    "grouping": EditKind("which parts belong together and which step comes first", "the steps in a different order", ("bracket", "before", "after")),
     "number": EditKind("the number", "another number"),
     "variable": EditKind("which variable is used", "another variable"),
     "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),

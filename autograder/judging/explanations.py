@@ -52,8 +52,8 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
         return f"{text} Which axes does the array have just before this line?"
     last, first = (place - len(axes) for place in reversed(moved))
     return (
-        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, however many are "
-        "in front of them. If the array lacks one of these axes, fix that first."
+        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, no matter how "
+        "many come before them. If the array lacks one of these axes, fix that first."
     )
 
 
@@ -174,8 +174,8 @@ _SENTENCES = {
     "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something keep growing?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
     "ValueError: ambiguous": "An array is used where `if`, `and`, `or` or `not` needs one True or False. Use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
-    "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they do not form one array. Print the shape of each.",
-    "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be one whole number. Is an argument in the wrong place?",
+    "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they cannot form a single array. Print the shape of each.",
+    "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be a single whole number. Is an argument in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
     "TypeError: invert … not supported for the input types": _BOOLEAN,
     "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before the parentheses?",
@@ -229,7 +229,7 @@ def explain(
     if kind == NOT_AS_ASKED:
         return f"{name} returned the wrong type of result: {message.rstrip('.')}."
     if kind == "ResultTooBig":
-        return f"{name} returned more than can be checked. {message}"
+        return f"{name} returned a result that cannot be checked. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
@@ -261,11 +261,9 @@ def explain_stop(
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
-        return (
-            f"{function} needed more memory than it may use{limit}. Does it build an array larger than the task needs?"
-        )
+        return f"{function} needed more memory than allowed{limit}. Does it build an array larger than the task needs?"
     if stopped == "threads":
-        return f"{function} started more threads than a submission may have and was stopped. Does it run more than a few tasks at a time?"
+        return f"{function} started more threads than allowed and was stopped. Does it run more than a few tasks at a time?"
     if stopped == "protocol":
         return f"{function} returned something that could not be read. It is too large or not a valid result."
     return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check calls to compiled code."

@@ -62,7 +62,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
         if mark.name != "parametrize":
             raise CourseError(
                 f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: every check runs for "
-                "every student. The only mark of pytest that works here is parametrize."
+                "every student. The only pytest mark that works here is parametrize."
             )
         axes.append(_parameters(mark, where))
     wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
@@ -249,7 +249,7 @@ class ChapterChecks:
         for spec in specs:
             if spec.name not in references:
                 raise CourseError(
-                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function or class of that name."
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function or class with that name."
                 )
             if spec.takes is not None:
                 spec.takes.check_arguments(
@@ -261,7 +261,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is not a function or class of solutions/{chapter}.py."
+                    f"which is not a function or class in solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {

@@ -493,7 +493,7 @@ def _size_of(calls: Sequence[Call]) -> Size:
 
 def _opaque(tag: str, items: list[Json]) -> Opaque:
     if tag != "o" or len(items) != 1:
-        raise WireError("source text cannot come from a child")
+        raise WireError("a child process cannot send source text")
     return Opaque(read_text(items[0], 200))
 
 

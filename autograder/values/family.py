@@ -198,7 +198,7 @@ class Family:
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         """Yield ``value`` as a message shows it, piece by piece."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
-        yield f"a {kind}" if kind.strip() else "a value of a type without a name"
+        yield f"a {kind}" if kind.strip() else "a value of an unnamed type"
 
     def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
         """Return a function that shows where two long values differ, or None to show both from their start.
@@ -212,7 +212,7 @@ class Family:
         if hasattr(value, "text"):
             return str(value.name)
         if hasattr(value, "type"):  # a value that stays in a student's process
-            return f"something of type {value.type}" if value.type.strip() else "something of a type without a name"
+            return f"something of type {value.type}" if value.type.strip() else "something of an unnamed type"
         return repr(value)
 
     def paste(self, name: str, value: Value) -> str:
@@ -245,7 +245,7 @@ class Family:
             "a whole number with more than 307 digits (too large to check)"  # a smaller one is a single number
         )
         # A class may have a name without letters, which cannot be shown.
-        return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
+        return names.get(kind, f"of type {kind}" if kind.strip() else "of an unnamed type")
 
     def copy(self, value: Value, leaf: Leaf) -> Value:
         """Return a copy of ``value`` with new arrays and containers, and with ``leaf(part)`` for every other part."""

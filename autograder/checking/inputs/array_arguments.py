@@ -365,7 +365,7 @@ class MaskArgument(ShapedArgument):
             yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
             yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of length 1 where other arrays have more", lambda m: 1 in m.shape, self._with_axis_of_one)
+            yield Style("a row for all", f"a {name} with an axis of length 1 that is longer in other arrays", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))

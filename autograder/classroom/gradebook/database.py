@@ -88,7 +88,9 @@ def require_gradebook(db_url: str, config: Config) -> None:
         path = file_of(db_url)
         for place in (path, path.parent):
             if place.exists() and not os.access(place, os.W_OK):
-                raise GradebookError(f"The gradebook {path} cannot be written: you may not write to {place}.")
+                raise GradebookError(
+                    f"The gradebook {path} cannot be written: you do not have permission to write to {place}."
+                )
         if not path.exists():
             return
     question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")

@@ -45,7 +45,9 @@ def new_exercise(
             left = f"   {pluralize(todo, 'place')} to fill in" if todo else ""
             click.echo(f"  {path.relative_to(course.root)}{left}")
         if made.todo:
-            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists the remaining places.")
+            click.echo(
+                f"Each place is marked TODO(author), and `autograder release {chapter}` lists the remaining places."
+            )
         if not made.from_reference:
             click.echo(
                 f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."

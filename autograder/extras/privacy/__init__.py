@@ -24,7 +24,7 @@ json_option = click.option(
 @click.command(cls=PlacedCommand, section="To teach", after="roster")
 @click.argument("student")
 @dry_option
-@click.option("--yes", is_flag=True, help="Do not ask before anything is removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 @course_option
 def forget(student: str, *, dry_run: bool, yes: bool, as_json: bool, course_folder: Path | None) -> None:

@@ -193,7 +193,7 @@ def _reasons(mark: StudentMark, worth: Mapping[str, float]) -> tuple[str, ...]:
     broken = [e.name for e in outcomes if e.status == "error"]
     endless = [e.name for e in outcomes if e.status == "timeout"]
     groups = [
-        ("not begun: ", blank), ("the mistake ", named), ("code that fails: ", broken), ("code that does not end: ", endless),
+        ("not started: ", blank), ("the mistake ", named), ("code that fails: ", broken), ("code that does not end: ", endless),
     ]  # fmt: skip
     found = [f"{what}{', '.join(names)}" for what, names in groups if names]
     if not found:

@@ -77,7 +77,7 @@ def _report(result: layout.StartResult, title: str, say: Callable[[str], None]) 
         say(f"{title} is in {result.folder}")
         for words, names in (
             ("added, because they were missing", result.added),
-            ("updated, because you have not begun them", result.renewed),
+            ("updated, because you have not started them", result.renewed),
             ("unchanged, with your work", result.kept),
         ):
             if names:

@@ -331,7 +331,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
     os.close(full)
     told = grading_disk_error_advice(error.value)
     assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
-    assert "Free some space. Graded notebooks are saved." in told
+    assert "Free up some space. Graded notebooks are saved." in told
     monkeypatch.undo()
     [ada] = regrade(course, confinement="local")
     assert ada.score == MAX_SCORE

@@ -328,7 +328,7 @@ def test_a_summary_can_be_read_aloud():
     ]
     with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
     assert with_an_essay == [
-        "The median is 2 of 4 points graded automatically. The lowest mark is 0, and the highest is 4.",
+        "The median of the automatic marks is 2 of 4 points. The lowest mark is 0, and the highest is 4.",
         "6 more points must be graded manually, in formgrader.",
     ]
 

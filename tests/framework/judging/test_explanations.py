@@ -240,7 +240,7 @@ def test_long_names_are_not_compared():
     ("stopped", "words"),
     [
         ("timeout", "was stopped after 5 seconds. Is there a loop that never ends"),
-        ("memory", "more memory than it may use"),
+        ("memory", "more memory than allowed"),
         ("crash", "ended the Python process"),
         ("protocol", "could not be read"),
     ],

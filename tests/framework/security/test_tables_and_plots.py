@@ -1,4 +1,4 @@
-"""Hostile tables and pictures: no mark is gained, the next notebook is served, and one sentence says what came."""
+"""Hostile tables and pictures: no mark is gained, the next notebook can run, and one sentence says what came."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (None, "none", "returned None. Does it end in a `return`?"),
         ("0.2", "type", "a string instead of an array of shape (2, 2)"),
         (Opaque("generator"), "type", "of type generator"),
-        (Opaque(""), "type", "of a type without a name"),
+        (Opaque(""), "type", "of an unnamed type"),
         (Opaque("builtin_function_or_method"), "type", "a function (are parentheses missing?)"),
         (
             Opaque("coroutine"),

@@ -209,12 +209,12 @@ CASES = {
     "reference that does not finish": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not finish: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), when {CHECKS}, line \d+, TestToKelvin\.test_freezing ran the exercise to_kelvin"),
     "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing runs it"),
     "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
-    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class of that name"),
+    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class with that name"),
     "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, but the release will not contain it: there is no such file in source/{CHAPTER}"),
     "data file outside the chapter": (both(source(7, "readings =", 'weather = open("../weather.txt").read()\nreadings ='), lambda root: (root / "source" / "weather.txt").write_text("1")), rf"code cell 6, line 1: it reads \.\./weather\.txt, which is outside source/{CHAPTER}\. The release contains only the files next to the notebook\. Put the file there, and read 'weather\.txt'"),
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a path on your machine that students do not have"),
     "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
-    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, not an earlier chapter in c\.Course\.chapters'),
+    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, but it may name only earlier chapters in c\.Course\.chapters'),
     "exercise in two chapters": (second_chapter, None),
     "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units occurs twice in c\.Course\.chapters"),
     "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
@@ -300,7 +300,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         CASES[case][0](course.root)
     done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
-    assert f"{CHAPTER} is not released. There are 4 problems:\n  - " in done.stderr
+    assert f"{CHAPTER} was not released. There are 4 problems:\n  - " in done.stderr
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         assert re.search(CASES[case][1], done.stderr)
     assert "Traceback" not in done.stderr

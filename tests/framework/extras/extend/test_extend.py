@@ -85,7 +85,7 @@ def test_the_next_run_has_nothing_left_to_do(made):
 def test_an_extension_before_a_submission_is_kept(made):
     """An extension for a student without a submission counts once the submission is graded."""
     _, said = invoke(made, "extend", CHAPTER, "cyd", "2d")
-    assert said == "cyd has 2 days more for ch1_units. The extension counts when a submission is graded."
+    assert said == "cyd has 2 days more for ch1_units. The extension takes effect when a submission is graded."
     assert (marks(made)["cyd"]["status"], marks(made)["cyd"]["extension_hours"]) == ("missing", 48.0)
     hand_in(made, "cyd", document(made, **RIGHT), "2026-02-03 12:00:00 UTC")
     grade(made)

@@ -88,7 +88,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert now.startswith(text.rstrip())
     # Release lists every place with file and line, and no follow-on mistakes.
     refused = run(course, "release", chapter, status=1)
-    places = refused.partition("is not released. Still to be written:\n")[2].splitlines()
+    places = refused.partition("was not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
     assert f"solutions/{chapter}.py, line " in places[0]
     assert "still to be written" in run(course, "audit", chapter, status=1)
@@ -151,9 +151,9 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --points nan", "cannot be worth nan points"),
         ("f --points -1", "cannot be worth -1 points"),
         ("f --signature g(x)", "--signature is for g, but the exercise is called f. Write f(…)."),
-        ("f --signature f(x", "is not a signature of a Python function ("),
-        ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
-        ("f --signature f(x=1,y)", "is not a signature of a Python function"),
+        ("f --signature f(x", "is not a valid Python signature ("),
+        ("f --signature f(x):_pass;import_os", "is not a valid Python signature"),
+        ("f --signature f(x=1,y)", "is not a valid Python signature"),
         ("to_kelvin --signature to_kelvin(f)", "line 6 already defines to_kelvin(celsius), but --signature is to_kelvin(f)"),
         ("mean_kelvin --points 7", "have 3 points, but --points is 7"),
     ],
