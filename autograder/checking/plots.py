@@ -55,7 +55,7 @@ def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: flo
     """Return what is wrong with a picture, considering only ``parts``."""
     found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
-        return Finding("Its drawing cannot be checked: it should draw on matplotlib's axes.", "type")
+        return Finding("Its drawing cannot be checked. It should use matplotlib axes.", "type")
     if len(found) != len(right):
         return Finding(f"It draws {pluralize(len(found), 'plot')} (axes) instead of {len(right)}.", "length")
     for place, (one, other) in enumerate(zip(found, right, strict=True)):

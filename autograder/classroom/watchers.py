@@ -43,7 +43,7 @@ OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
     "If that is the wrong notebook, replace it with the right one and grade again."
 )
-RENAMED = "The notebook was submitted as {name}. It is the only notebook of {chapter} in its folder, so it was graded."
+RENAMED = "The notebook was submitted as {name}. It is the only notebook for {chapter} in its folder, so it was graded."
 UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."

@@ -35,7 +35,10 @@ _SUGGEST = (
 @click.argument("folder", metavar="DIR", type=commands.PATH)
 @click.option("--title", help="The course's title. Default: derived from the folder's name.")
 @click.option(
-    "--id", "course_id", metavar="ID", help="The course's id in gradebook and exchange. Default: the folder's name."
+    "--id",
+    "course_id",
+    metavar="ID",
+    help="The course's id in the gradebook and the exchange. Default: the folder's name.",
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     """Create a course in a new folder, with one exercise that you can release, grade and audit immediately."""

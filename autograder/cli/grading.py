@@ -38,7 +38,12 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
-@click.option("--only", metavar="EXERCISE", multiple=True, help="Grade only this exercise again. Can be repeated.")
+@click.option(
+    "--only",
+    metavar="EXERCISE",
+    multiple=True,
+    help="Regrade only this exercise. Repeat the option for more exercises.",
+)
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -90,7 +95,7 @@ def grade(
 @click.command()
 @commands.notebooks_argument
 @commands.exercise_option
-@click.option("--visible", is_flag=True, help="Only the checks that students see.")
+@click.option("--visible", is_flag=True, help="Run only the checks that students see.")
 @commands.json_option
 @commands.course_option
 @commands.unsafe_option

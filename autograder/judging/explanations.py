@@ -327,7 +327,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if match := _BARE.search(message):
         side = "left" if match["which"] == "0" else "right"
         return (
-            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
+            f"The value on the {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
             "or is a `return` missing in the function that made it?"
         )
     if match := _STACKS.search(message):

@@ -122,7 +122,7 @@ class Difference:
     def sentence(self) -> str:
         """The sentence that tells a student what is wrong."""
         places = [_place(kind, key) for kind, key in self.path]
-        text = " ".join([", ".join(places), self.clause]) if places else self.alone or self.clause
+        text = ", ".join([*places, self.clause]) if places else self.alone or self.clause
         if self.what != "it":
             text = f"{self.what}: {text}" if places or not self.alone else f"{self.what} {text.removeprefix('it ')}"
         return text[0].upper() + text[1:]

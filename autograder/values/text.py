@@ -95,7 +95,7 @@ def line_difference(found: str, expected: str) -> Difference:
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
     left, right, place = text_excerpt(found, expected)
-    clause = f"the string differs from character {place:,} on: {left} instead of {right}{hint}."
+    clause = f"the string differs starting at character {place:,}: {left} instead of {right}{hint}."
     return Difference(clause, "values", found, expected)
 
 
@@ -120,7 +120,7 @@ def lines_difference(found: str, expected: str) -> Difference:
     bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
     left, right = bare if bare[0] != bare[1] else (own[place], lines[place])
     clause = line_difference(left, right).clause.replace("the string", "it", 1)
-    return Difference(f"in line {place + 1} of the string {clause}", "values", found, expected)
+    return Difference(f"in line {place + 1} of the string, {clause}", "values", found, expected)
 
 
 def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:

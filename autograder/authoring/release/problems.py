@@ -167,7 +167,7 @@ def _marked(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), start=1):
         for match in _SAID.finditer(line):
             what = match[1].strip().rstrip("\"')").rstrip()
-            yield number, f"{what}{'' if what[-1:] in '.?!' else '.'}" if what else "what is marked there."
+            yield number, f"{what}{'' if what[-1:] in '.?!' else '.'}" if what else "the marked part."
 
 
 def _owners(text: str) -> list[tuple[int, int, str]]:

@@ -344,7 +344,7 @@ def _fill(
     if locked:
         why = "these students are excused in Canvas" if to == "canvas" else "these grades cannot be changed in Moodle"
         remarks.append(
-            f"{pluralize(len(locked), 'row')} of {chapter} stayed as {'it was' if len(locked) == 1 else 'they were'}, because {why}: {_few(locked)}."
+            f"{pluralize(len(locked), 'row')} of {chapter} {'was' if len(locked) == 1 else 'were'} left unchanged, because {why}: {_few(locked)}."
         )
     return remarks
 

@@ -15,7 +15,7 @@ from autograder.course.course import load_course
 
 __all__ = ["export_student", "forget"]
 
-dry_option = click.option("--dry-run", is_flag=True, help="Only list what is stored. Nothing is written.")
+dry_option = click.option("--dry-run", is_flag=True, help="Only list what is stored, and change nothing.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object with every place that has the student's data."
 )

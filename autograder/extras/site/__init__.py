@@ -22,7 +22,7 @@ __all__ = ["site"]
     metavar="DIR",
     type=PATH,
     required=True,
-    help="The site's folder: a new folder, or the folder of an earlier site.",
+    help="The output folder: a new folder, or one that contains an earlier site.",
 )
 @click.option(
     "--pyodide",
@@ -32,7 +32,7 @@ __all__ = ["site"]
 )
 @course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
-    """Build the course, or some chapters, as a website. It runs in a browser with nothing installed."""
+    """Build the course, or some chapters, as a website. It runs in a browser without any installation."""
     from autograder.extras.site.build import build_site
 
     with report_errors():

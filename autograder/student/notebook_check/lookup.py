@@ -283,7 +283,7 @@ def _unknown(name: str, names: Mapping[str, Value], examples: Examples, verb: st
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
             right = usage(exercise, verb)
-            return f"{verb} got the text of an answer. Write {right}, with the exercise's name in quotes."
+            return f"{verb} received the text of an answer. Write {right}, with the exercise's name in quotes."
     known = list(examples.exercises)
     near = get_close_matches(name, known, 1, 0.6)
     if not near and asks_for(examples.chapter, names, name):

@@ -71,7 +71,7 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
 @pytest.mark.parametrize(
     ("body", "options", "sentence"),
     [
-        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring. Use it for the title that students see\."),
+        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring. Write one: students see it as the check's title\."),
         ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1, but the exercise 'it' has 3\."),
         (
             {"test_a": titled, "test_b": pure(points=1, after="test_c")},

@@ -217,7 +217,7 @@ WRONG = [
     (lambda: plt.scatter(X, [1, 4, 9, 15]), points, {}, "There is no point at x = 4, y = 16."),
     (lambda: plt.scatter(X[:2], X[:2]), points, {}, "It draws 2 points instead of 4."),
     (lambda: plt.pie([1, 1]), pie, {}, "A slice of the pie is 50.0% of the whole instead of 25.0%."),
-    (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image differs: at index [0, 0] it is 2 instead of 1 (3 of 9 entries differ)."),
+    (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image differs: at index [0, 0], it is 2 instead of 1 (3 of 9 entries differ)."),
     (lambda: [a.plot(X, X) for a in plt.subplots(1, 2)[1]], points, {}, "It draws 2 plots (axes) instead of 1."),
 ]  # fmt: skip
 
@@ -234,8 +234,8 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
-        (lambda: None, "draws nothing that can be seen: no bar, line, point or image."),
-        (plt.subplots, "draws nothing that can be seen"),
+        (lambda: None, "draws nothing visible: no bar, line, point or image."),
+        (plt.subplots, "draws nothing visible"),
         (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, but at most 200,000 can be checked."),
     ],
 )

@@ -113,7 +113,7 @@ def test_links_and_other_names_are_not_followed(course):
     [_, bob, dan, eve, fay] = regrade(course)
     assert bob.score == MAX_SCORE
     assert bob.warning == (
-        "The notebook was submitted as solution.ipynb. It is the only notebook of ch1_units in its folder, so it was graded."
+        "The notebook was submitted as solution.ipynb. It is the only notebook for ch1_units in its folder, so it was graded."
     )
     assert "has no ch1_units.ipynb, but it has last.ipynb, mine.ipynb" in dan.reason
     assert "has no ch1_units.ipynb, but it has scratch.ipynb" in fay.reason

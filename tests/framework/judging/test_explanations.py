@@ -42,8 +42,8 @@ def raised(code):
         ("{[1]}", "Use a tuple instead of a list"),
         ("'a' + 1", "`str(…)` turns a number into a string"),
         ("int('1.5')", "This text is not a whole number"),
-        ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "The value left of `@` is a single number or None"),
-        ("np.ones((2, 3)) @ None", "The value right of `@` is a single number or None"),
+        ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "The value on the left of `@` is a single number or None"),
+        ("np.ones((2, 3)) @ None", "The value on the right of `@` is a single number or None"),
         (
             "np.ones((2, 3, 4)) @ np.ones((5, 4, 6))",
             "do not fit: (2,3,4) and (5,4,6). Line the shapes up from the right",

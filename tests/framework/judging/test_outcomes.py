@@ -111,11 +111,11 @@ CASES = [
     ("def greet(name, times=1):\n    while True:\n        print(name * 1000)", lambda a: a.printed().greet("Ann"), ("greet was stopped after 0.5 seconds",)),
     ("", lambda a: a.take(5).naturals(), ""),
     ("", lambda a: a.naturals(), ""),
-    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At position 3 of the list there is 3 instead of 2."),
+    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At position 3 of the list, there is 3 instead of 2."),
     ("def naturals(): return 7", lambda a: a.take(3).naturals(), ("it returns a value of type int, which has no items to take one after another",)),
     ("def naturals():\n    yield 0\n    yield 1 / 0", lambda a: a.naturals(), ("naturals stopped with ZeroDivisionError: division by zero",)),
     ("def naturals():\n    yield 0\n    while True: pass", lambda a: a.naturals(), ("naturals was stopped after 0.5 seconds",)),
-    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At position 1 of the generator there is 1 instead of 0."),
+    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At position 1 of the generator, there is 1 instead of 0."),
 ]  # fmt: skip
 
 

@@ -180,7 +180,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    return (i * i if i < 1500 else -1 for i in range(n))\n",
         "test_many",
-        "At position 1501 of the generator there is -1 instead of 2250000.",
+        "At position 1501 of the generator, there is -1 instead of 2250000.",
     ),
     "a generator that ends after a thousand items": (
         "squares",

@@ -221,8 +221,8 @@ CASES = {
     "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
     "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm has no checks"),
     "two classes of one exercise": (end(CHECKS, '\n\n@exercise("to_kelvin", points=1)\nclass TestAgain:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"a second class has checks of to_kelvin. The checks of the class in line \d+"),
-    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing. It replaces the check in line \d+\."),
-    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin. It replaces the class in line \d+\."),
+    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"TestToKelvin has a second check called test_freezing. It replaces the check in line \d+\."),
+    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"there is a second class called TestToKelvin. It replaces the class in line \d+\."),
     "class without @exercise": (end(CHECKS, '\n\nclass TestMore:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"TestMore has checks but is not marked with @exercise"),
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it is not in a class, so grading does not run it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
@@ -239,7 +239,7 @@ CASES = {
     "no check file": (lambda root: (root / CHECKS).unlink(), rf"there is no {CHECKS}"),
     "check file that is no Python": (text(CHECKS, "class TestQuiz:", "class TestQuiz"), rf"The checks in {CHECKS} cannot be run: line \d+: SyntaxError"),
     "solutions that are no Python": (text(SOLUTIONS, "def to_kelvin(celsius):", "def to_kelvin(celsius)"), rf"{SOLUTIONS} cannot be imported: line \d+: SyntaxError"),
-    "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring. Write the title"),
+    "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring. Write one"),
     "waits for what is not there": (text(CHECKS, 'after="test_freezing"', 'after="test_frezing"'), r"has after='test_frezing', which is not an earlier check"),
 }  # fmt: skip
 IN_THE_JAIL = {

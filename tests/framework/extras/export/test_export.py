@@ -130,7 +130,7 @@ def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
     rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "1", ""]
     assert rows[2][-1] == "old"
-    assert "1 row of ch1_units stayed as it was, because these grades cannot be changed in Moodle: bob." in told
+    assert "1 row of ch1_units was left unchanged, because these grades cannot be changed in Moodle: bob." in told
 
 
 def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
@@ -200,7 +200,7 @@ def test_excused_students_and_calculated_columns_stay(course, tmp_path):
     path.write_text("Student,ID,ch1_units (4)\n    Points Possible,,6\nAda,101,EX\nBob,102,\n")
     rows, told = exported(course, "canvas", roster=path)
     assert [row[2] for row in rows[2:]] == ["EX", "4.5"]
-    assert "1 row of ch1_units stayed as it was, because these students are excused in Canvas: ada." in told
+    assert "1 row of ch1_units was left unchanged, because these students are excused in Canvas: ada." in told
     path.write_text("Student,ID,ch1_units\n    Points Possible,,(read only)\nAda,101,\n")
     with pytest.raises(CourseError, match="Canvas calculates the column ch1_units itself"):
         exported(course, "canvas", roster=path)

@@ -140,7 +140,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("größe", "'größe' cannot be the name of an exercise"),
         ("class", "it is a Python keyword"),
         ("check", "notebooks import something with that name"),
-        ("check_this", "the cell below a stub is called check_"),
+        ("check_this", "the names of check cells begin with check_"),
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
         ("sum", "it would replace Python's function sum"),
@@ -309,7 +309,7 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     """The inspection names the command if the two differ. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
-    assert "`autograder stubs` makes the stub like the reference." in mistake
+    assert "`autograder stubs` updates the stub from the reference." in mistake
     change(course.root / NOTEBOOK, "def to_kelvin(celsius)", "def to_celsius(celsius)")
     before = files(course)
     assert f"The stub of to_kelvin in {course.root / NOTEBOOK} has no `def to_kelvin(…):`, or a syntax error" in run(

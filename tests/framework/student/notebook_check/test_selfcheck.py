@@ -183,7 +183,7 @@ class TestUnhelpfulSituations:
             ("check(None)", "got None, which a function without `return` returns"),
             ("check(int)", "got the class int, not a function"),
             ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, not a function."),
-            ("q1 = 'b'\ncheck(q1)", 'got the text of an answer. Write check("quiz_ch9")'),
+            ("q1 = 'b'\ncheck(q1)", 'received the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),
             ("hint()", "Which exercise? Write one of"),
         ],
