@@ -151,7 +151,7 @@ class _PlotComparison:
         many = f" ({len(wrong)} of {len(right)} bars differ)" if len(wrong) > 1 else ""
         where = f"at {show(other[0])}" if isinstance(other[0], str) else _span(other)
         high, asked = show_apart(float(one[3]), float(other[3]))
-        return f"The bar {where} is {high} high instead of {asked}{many}."
+        return f"The bar {where} has height {high} instead of {asked}{many}."
 
     # lines and points
 

@@ -102,7 +102,7 @@ def _word(line: str) -> str:
     return source(shorten(line, MAX_SHOWN))
 
 
-_UNANSWERED = Finding("It is still None: write your answer there.", "none")
+_UNANSWERED = Finding("It is still None: assign your answer to it.", "none")
 MAX_EQUATION = 100
 _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
@@ -171,7 +171,7 @@ def _within(
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}"
     if low is not None and high is not None:
         bounds = f"between {low:g} and {high:g}"
-    what, is_ = ("Every entry", "the array is") if found.ndim else ("It", "it is")
+    what, is_ = ("Every entry", "the value is") if found.ndim else ("It", "it is")
     first = first_index(~fine)
     text = show_apart(found, found, first)[0]
     return Finding(f"{what} should be {bounds}, but {is_} {text}.", "property", found, first=first)

@@ -36,7 +36,7 @@ _USERNS = {
 }
 _CONTAINER = (
     "Inside a container, namespaces are often forbidden. The second sandbox (Landlock) needs no namespaces and is used instead. "
-    "Do not weaken the container to get the first one."
+    "Do not weaken the container to enable the first sandbox."
 )
 
 _NESTED = "each runs in its own namespaces, with its own /tmp"

@@ -186,7 +186,7 @@ class SequenceFamily(Container):
 
     def brackets(self, value: Value) -> tuple[str, str]:
         if isinstance(value, Iterated):
-            return f"a {value.type} that gives [", ", …]" if value.more else "]"
+            return f"a {value.type} that yields [", ", …]" if value.more else "]"
         return ("(", ")") if isinstance(value, tuple) else ("[", "]")
 
     def source(self, value: Value, depth: int) -> str:

@@ -73,7 +73,7 @@ class SourceNotebook:
         if cell.grade_id:
             return f"cell {cell.grade_id}"
         if cell.kind != "code":
-            return f"cell {cell.index + 1} of all"
+            return f"cell {cell.index + 1} (counting all cells)"
         return f"code cell {1 + sum(other.index < cell.index for other in self.code)}"
 
     def place(self, cell: Cell, line: int | None = None) -> str:

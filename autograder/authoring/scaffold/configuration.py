@@ -120,7 +120,7 @@ def require_course_id(text: str) -> str:
     if not _ID.match(text) or len(text) > _LONGEST:
         raise CourseError(
             f"{_short(text)} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
-            "beginning with a letter or digit: --id my-course."
+            "beginning with a letter or digit, such as --id my-course."
         )
     return text
 
@@ -130,7 +130,7 @@ def require_title(text: str) -> str:
     text = text.strip()
     if not text or not text.isprintable() or len(text) > 200:
         raise CourseError(
-            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, --title 'A course'."
+            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
         )
     return text
 

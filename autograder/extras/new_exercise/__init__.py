@@ -39,7 +39,7 @@ def new_exercise(
         if made.new_chapter:
             click.echo(f"{chapter} is a new chapter, at the end of the list in course_config.py.")
         if made.from_reference:
-            click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
+            click.echo(f"The stub is created from {name} in solutions/{chapter}.py.")
         for path in made.files:
             todo = made.todo.get(path, 0)
             left = f"   {pluralize(todo, 'place')} to fill in" if todo else ""

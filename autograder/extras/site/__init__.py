@@ -38,5 +38,5 @@ def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_
     with report_errors():
         made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=echo_status)
         echo_status(
-            f"The site is in {made}. Put it on any web server. To view it here: python -m http.server --directory {made}"
+            f"The site is in {made}. Upload it to any web server. To view it here: python -m http.server --directory {made}"
         )

@@ -194,8 +194,8 @@ def one_line(**options):
 
 
 WRONG = [
-    (changed(heights=[3, 3, 2]), bars, {}, "The bar at 'b' is 3 high instead of 4."),
-    (changed(heights=[1, 1, 1]), bars, {}, "The bar at 'a' is 1 high instead of 3 (3 of 3 bars differ)."),
+    (changed(heights=[3, 3, 2]), bars, {}, "The bar at 'b' has height 3 instead of 4."),
+    (changed(heights=[1, 1, 1]), bars, {}, "The bar at 'a' has height 1 instead of 3 (3 of 3 bars differ)."),
     (changed(names=["a", "x", "c"]), bars, {}, "There is no bar at 'b', but one at 'x'."),
     (changed(names=["a", "b", "c", "d"], heights=[*HEIGHTS, 1]), bars, {}, "There is an extra bar at 'd'."),
     (changed(ylabel=""), bars, {}, "The y axis has no label."),
@@ -207,7 +207,7 @@ WRONG = [
     (changed(more={"ylim": (0, 9)}), changed(more={"ylim": (0, 5)}), {"parts": "limits"}, "The y axis goes from 0 to 9 instead of from 0 to 5."),
     (line, bars, {}, "It draws no bars, but it should (it draws lines)."),
     (histogram, lambda: plt.hist(SAMPLE, bins=[1, 2, 4]), {}, "It draws 3 bars instead of 2."),
-    (lambda: plt.hist(SAMPLE[1:], bins=EDGES), histogram, {}, "The bar from 1 to 2 is 1 high instead of 2."),
+    (lambda: plt.hist(SAMPLE[1:], bins=EDGES), histogram, {}, "The bar from 1 to 2 has height 1 instead of 2."),
     (lambda: plt.hist(SAMPLE, bins=3), histogram, {}, "There is a bar from 1 to 1.967 instead of from 1 to 2."),
     (one_line(), line, {}, "It draws 1 line instead of 2."),
     (one_line(y=X**3), one_line(), {}, "The line is at y = 8 instead of 4, at x = 2."),

@@ -226,7 +226,7 @@ MISTAKES = {
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 item instead of an object of Stack.
+        stack.copy() is a list of 1 item instead of an object of type Stack.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """

@@ -152,14 +152,14 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
     found = right + 1e-9
     found[0, 17], found[1, 198] = 17.5, 1e6
     assert shown(found, right) == (
-        "an array of shape (2, 200) that has [17.5, 18, 19, 20] from index [0, 17] on",
-        "an array of shape (2, 200) that has [17, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17.5, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17, 18, 19, 20] from index [0, 17] on",
     )
     found[0, 0] = 7
     assert shown(found, right)[0] == "an array of shape (2, 200) that starts with [7, 1, 2, 3, …]"
     found[1, 199] = np.nan
-    assert shown(found, right)[0] == "an array of shape (2, 200) that has [nan] from index [1, 199] on"
-    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) that has [nan] from index [199] on"
+    assert shown(found, right)[0] == "an array of shape (2, 200) with [nan] from index [1, 199] on"
+    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) with [nan] from index [199] on"
 
 
 def test_two_boolean_arrays_never_look_equal():
@@ -168,23 +168,23 @@ def test_two_boolean_arrays_never_look_equal():
     found = right.copy()
     found[7, 8] = True
     assert shown(found, right) == (
-        "an array of shape (9, 9) that has [True] from index [7, 8] on",
-        "an array of shape (9, 9) that has [False] from index [7, 8] on",
+        "an array of shape (9, 9) with [True] from index [7, 8] on",
+        "an array of shape (9, 9) with [False] from index [7, 8] on",
     )
 
 
 @pytest.mark.parametrize(
     ("name", "value", "options", "words"),
     [
-        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
-        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the array is an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
+        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) with [0.5, 0.5, 0.5, 0.5] from index [50] on."),
+        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the value is an array of shape (60,) with [56, 57, 58, 59] from index [56] on."),
     ],
 )  # fmt: skip
 def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options, words):
     """The sentence and the excerpt start at the first sum or entry that is wrong."""
     finding = evaluate(name, value, None, options)
     assert finding.reason.endswith(words)
-    assert " that has [" in describe_failure(finding, call="f(x)", with_reason=False)
+    assert " with [" in describe_failure(finding, call="f(x)", with_reason=False)
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():

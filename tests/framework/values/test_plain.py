@@ -159,7 +159,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
     finding = matches("a" * 600 + "b", "a" * 600 + "c")
     assert "…'aaaaaaaaaaaab'" in describe_failure(finding, call="f(x)", with_reason=False).splitlines()[0]
     assert show({"b", "a"}) == "{'a', 'b'}"
-    assert show(normalize_result(iter("ab"))) == "a str_ascii_iterator that gives ['a', 'b']"
+    assert show(normalize_result(iter("ab"))) == "a str_ascii_iterator that yields ['a', 'b']"
 
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])

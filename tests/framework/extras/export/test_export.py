@@ -263,7 +263,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
         with sqlite3.connect(book) as database:
             database.execute("UPDATE alembic_version SET version_num = ?", (version,))
         before = book.read_bytes()
-        with pytest.raises(GradebookError, match=f"gradebook.db was made by {what}"):
+        with pytest.raises(GradebookError, match=f"gradebook.db was created by {what}"):
             export_marks(f"sqlite:///{book}", "csv")
         assert book.read_bytes() == before
     with pytest.raises(GradebookError, match="There is no gradebook yet"):

@@ -118,7 +118,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         )
     before = files(course)
     told = run(course, "new-exercise", "span", "--chapter", CHAPTER)
-    assert f"The stub is made from span in {SOLUTIONS}" in told
+    assert f"The stub is created from span in {SOLUTIONS}" in told
     assert {name for name, text in files(course).items() if before.get(name) != text} == {NOTEBOOK}
     *_, stub, check = json.loads((course.root / NOTEBOOK).read_text())["cells"]
     assert "".join(stub["source"]) == (

@@ -300,7 +300,7 @@ class TestNothingToJudge:
         """One answer given and one not: the missing one is named."""
         verdict = verdict_in({"q1": "b", "q2": None}, QUIZ, "quiz_ch9")
         assert statuses(verdict) == ["passed", "failed"]
-        assert verdict.checks[1].reason == "q2 is still None: write your answer there."
+        assert verdict.checks[1].reason == "q2 is still None: assign your answer to it."
 
 
 class TestDiagnosis:

@@ -128,7 +128,7 @@ class TestQuiz:
     @pytest.mark.parametrize(
         ("answers", "finding"),
         [
-            ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
+            ("q1, q2 = 'b', None", "q2 is still None: assign your answer to it."),
             ("q1, q2 = 'z', 1.0", "q1 is 'z'. Write one of 'a', 'b', 'c'."),
             ("q1, q2 = 'b', 'much'", "q2 is 'much'. Write a number."),
             ("q1, q2 = None, None", "You have not answered yet"),
