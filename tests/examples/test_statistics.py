@@ -104,7 +104,7 @@ def test_a_class_gets_its_marks(verdicts):
     assert named == {"as_many_bars_as_wide", "pupils_who_answered"}
     [by_class] = [e for e in verdicts["ch2_groups", "cem"].exercises if e.name == "by_class"]
     [first] = [check for check in by_class.checks if check.status == "failed"][:1]
-    assert first.reason.endswith("In row '5b', column 'pupils' there is 1 instead of 2.")
+    assert first.reason.endswith("In row '5b', column 'pupils', there is 1 instead of 2.")
 
 
 def test_the_line_of_a_mistake_without_a_name_is_found(verdicts):
@@ -128,7 +128,7 @@ def test_the_essay_waits_for_a_person(course):
 def test_a_page_shows_the_tables(course):
     """Tables look as pandas prints them, with each column below its name."""
     page = next(Path(course.root / "feedback" / "cem" / "ch2_groups").glob("*.html")).read_text(encoding="utf-8")
-    assert "In row &#x27;5b&#x27;, column &#x27;pupils&#x27; there is 1 instead of 2." in page.replace(
+    assert "In row &#x27;5b&#x27;, column &#x27;pupils&#x27;, there is 1 instead of 2." in page.replace(
         "&#39;", "&#x27;"
     )
     assert "pupils  mean  median" in page

@@ -261,12 +261,12 @@ class CheckFile:
         seen: dict[str, int] = {}
         for node in self.classes:
             if (first := seen.setdefault(node.name, node.lineno)) != node.lineno:
-                what = f"a second class is called {node.name}. It replaces the class in line {first}."
+                what = f"there is a second class called {node.name}. It replaces the class in line {first}."
                 yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
             for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
                 if (first := methods.setdefault(name, line)) != line:
-                    what = f"a second check of {node.name} is called {name}. It replaces the check in line {first}."
+                    what = f"{node.name} has a second check called {name}. It replaces the check in line {first}."
                     yield Mistake(self.place(line), what, about=_exercise(node))
         lines: dict[str, int] = {}
         for name, node in self.exercises:

@@ -357,7 +357,7 @@ class MaskArgument(ShapedArgument):
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
         yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} that allows one place in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+        yield Style("one allowed in a row", f"a {name} that allows one position in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
                     lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
             yield Style("different rows", f"a {name} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
@@ -365,7 +365,7 @@ class MaskArgument(ShapedArgument):
             yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
             yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of length 1 where other arrays have more", lambda m: 1 in m.shape, self._with_axis_of_one)
+            yield Style("a row for all", f"a {name} with an axis of length 1 that is longer in other arrays", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))

@@ -210,7 +210,7 @@ class _Run:
             raise self._gone() from error
         except ImportError as error:
             raise CourseError(
-                f"A worker of the cluster at {self.address} cannot import a module for grading ({error}). "
+                f"A worker in the cluster at {self.address} cannot import a module for grading ({error}). "
                 "Install the same version of the framework there."
             ) from error
         if isinstance(found, Refused):

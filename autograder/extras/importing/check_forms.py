@@ -399,7 +399,7 @@ def _launch(arguments: Sequence[str], course: Course, *, unsafe_local: bool) -> 
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
             f"There is no sandbox here, so the notebook's solutions and tests were not run. {error} Run `autograder doctor` to see "
-            "what is missing and how to get it. To run a notebook that you trust without a sandbox, as yourself, add --unsafe-local. "
+            "what is missing and how to get it. If you trust the notebook, add --unsafe-local to run it without a sandbox, with your permissions. "
             "Nothing was written."
         ) from error
 

@@ -190,8 +190,8 @@ class Watch:
             reason = "was not created by `autograder start`, so its original is unknown. Download the notebook again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
-        this = f"y the cell of {self.focus}, " if self.focus else ""
-        choices = f"{this}a the whole notebook, any other key to cancel"
+        this = f"y for the cell of {self.focus}, " if self.focus else ""
+        choices = f"Press {this}a for the whole notebook, or any other key to cancel"
         self._show("ask", f"Restore the original? {choices}. A copy of your work is kept.")
 
     def _answer(self, key: str) -> None:

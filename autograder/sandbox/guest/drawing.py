@@ -62,7 +62,7 @@ def _compared(said: object, found: object) -> str:
     close, shown = str(said).strip().lower() == str(found).lower(), found
     if isinstance(found, float):
         close, shown = isinstance(said, int | float) and abs(said - found) <= 0.1 * abs(found), f"{found:.3g}"
-    return f"You predicted {said}. It is {shown}{', as you said.' if close else '. What explains the difference?'}"
+    return f"You predicted {said}. The result is {shown}{', as you predicted.' if close else '. What explains the difference?'}"
 
 
 def _say(*lines: str) -> None:

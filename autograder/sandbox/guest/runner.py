@@ -153,7 +153,7 @@ class Runner:
         if tag == "n":
             return look_up(self._kernel.namespace, *items)
         if tag != "s" or len(items) != 2:
-            raise WireError("only source text, names and seeds are sent inwards")
+            raise WireError("only source text, names and seeds are sent to the child")
         text, name = items
         namespace: dict[str, Value] = {"__name__": "given", "np": np}
         if text not in self._compiled:  # a script that is called a hundred times is compiled once

@@ -188,7 +188,7 @@ def break_and_repair(stub, checked):
     type_and_run(stub, f"{RIGHT})")
     type_and_run(checked)
     expect(checked).to_contain_text(
-        "Python could not read the cell of `softmax` (a SyntaxError), so `softmax` is still"
+        "Python could not parse the cell of `softmax` (a SyntaxError), so `softmax` is still"
     )
     type_and_run(stub, RIGHT)
     type_and_run(checked)

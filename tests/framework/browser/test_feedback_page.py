@@ -88,7 +88,7 @@ def test_only_what_fails_is_open(page):
     assert len(page.locator("body").inner_text().split()) < 900
     folds = page.locator("main > details")
     assert [fold.locator("summary").first.inner_text() for fold in folds.all()] == [
-        "What passes (1)", "All points", "The whole notebook",
+        "Passed exercises (1)", "All points", "The whole notebook",
     ]  # fmt: skip
     card = page.locator("#check-weighted_average .ag-card")
     assert not card.is_visible()

@@ -30,7 +30,7 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     ("equation", "words"),
     [
         ("ia,ja->ji", "It has shape (4, 2), but it should have shape (2, 4)."),
-        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. After `->` you choose the order."),
+        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. Use `->` to choose the order yourself."),
         ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a is used for an axis of size 3 and for an axis of size 4."),
         ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' has 1 letter, but its array has 2 axes."),
         ("ia,ja->k", "output subscript 'k' which never appeared"),

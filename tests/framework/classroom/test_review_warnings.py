@@ -34,8 +34,8 @@ UNKNOWN = (
 NO_MARK = "Until you grade the notebook manually, `nbgrader export` writes {} for it into grades.csv."
 STALE = "{} was manually graded with {}, but {}. The manual mark counts until you change it."
 POINTS = (
-    "Points have changed since ch1_units was released: to_kelvin has 2 in the gradebook and 3 in its checks. Marks "
-    "above the gradebook's points are cut off. Give the cells of the chapter's notebook the same points as its checks, "
+    "Points have changed since ch1_units was released: to_kelvin has 2 points in the gradebook and 3 in its checks. Marks "
+    "above the gradebook's maximum points are capped. Give the cells of the chapter's notebook the same points as its checks, "
     "run `nbgrader generate_assignment ch1_units --force` and grade again."
 )
 NEW_BOOK = (

@@ -113,7 +113,7 @@ def test_links_and_other_names_are_not_followed(course):
     [_, bob, dan, eve, fay] = regrade(course)
     assert bob.score == MAX_SCORE
     assert bob.warning == (
-        "The notebook was submitted as solution.ipynb. It is the only notebook of ch1_units in its folder, so it was graded."
+        "The notebook was submitted as solution.ipynb. It is the only notebook for ch1_units in its folder, so it was graded."
     )
     assert "has no ch1_units.ipynb, but it has last.ipynb, mine.ipynb" in dan.reason
     assert "has no ch1_units.ipynb, but it has scratch.ipynb" in fay.reason
@@ -331,7 +331,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
     os.close(full)
     told = grading_disk_error_advice(error.value)
     assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
-    assert "Free some space. Graded notebooks are saved." in told
+    assert "Free up some space. Graded notebooks are saved." in told
     monkeypatch.undo()
     [ada] = regrade(course, confinement="local")
     assert ada.score == MAX_SCORE

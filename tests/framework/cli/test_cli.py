@@ -328,7 +328,7 @@ def test_a_summary_can_be_read_aloud():
     ]
     with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
     assert with_an_essay == [
-        "The median is 2 of 4 points graded automatically. The lowest mark is 0, and the highest is 4.",
+        "The median of the automatic marks is 2 of 4 points. The lowest mark is 0, and the highest is 4.",
         "6 more points must be graded manually, in formgrader.",
     ]
 
@@ -365,5 +365,5 @@ def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path,
     done = run(verb, CHAPTER, cwd=course.root, check=status)
     said = " ".join(done.stderr.split())
     assert f"test_{CHAPTER}.py, line " in said
-    assert "asks for the fixture 'tmp_path', which grading does not provide" in said
+    assert "requests the fixture 'tmp_path', which grading does not provide" in said
     assert "Traceback" not in done.stderr

@@ -107,7 +107,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
     found = json.loads(invoke(course, "doctor", "--json", status=1)[0])
     assert (found["ready"], found["sandbox"]) == (False, "landlock")
     told = {one["name"]: one["remedy"] for one in found["course"] if not one["holds"]}
-    assert "was made by a newer nbgrader than the one installed here" in told["gradebook"]
+    assert "was created by a newer nbgrader than the one installed here" in told["gradebook"]
     assert "pip install nosuchpackage" in told["packages"]
     text, _ = invoke(course, "doctor", status=1)
     assert f"The course in {course.root}"[:60] in text.replace("\n", "")

@@ -173,7 +173,7 @@ def test_a_learner_without_linux_is_told_in_one_sentence(tmp_path, places):
         told = own_notebook_warning(mine.parent, system)
         assert (
             told
-            == f"There is no sandbox on {name}, so notebooks' code can do anything that you can. Run only notebooks that you trust."
+            == f"There is no sandbox on {name}, so a notebook's code can do anything that you can. Run only notebooks that you trust."
         )
         assert own_notebook_warning(inside.parent, system) == ""
     assert own_notebook_warning(tmp_path, "linux") == ""

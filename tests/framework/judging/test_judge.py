@@ -202,7 +202,7 @@ def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only
     checks = grade(to_kelvin=to_kelvin, visible_only=visible_only)["to_kelvin"].checks
     first, *others = [check.reason for check in checks if check.status == "failed"]
     assert first.startswith("to_kelvin changes its input `celsius`.")
-    assert first.endswith("At index [0] it is 300 instead of 273.1.")
+    assert first.endswith("At index [0], it is 300 instead of 273.1.")
     assert not others
 
 
@@ -465,10 +465,10 @@ def test_every_case_of_a_parametrized_check_counts(course):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not"),
-        ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
+        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases requests the fixture 'tmp_path', which grading does not"),
+        ("reference, low", "refernce, low", "requests the fixture 'refernce'"),
         (POINTS, f"{POINTS}\n    @pytest.mark.skip", "marked with pytest.mark.skip, which grading does not support"),
-        ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
+        ("[0.0, 10.0]", "[]", "parametrized with no cases"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
         ("(2.0, 3.0,", "(2.0,", "2 names, but one case has 1 values"),

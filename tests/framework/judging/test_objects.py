@@ -206,7 +206,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
-        `Stack` should be a class. Its first line begins with `class Stack`.
+        `Stack` should be a class. Its first line should begin with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
         There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),
@@ -226,7 +226,7 @@ MISTAKES = {
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 item instead of an object of Stack.
+        stack.copy() is a list of 1 item instead of an object of type Stack.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """

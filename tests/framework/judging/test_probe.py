@@ -292,7 +292,9 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
 
     text = message(lambda n: [n])
     assert text.startswith("Using the result of boxes raised")
-    assert "raised AttributeError: 'int' object has no attribute 'size'. The error is not in your code." in text
+    assert (
+        "raised AttributeError: 'int' object has no attribute 'size'. The error was raised outside your code." in text
+    )
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")

@@ -135,15 +135,15 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
 @pytest.mark.parametrize(
     ("exercise", "sentence"),
     [
-        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That gains 1 point."),
+        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That earns 1 point."),
         (
             replace(LOCATED, located=replace(LOCATED.located, cell="cell 1", lines=(1, 2))),
-            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That gains 1 point.",
+            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That earns 1 point.",
         ),
-        (EXERCISE, "is a good place to begin: the card below explains the mistake, and repairing it gains up to 1 point."),
-        (replace(EXERCISE, misconception=None), "is a good place to begin: repairing it gains up to 1 point."),
+        (EXERCISE, "is a good place to begin: the card below explains the mistake, and fixing it earns up to 1 point."),
+        (replace(EXERCISE, misconception=None), "is a good place to begin: fixing it earns up to 1 point."),
         (replace(EXERCISE, status="not_attempted", checks=()), "is a good place to begin: it comes first."),
-        (replace(EXERCISE, status="passed", score=2.0, checks=EXERCISE.checks[:1]), "Well done! There is nothing to repair."),
+        (replace(EXERCISE, status="passed", score=2.0, checks=EXERCISE.checks[:1]), "Well done! There is nothing to fix."),
     ],
 )  # fmt: skip
 def test_the_page_says_where_to_begin(exercise, sentence):
@@ -163,7 +163,7 @@ def test_the_exercise_that_gains_most_is_first():
     assert '<p class="begin"><a href="#check-attention"><code>attention</code></a> is a good place' in text
     assert text.index('id="check-attention"') < text.index('id="check-quiz"') < text.index('id="check-softmax"')
     alone = feedback_page("A course", replace(verdict, exercises=(quiz,)), document)
-    assert "is a good place to begin: the next right answer gains 1 point." in alone
+    assert "is a good place to begin: the next correct answer earns 1 point." in alone
 
 
 def test_only_what_fails_is_open():
@@ -173,11 +173,11 @@ def test_only_what_fails_is_open():
     text = feedback_page("A course", replace(verdict, exercises=(EXERCISE, passed)), document)
     assert "<h1>Feedback on 3 · Weights</h1>" in text
     assert "<code>softmax</code> · From *scores*</h3>" in text
-    opened = text[: text.index("<details>\n<summary>What passes (1)</summary>")]
+    opened = text[: text.index("<details>\n<summary>Passed exercises (1)</summary>")]
     assert "You normalised the columns." in opened
     assert "adds up" not in opened
     assert opened.count("<details") == opened.count("</details>")  # everything in front of it is open
-    assert text.index("What passes") < text.index("All points") < text.index("The whole notebook")
+    assert text.index("Passed exercises") < text.index("All points") < text.index("The whole notebook")
 
 
 def test_lines_that_a_card_quotes_are_marked():
@@ -245,7 +245,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
     verdict, _ = graded(status="ungradable", reason="a.ipynb is <empty>.", exercises=())
     text = reason_page("A course", verdict)
     assert "a.ipynb is &lt;empty&gt;." in text
-    assert "that is not a zero" in text
+    assert "not the same as zero points" in text
     assert "of 2 points" not in text
 
 

@@ -170,7 +170,7 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert (whole.marks["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
     with create_engine(book, poolclass=NullPool).begin() as connection:
         connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
-    with pytest.raises(GradebookError, match="was made by another version of nbgrader"):
+    with pytest.raises(GradebookError, match="was created by another version of nbgrader"):
         read_book(book, CHAPTER)
 
 

@@ -13,7 +13,7 @@ from autograder.sandbox.protocol import Answer, Call, CodeCell, TimeBudget
 
 from .conftest import cells
 
-NO_INPUT = "input() has no answer while a notebook is graded. Write the value into the cell instead."
+NO_INPUT = "input() does not work while a notebook is graded. Write the value into the cell instead."
 
 
 def outputs(session):
@@ -294,12 +294,12 @@ def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run
     ("said", "found", "line"),
     [
         ("None", "2.5", "Predict first: type what you expect for `guess`"),
-        ("2.7", "2.5", "You predicted 2.7. It is 2.5, as you said."),
-        ("3", "2.5", "You predicted 3. It is 2.5. What explains the difference?"),
-        ("3", "3", "You predicted 3. It is 3, as you said."),
-        ("2.9", "3", "You predicted 2.9. It is 3. What explains the difference?"),
-        ("' Yes'", "'yes'", "You predicted  Yes. It is yes, as you said."),
-        ("[1]", "2.5", "You predicted [1]. It is 2.5. What explains the difference?"),
+        ("2.7", "2.5", "You predicted 2.7. The result is 2.5, as you predicted."),
+        ("3", "2.5", "You predicted 3. The result is 2.5. What explains the difference?"),
+        ("3", "3", "You predicted 3. The result is 3, as you predicted."),
+        ("2.9", "3", "You predicted 2.9. The result is 3. What explains the difference?"),
+        ("' Yes'", "'yes'", "You predicted  Yes. The result is yes, as you predicted."),
+        ("[1]", "2.5", "You predicted [1]. The result is 2.5. What explains the difference?"),
     ],
 )
 def test_a_picture_waits_for_a_prediction(run, said, found, line):

@@ -106,7 +106,7 @@ asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEX
 
 
 NOT_YOUR_CODE = "This is a limit of the grading sandbox, not an error in your code: "
-NETWORK = NOT_YOUR_CODE + "it has no network. Put the data that you need into a cell."
+NETWORK = NOT_YOUR_CODE + "it has no network access. Put the data that you need into a cell."
 PROGRAMS = NOT_YOUR_CODE + "it cannot start another program or process. Do the same work in Python, in this process."
 SYSTEM = NOT_YOUR_CODE + "it does not allow the system call that this line needs. Submit code that works without it."
 FILES = NOT_YOUR_CODE + "it can read only the files of Python and its packages, and {}. Put data into a cell."
@@ -166,7 +166,7 @@ def test_every_probe_fails_without_confinement():
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
     with plain as worker, probes._outside() as (secret, port):
         holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
-    assert holding == {"the environment holds nothing"}  # kept clean for a plain process as well
+    assert holding == {"environment variables cannot be read"}  # kept clean for a plain process as well
 
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):

@@ -288,7 +288,7 @@ def test_a_result_that_is_too_big_is_refused(run):
     session = run("import numpy as np", *sources)
     a, b, c = session.batch([Call("a"), Call("b"), Call("c")])
     too_big = "The result is too large to be checked: "
-    assert a.error.message == f"{too_big}its arrays are too large together (this array alone: 16 MiB)."
+    assert a.error.message == f"{too_big}its arrays are too large in total (this array alone: 16 MiB)."
     assert b.error.message == f"{too_big}it has more than 200,000 parts."
     assert c.value == 1
 

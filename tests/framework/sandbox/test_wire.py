@@ -335,7 +335,7 @@ def test_a_bool_is_one_of_two():
 @pytest.mark.parametrize("announced", [(wire.MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
 def test_a_frame_that_announces_too_much_is_refused_unread(announced):
     """For a frame above the limits, nothing is read and no memory is reserved."""
-    refused = pytest.raises(wire.WireError, match="announces more bytes than may be sent")
+    refused = pytest.raises(wire.WireError, match="announces more bytes than allowed")
     with received(wire.HEADER.pack(*announced)) as channel, refused:
         channel.receive(time.monotonic() + 5)
 
@@ -374,7 +374,7 @@ def test_nesting_ends_at_a_limit_of_our_own():
     json.loads(nested(65))
     assert len(wire.parse_head(nested(wire.MAX_NESTING))) == 1
     for text in (nested(wire.MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
-        with pytest.raises(wire.WireError, match="nested too deep"):
+        with pytest.raises(wire.WireError, match="nested too deeply"):
             wire.parse_head(text)
 
 

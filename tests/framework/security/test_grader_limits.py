@@ -275,7 +275,7 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
 @pytest.mark.parametrize(
     ("found", "expected", "words"),
     [
-        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' instead of 'x'."),
+        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1], there is 'd' instead of 'x'."),
         ([("a", "b"), np.array(["c", "d"])], [["a", "b"], ["c", "d"]], None),
         (["a", "b", "c"], ["a", "b"], "It has shape (3,), but it should have shape (2,)."),
         ([["a"], ["b", "c"]], [["a"], ["b"]], "instead of an array of strings of shape (2, 1)."),

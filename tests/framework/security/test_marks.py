@@ -180,7 +180,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    return (i * i if i < 1500 else -1 for i in range(n))\n",
         "test_many",
-        "At place 1501 of the generator there is -1 instead of 2250000.",
+        "At position 1501 of the generator, there is -1 instead of 2250000.",
     ),
     "a generator that ends after a thousand items": (
         "squares",
@@ -192,7 +192,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    import itertools\n    return (i * i for i in (itertools.count() if n > 9 else range(n)))\n",
         "test_many",
-        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 should not be there.",
+        "The generator has more than 100,000 items instead of 5,000: 25000000 at position 5001 should not be there.",
     ),
     "an iterator whose class is called list": (
         "squares",

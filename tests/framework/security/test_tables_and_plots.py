@@ -43,7 +43,7 @@ class Liar:
     def __len__(self): return 1
 def f(table): return pd.DataFrame({"x": [Liar(), Liar()]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is a Liar instead of 2.5 (2 of 2 cells differ).",
+        "In row 'a', column 'x', there is a Liar instead of 2.5 (2 of 2 cells differ).",
     ),
     "a million rows": (
         "def f(table): return pd.DataFrame({'x': np.zeros(10**6, dtype='f4')})",
@@ -65,7 +65,7 @@ def f(table):
     for _ in range(5000): inside = [inside]
     return pd.DataFrame({"x": [inside, 2.0]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is [[[[[[…]]]]]] instead of 2.5.",
+        "In row 'a', column 'x', there is [[[[[[…]]]]]] instead of 2.5.",
     ),
     "a table that holds itself": (
         """
@@ -74,7 +74,7 @@ def f(table):
     made.iat[0, 0] = made
     return made
 """,
-        "In row 'a', column 'x' there is",
+        "In row 'a', column 'x', there is",
     ),
     "labels that cannot be looked up": (
         "def f(table):\n    made = pd.Series([1, 2], dtype=object)\n    made.index = pd.Index([(), ([],)], tupleize_cols=False)\n    return made",

@@ -27,18 +27,18 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (None, "none", "returned None. Does it end in a `return`?"),
         ("0.2", "type", "a string instead of an array of shape (2, 2)"),
         (Opaque("generator"), "type", "of type generator"),
-        (Opaque(""), "type", "of a type without a name"),
+        (Opaque(""), "type", "of an unnamed type"),
         (Opaque("builtin_function_or_method"), "type", "a function (are parentheses missing?)"),
         (
             Opaque("coroutine"),
             "type",
-            "which must be awaited (should `async def` be `def`?)",
+            "a coroutine (is an `await` missing, or should `async def` be `def`?)",
         ),
         (ROWS[:, :1], "shape", "shape (2, 1), but it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
         (ROWS * np.nan, "nan", "4 of its 4 entries are NaN"),
         (ROWS + np.array([[np.nan, 0], [0, 9]]), "nan", "1 of its 4 entries is NaN"),
-        (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1] it is 1.5 instead of 0.5."),
+        (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1], it is 1.5 instead of 0.5."),
         ((ROWS, ROWS), "type", "a tuple of 2 items instead of one array of shape (2, 2)"),
         (ROWS[::-1], "values", "(4 of 4 entries differ)"),
     ],
@@ -54,12 +54,12 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     ("found", "right", "words"),
     [
         ("True", np.bool_(1), "It is a string instead of True or False."),
-        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0] it is -1.65 instead of -1.6505."),
-        (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0] it is 0 instead of 1.5."),
-        (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0] it is 1 instead of 0."),
-        (np.array([-2.22e-16]), np.array([1e-5]), "At index [0] it is -2.22e-16 instead of 1e-05."),
-        (np.array([-2.22e-10]), np.array([1.5]), "At index [0] it is -2.22e-10 instead of 1.5."),
-        ([-2.22e-16, "a"], [1.5, "a"], "At place 1 of the list there is 0 instead of 1.5."),
+        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0], it is -1.65 instead of -1.6505."),
+        (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0], it is 0 instead of 1.5."),
+        (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0], it is 1 instead of 0."),
+        (np.array([-2.22e-16]), np.array([1e-5]), "At index [0], it is -2.22e-16 instead of 1e-05."),
+        (np.array([-2.22e-10]), np.array([1.5]), "At index [0], it is -2.22e-10 instead of 1.5."),
+        ([-2.22e-16, "a"], [1.5, "a"], "At position 1 of the list, there is 0 instead of 1.5."),
         (np.float64(1.00002), 1.0, "It is 1.00002 instead of 1."),
         ({"a": 1.0}, {"a": 1, "b": 2}, "The dictionary lacks 'b'. It has 'a'."),
         ((1.0,), (1.0, 2.0), "It has 1 part instead of 2."),
@@ -152,14 +152,14 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
     found = right + 1e-9
     found[0, 17], found[1, 198] = 17.5, 1e6
     assert shown(found, right) == (
-        "an array of shape (2, 200) that has [17.5, 18, 19, 20] from index [0, 17] on",
-        "an array of shape (2, 200) that has [17, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17.5, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17, 18, 19, 20] from index [0, 17] on",
     )
     found[0, 0] = 7
     assert shown(found, right)[0] == "an array of shape (2, 200) that starts with [7, 1, 2, 3, …]"
     found[1, 199] = np.nan
-    assert shown(found, right)[0] == "an array of shape (2, 200) that has [nan] from index [1, 199] on"
-    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) that has [nan] from index [199] on"
+    assert shown(found, right)[0] == "an array of shape (2, 200) with [nan] from index [1, 199] on"
+    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) with [nan] from index [199] on"
 
 
 def test_two_boolean_arrays_never_look_equal():
@@ -168,23 +168,23 @@ def test_two_boolean_arrays_never_look_equal():
     found = right.copy()
     found[7, 8] = True
     assert shown(found, right) == (
-        "an array of shape (9, 9) that has [True] from index [7, 8] on",
-        "an array of shape (9, 9) that has [False] from index [7, 8] on",
+        "an array of shape (9, 9) with [True] from index [7, 8] on",
+        "an array of shape (9, 9) with [False] from index [7, 8] on",
     )
 
 
 @pytest.mark.parametrize(
     ("name", "value", "options", "words"),
     [
-        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
-        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the array is an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
+        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) with [0.5, 0.5, 0.5, 0.5] from index [50] on."),
+        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the value is an array of shape (60,) with [56, 57, 58, 59] from index [56] on."),
     ],
 )  # fmt: skip
 def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options, words):
     """The sentence and the excerpt start at the first sum or entry that is wrong."""
     finding = evaluate(name, value, None, options)
     assert finding.reason.endswith(words)
-    assert " that has [" in describe_failure(finding, call="f(x)", with_reason=False)
+    assert " with [" in describe_failure(finding, call="f(x)", with_reason=False)
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():

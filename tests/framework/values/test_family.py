@@ -78,10 +78,10 @@ def test_whole_numbers_are_exact_wherever_they_stand():
     for kind in (list, tuple, np.array, pd.Series, lambda numbers: (np.array(numbers), 1.0)):
         assert not equal(kind([100001, 3]), kind([100000, 3]))
     finding = matches(np.array([100001, 3]), np.array([100000, 3]))
-    assert finding.reason == "At index [0] it is 100001 instead of 100000."
+    assert finding.reason == "At index [0], it is 100001 instead of 100000."
     assert (
         matches(np.array([100001, 3]), [100000, 3]).reason
-        == "At place 1 of the list there is 100001 instead of 100000."
+        == "At position 1 of the list, there is 100001 instead of 100000."
     )
 
 

@@ -114,7 +114,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     )
     # The survivor keeps its marks until a check makes the call shown above it.
     [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check detects it yet")[2])[:1]
-    [ask] = re.findall(r"Let a visible check use (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
+    [ask] = re.findall(r"Add (agrees\.raised\(np\.array\(.*\)\)) to a visible check\.$", text, re.MULTILINE)
     course = fresh(course)
     [found] = audit(course, [CHAPTER], mutants=False)
     assert [e.uncaught for e in found.exercises if e.name == "raised"] == [(survivor,)]

@@ -36,7 +36,7 @@ def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        ({"needs": ["ch9"]}, '"needs" names ch9, not an earlier chapter'),
+        ({"needs": ["ch9"]}, '"needs" names ch9, but it may name only earlier chapters'),
         ({"needs": "ch0"}, '"needs" must be a list of chapters'),
         ({"exercises": {"to_kelvim": {}}}, '"exercises" names to_kelvim, which the notebook does not have'),
         (

@@ -196,7 +196,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
         assert (demo / "feedback" / student / chapter / f"{chapter}.html").is_file()
     text = "\n".join(said)
     planted = sum(work.injected is not None for work in report.work.values())
-    assert f"{planted} of {planted} mistakes were identified by name. Each of them was injected on its own." in text
+    assert f"{planted} of {planted} mistakes were identified by name. Each mistake was injected separately." in text
     assert "elif, ch1: the notebook is not a valid notebook." in text
     assert "to validate and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")

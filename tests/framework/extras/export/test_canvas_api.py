@@ -223,7 +223,7 @@ def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatc
             403,
             "The token's owner does not have permission to do this in the course, or there were too many requests. Check the permission, or wait a minute.",
         ),
-        (404, "The token's owner has no access to such a course or assignment. Check --url and --column."),
+        (404, "The token's owner has no access to this course or assignment. Check --url and --column."),
         (429, "There were too many requests. Wait a minute."),
         (503, "CanvasException: Encountered an error: status code 503. Wait, or fix the problem."),
     ],

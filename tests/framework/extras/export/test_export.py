@@ -72,7 +72,7 @@ def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
         ["Cut, Carl", "", "", "cut", "", ""],
         ["'@sum, Dot", "", "S-4", "dot", "", ""],
     ]
-    assert told == ("1 mark needs manual grading and is left blank, which is not a zero: cut (ch1_units).",)
+    assert told == ("1 mark needs manual grading and is left blank, not zero: cut (ch1_units).",)
     with_zero, _ = exported(course, "canvas", policy=Policy("zero"))
     assert [row[-1] for row in with_zero[2:]] == ["6", "4.5", "", "0"]
 
@@ -130,7 +130,7 @@ def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
     rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "1", ""]
     assert rows[2][-1] == "old"
-    assert "1 row of ch1_units stayed as it was, because these grades cannot be changed in Moodle: bob." in told
+    assert "1 row of ch1_units was left unchanged, because these grades cannot be changed in Moodle: bob." in told
 
 
 def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
@@ -200,7 +200,7 @@ def test_excused_students_and_calculated_columns_stay(course, tmp_path):
     path.write_text("Student,ID,ch1_units (4)\n    Points Possible,,6\nAda,101,EX\nBob,102,\n")
     rows, told = exported(course, "canvas", roster=path)
     assert [row[2] for row in rows[2:]] == ["EX", "4.5"]
-    assert "1 row of ch1_units stayed as it was, because these students are excused in Canvas: ada." in told
+    assert "1 row of ch1_units was left unchanged, because these students are excused in Canvas: ada." in told
     path.write_text("Student,ID,ch1_units\n    Points Possible,,(read only)\nAda,101,\n")
     with pytest.raises(CourseError, match="Canvas calculates the column ch1_units itself"):
         exported(course, "canvas", roster=path)
@@ -263,7 +263,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
         with sqlite3.connect(book) as database:
             database.execute("UPDATE alembic_version SET version_num = ?", (version,))
         before = book.read_bytes()
-        with pytest.raises(GradebookError, match=f"gradebook.db was made by {what}"):
+        with pytest.raises(GradebookError, match=f"gradebook.db was created by {what}"):
             export_marks(f"sqlite:///{book}", "csv")
         assert book.read_bytes() == before
     with pytest.raises(GradebookError, match="There is no gradebook yet"):
@@ -278,7 +278,7 @@ def test_the_commands_write_the_same_file(course, tmp_path):
     exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)
     assert (course.root / "theirs.csv").read_bytes() == ours
-    assert "left blank, which is not a zero: cut" in said
+    assert "left blank, not zero: cut" in said
     missing = "--CanvasExport.roster=/none.csv"
     said = nbgrader("export", exporter, missing, folder=course.root, home=tmp_path, status=1)
     assert "/none.csv cannot be read: No such file or directory. Nothing was written." in said

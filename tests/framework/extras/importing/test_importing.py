@@ -79,7 +79,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
 
     text = str(told)
     assert (
-        "its last line gives a number of points, but a check only passes or fails. Its 0.5 points went to the exercise above the test."
+        "its last line returns a number of points, but a check can only pass or fail. Its 0.5 points went to the exercise above the test."
         in text
     )
     assert (

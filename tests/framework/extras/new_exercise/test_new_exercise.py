@@ -88,7 +88,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert now.startswith(text.rstrip())
     # Release lists every place with file and line, and no follow-on mistakes.
     refused = run(course, "release", chapter, status=1)
-    places = refused.partition("is not released. Still to be written:\n")[2].splitlines()
+    places = refused.partition("was not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
     assert f"solutions/{chapter}.py, line " in places[0]
     assert "still to be written" in run(course, "audit", chapter, status=1)
@@ -118,7 +118,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         )
     before = files(course)
     told = run(course, "new-exercise", "span", "--chapter", CHAPTER)
-    assert f"The stub is made from span in {SOLUTIONS}" in told
+    assert f"The stub is created from span in {SOLUTIONS}" in told
     assert {name for name, text in files(course).items() if before.get(name) != text} == {NOTEBOOK}
     *_, stub, check = json.loads((course.root / NOTEBOOK).read_text())["cells"]
     assert "".join(stub["source"]) == (
@@ -140,7 +140,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("größe", "'größe' cannot be the name of an exercise"),
         ("class", "it is a Python keyword"),
         ("check", "notebooks import something with that name"),
-        ("check_this", "the cell below a stub is called check_"),
+        ("check_this", "the names of check cells begin with check_"),
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
         ("sum", "it would replace Python's function sum"),
@@ -151,9 +151,9 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --points nan", "cannot be worth nan points"),
         ("f --points -1", "cannot be worth -1 points"),
         ("f --signature g(x)", "--signature is for g, but the exercise is called f. Write f(…)."),
-        ("f --signature f(x", "is not a signature of a Python function ("),
-        ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
-        ("f --signature f(x=1,y)", "is not a signature of a Python function"),
+        ("f --signature f(x", "is not a valid Python signature ("),
+        ("f --signature f(x):_pass;import_os", "is not a valid Python signature"),
+        ("f --signature f(x=1,y)", "is not a valid Python signature"),
         ("to_kelvin --signature to_kelvin(f)", "line 6 already defines to_kelvin(celsius), but --signature is to_kelvin(f)"),
         ("mean_kelvin --points 7", "have 3 points, but --points is 7"),
     ],
@@ -309,7 +309,7 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     """The inspection names the command if the two differ. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
-    assert "`autograder stubs` makes the stub like the reference." in mistake
+    assert "`autograder stubs` updates the stub from the reference." in mistake
     change(course.root / NOTEBOOK, "def to_kelvin(celsius)", "def to_celsius(celsius)")
     before = files(course)
     assert f"The stub of to_kelvin in {course.root / NOTEBOOK} has no `def to_kelvin(…):`, or a syntax error" in run(

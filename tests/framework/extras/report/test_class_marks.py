@@ -117,13 +117,13 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
     with_book(course)
     with closing(sqlite3.connect(path)) as book, book:
         book.execute("UPDATE alembic_version SET version_num = 'new'")
-    assert "was made by a newer nbgrader" in told(course, verb, CHAPTER)[0]
+    assert "was created by a newer nbgrader" in told(course, verb, CHAPTER)[0]
     with_book(course)
     with closing(sqlite3.connect(path)) as book, book:
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
+        "was created by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1

@@ -62,7 +62,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     made = tmp_path / "public" / "site"
     status, said = site("--output-dir", made)
     look = f"To view it here: python -m http.server --directory {made}"
-    assert said.endswith(f"The site is in {made}. Put it on any web server. {look}")
+    assert said.endswith(f"The site is in {made}. Upload it to any web server. {look}")
     assert status == 0
     assert (made / "files" / CHAPTER / f"{CHAPTER}.ipynb").is_file()
     assert (made / "files" / CHAPTER / "examples.json").is_file()

@@ -99,7 +99,7 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
     wrong = watched.until("✗")
     assert max(map(len, wrong.splitlines())) <= 60
     assert "to_kelvin hint 1 of" in " ".join(watched.until("hint 1 of", key="h").split())
-    assert watched.until("→ ✗ to_kelvin", key="l").count("not begun") == 2
+    assert watched.until("→ ✗ to_kelvin", key="l").count("not started") == 2
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     assert "Next is mean_kelvin." in " ".join(watched.until("1 of 3 exercises solved").split())
     watched.until("mean_kelvin not attempted yet", key="n")
@@ -257,9 +257,9 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
     monkey = "import sys; from autograder.student.terminal import layout; from pathlib import Path"
     run = "from autograder.cli import main; sys.argv = ['autograder', 'start', '--no-open', '/sys/mine']; main()"
     told = python("-c", f"{monkey}; layout.material = lambda: Path({str(released)!r}); {run}", cwd=tmp_path, status=1)
-    assert told.stderr == "Cannot write to /sys/mine: choose a folder in which you can write.\n"
+    assert told.stderr == "Cannot write to /sys/mine: choose a folder that you can write to.\n"
     error = PermissionError(13, "Permission denied", "/course/.index.ipynb.17-42")
-    assert disk_error_advice(error) == "Cannot write to /course: choose a folder in which you can write."
+    assert disk_error_advice(error) == "Cannot write to /course: choose a folder that you can write to."
 
 
 def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):

@@ -274,8 +274,18 @@ class TestNothingToJudge:
         ("names", "entry", "status", "words"),
         [
             ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
-            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
-            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
+            (
+                {"q1": None, "q2": None},
+                QUIZ,
+                "not_attempted",
+                "You have not answered yet: assign a value to `q1` and `q2`",
+            ),
+            (
+                {"q1": ..., "q2": None},
+                QUIZ,
+                "not_attempted",
+                "You have not answered yet: assign a value to `q1` and `q2`",
+            ),
             ({}, QUIZ, "not_attempted", "no variable `q1` or `q2` yet: run the cell"),
         ],
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],
@@ -290,7 +300,7 @@ class TestNothingToJudge:
         """If one answer is given and one is missing, the missing one is named."""
         verdict = verdict_in({"q1": "b", "q2": None}, QUIZ, "quiz_ch9")
         assert statuses(verdict) == ["passed", "failed"]
-        assert verdict.checks[1].reason == "q2 is still None: write your answer there."
+        assert verdict.checks[1].reason == "q2 is still None: assign your answer to it."
 
 
 class TestDiagnosis:

@@ -44,7 +44,7 @@ KEPT = "so `softmax` is still your earlier version: run the cell, and check agai
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        (SOFTMAX + ")", "Python could not read the cell of `softmax` (a SyntaxError)"),
+        (SOFTMAX + ")", "Python could not parse the cell of `softmax` (a SyntaxError)"),
         (SOFTMAX.replace("def softmax", "def soft_max"), "The cell of `softmax` now defines `soft_max` instead"),
         ('"""Turn scores into weights."""\nprint("gone")', "The cell of `softmax` no longer defines it"),
         (f"1 / 0\n{SOFTMAX}", "The cell of `softmax` stopped with an error"),
@@ -90,7 +90,7 @@ def test_a_quiz_is_not_checked_with_older_answers(notebook):
     notebook.run("quiz_ch9", 'q1 = "b\nq2 = 0.5')
     shown = notebook.run("check", 'check("quiz_ch9")')
     assert shown.startswith(
-        "Python could not read the cell of `quiz_ch9` (a SyntaxError), so `quiz_ch9` is still your earlier"
+        "Python could not parse the cell of `quiz_ch9` (a SyntaxError), so `quiz_ch9` is still your earlier"
     )
     notebook.run("quiz_ch9")
 

@@ -123,12 +123,12 @@ class TestQuiz:
         """If every answer has the right format, nothing is raised, and nothing says whether the answers are right."""
         out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
         assert out.startswith("quiz_ch9   every answer is valid")
-        assert "Grading marks them later" in out
+        assert "The answers are graded later" in out
 
     @pytest.mark.parametrize(
         ("answers", "finding"),
         [
-            ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
+            ("q1, q2 = 'b', None", "q2 is still None: assign your answer to it."),
             ("q1, q2 = 'z', 1.0", "q1 is 'z'. Write one of 'a', 'b', 'c'."),
             ("q1, q2 = 'b', 'much'", "q2 is 'much'. Write a number."),
             ("q1, q2 = None, None", "You have not answered yet"),
@@ -149,7 +149,7 @@ class TestHints:
         assert "`hint(softmax)` gives the next one." in outs[0]
         assert outs[1].startswith("softmax   hint 2 of 3\n  Second hint")
         assert outs[2].startswith("softmax   hint 3 of 3\n  Third hint.")
-        assert "looks at your own code next" in outs[2]
+        assert "looks at your own code" in outs[2]
         assert "You have seen all 3 hints for `softmax`" in outs[3]
 
     def test_a_hint_can_be_asked_for_by_number(self, notebook):
@@ -183,7 +183,7 @@ class TestUnhelpfulSituations:
             ("check(None)", "got None, which a function without `return` returns"),
             ("check(int)", "got the class int, not a function"),
             ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, not a function."),
-            ("q1 = 'b'\ncheck(q1)", 'got the text of an answer. Write check("quiz_ch9")'),
+            ("q1 = 'b'\ncheck(q1)", 'received the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),
             ("hint()", "Which exercise? Write one of"),
         ],
@@ -305,7 +305,7 @@ class TestFrontEnds:
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
         [refused] = cells[7].outputs
-        assert refused.traceback[0].startswith("Python could not read the cell of `softmax` (a SyntaxError), so")
+        assert refused.traceback[0].startswith("Python could not parse the cell of `softmax` (a SyntaxError), so")
         [given] = cells[4].outputs
         assert "passes all checks here, so it needs no hint" in given.data["text/html"]
 
