@@ -11,6 +11,8 @@ STAMP := $(VENV)/.set-up$(subst /,-,$(PYTHON))
 ARGS ?=
 # As on the command line: for small products, NumPy threads cost more than they gain.
 export OPENBLAS_NUM_THREADS = 1
+# Without stored bytecode, each of the thousands of processes that the tests start would compile the framework again.
+unexport PYTHONDONTWRITEBYTECODE
 # Three test processes keep two cores busy while some tests wait. tests/conftest.py distributes the tests.
 JOBS ?= 3
 

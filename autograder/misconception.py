@@ -66,8 +66,8 @@ class SolutionDecorator:
         """Mark ``function``. Raises ``CourseError`` if it has no docstring."""
         if not (function.__doc__ or "").strip():
             raise CourseError(
-                f"{_place(function)}: {function.__name__} has no docstring. It should contain "
-                f"{'what is different in this correct solution' if self.right else 'what the student should read'}."
+                f"{_place(function)}: {function.__name__} has no docstring. It should "
+                f"{'say how this correct solution differs' if self.right else 'contain the message for students'}."
             )
         function.__mark__ = self  # type: ignore[attr-defined]
         return function

@@ -1,10 +1,11 @@
-"""Distribute the tests among processes, the longest unit first, and compare the time of each folder with its budget.
+"""Distribute the tests among processes, longest unit first, and compare each folder's processor time with its budget.
 
-``tests/seconds.json`` holds how long each unit takes on a quiet machine, and the budget of each folder. A run of the
-whole suite with ``--write-seconds`` writes both.
+``tests/seconds.json`` holds how long each unit takes on a quiet machine, and the budget of each folder in seconds of
+processor time, which other work on the machine hardly changes. A run of the whole suite with ``--write-seconds`` writes both.
 """
 
 import json
+import os
 import re
 import signal
 import sys
@@ -45,7 +46,7 @@ def no_figure_stays_open():
 def unit_of(nodeid):
     """Return the name of the unit to which a test belongs.
 
-    A unit is a file, the tests of a file about one chapter of the course, or a folder whose tests share what they start.
+    A unit is a file, a file's tests of one chapter of the course, or a folder whose tests share a browser or server.
     """
     path = Path(nodeid.partition("::")[0])
     if path.parent.name in TOGETHER:
@@ -73,6 +74,19 @@ def pytest_xdist_make_scheduler(config, log):
     return Dealer(config, log)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Note the processor time of one part of a test, including that of the processes that ended during it."""
+    report = yield
+    spent = sum(os.times()[:4])
+    report.processor_seconds = spent - item.config.stash.get(_SPENT, spent)
+    item.config.stash[_SPENT] = spent
+    return report
+
+
+_SPENT = pytest.StashKey()
+
+
 class Seconds:
     """Add up how long the tests of each unit and of each folder take, and report it at the end."""
 
@@ -83,19 +97,19 @@ class Seconds:
     def pytest_runtest_logreport(self, report):
         """Count one part of a test: its setup, its call or its teardown."""
         self._units[unit_of(report.nodeid)] += report.duration
-        self._folders[Path(report.nodeid.partition("::")[0]).parent.name] += report.duration
+        self._folders[Path(report.nodeid.partition("::")[0]).parent.name] += report.processor_seconds
 
     def pytest_terminal_summary(self, terminalreporter):
         """Print what each folder took, next to its budget."""
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         if self._write:
-            # A unit of less than a second fits in anywhere. A budget leaves a quarter for a slower day.
+            # Units of less than a second are left out. A budget leaves a quarter more for a slower day.
             units = table["units"] | {name: round(took) for name, took in self._units.items()}
             table["units"] = {name: units[name] for name in sorted(units, key=units.get, reverse=True) if units[name]}
             table["budgets"] |= {name: round(1.25 * took + 1) for name, took in sorted(self._folders.items())}
             TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         budgets = {folder: table["budgets"].get(folder, 0) for folder in self._folders}
-        terminalreporter.section("seconds by folder, and the budget")
+        terminalreporter.section("seconds of processor time by folder, and the budget")
         for folder, took in self._folders.most_common():
             over = "  OVER BUDGET" if took > budgets[folder] else ""
             terminalreporter.line(f"{took:8.1f} of {budgets[folder]:4}  {folder}{over}")

@@ -214,7 +214,7 @@ def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
 def _is_real(binding: ast.stmt) -> bool:
     if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
         return not all(_does_nothing(statement) for statement in binding.body)
-    if isinstance(binding, ast.ClassDef):  # may have fields next to methods that are still stubs
+    if isinstance(binding, ast.ClassDef):  # a class may have fields next to methods that are still stubs
         functions = ast.FunctionDef, ast.AsyncFunctionDef
         methods = [part for part in binding.body if isinstance(part, functions)]
         others = [part for part in binding.body if not isinstance(part, functions) and not _does_nothing(part)]

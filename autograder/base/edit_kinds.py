@@ -28,29 +28,29 @@ class EditKind(NamedTuple):
 
 
 KINDS = {
-    "axis": EditKind("the axis along which it works", "another axis", ("axis", "axes", "along")),
+    "axis": EditKind("the axis", "another axis", ("axis", "axes", "along")),
     "keepdims": EditKind("whether the axis is kept or dropped", "the axis handled differently", ("keepdims", "keeps the axis")),
     "transpose": EditKind("which axes are swapped, and whether they should be", "the axes in a different order", ("transpos", "swap", ".T", "moveaxis")),
     "operator": EditKind("the operator", "another operator", ("operator", "sign", "minus")),
     "comparison": EditKind("the comparison", "another comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", "the same parts in a different order", ("order", "other way round")),
-    "grouping": EditKind("which parts belong together and which step comes first", "its steps in a different order", ("bracket", "before", "after")),
+    "grouping": EditKind("which parts belong together and which step comes first", "the steps in a different order", ("bracket", "before", "after")),
     "number": EditKind("the number", "another number"),
     "variable": EditKind("which variable is used", "another variable"),
     "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),
-    "range": EditKind("where the count starts and ends", "another start or end of the count", ("range", "loop")),
+    "range": EditKind("where the range starts and ends", "another start or end of the range", ("range", "loop")),
     "extra": EditKind("an extra step", "one step fewer"),
     "missing": EditKind("whether a step is missing", "one more step"),
-    "lines": EditKind("whether the line is needed, and whether it is in the right place", "one line fewer, or another order of the lines"),
+    "lines": EditKind("whether the line is needed, and whether it is in the right place", "the line removed or moved"),
     "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
     "function": EditKind("which function is called", "another function"),
     "shift": EditKind("what is subtracted before exp", "something else subtracted before exp", ("maximum", "overflow", "largest")),
     "shape": EditKind("the shape", "another shape", ("shape", "reshape", "[:, None]")),
-    "inplace": EditKind("which array it changes, or whether it returns the array itself", "a new array", ("copy", "copies", "in place", "new array")),
-    "dtype": EditKind("the type of the numbers", "another type of numbers", ("dtype", "bool", "float", "whole number")),
+    "inplace": EditKind("which array is changed, or whether that array itself is returned", "a new array", ("copy", "copies", "in place", "new array")),
+    "dtype": EditKind("the type of the numbers", "another number type", ("dtype", "bool", "float", "whole number")),
     "returned": EditKind("what is returned, in which form, and when", "the result returned differently", ("return",)),
     "expression": EditKind("the calculation on this line", "another calculation"),
-    "text": EditKind("the text", "another text", ("einsum", "letter")),
+    "text": EditKind("the string", "another string", ("einsum", "letter")),
 }  # fmt: skip
 
 

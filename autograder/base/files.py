@@ -13,7 +13,7 @@ __all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # errors after which no notebook can be written to the disk
 KEPT = "Graded notebooks are saved. Run the same command to continue."
-NO_ROOM = f"the disk is full. Free some space. {KEPT}"
+NO_ROOM = f"the disk is full. Free up some space. {KEPT}"
 _TEMPORARY = re.compile(r"\..*\.\d+-\d+")
 
 
@@ -46,9 +46,9 @@ def disk_error_advice(error: OSError) -> str:
     where = Path(error.filename or "a file")
     where = where.parent if _TEMPORARY.fullmatch(where.name) else where
     if error.errno in FULL:
-        return f"Cannot write {where}: the disk is full. Free some space, then run the same command again."
+        return f"Cannot write {where}: the disk is full. Free up some space, then run the same command again."
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return f"Cannot write to {where}: choose a folder in which you can write."
+        return f"Cannot write to {where}: choose a folder that you can write to."
     if error.errno in {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
         return f"Cannot use {where}: {error.strerror}. Choose another folder or fix its permissions, then run the same command again."
     return ""

@@ -106,7 +106,7 @@ class SubmissionMarks:
         return marks or bool(self.comments or self.penalty or self.extension)
 
     def seconds_late(self, due: dt.datetime | None) -> float:
-        """Return how long after ``due`` and the student's extension the work was submitted, or 0 if that is not known."""
+        """Return how long after ``due`` and the student's extension the work was submitted, or 0 if unknown."""
         if due is None or self.timestamp is None:
             return 0.0
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)

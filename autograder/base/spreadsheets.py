@@ -45,8 +45,8 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
     except UnicodeDecodeError as error:
         if not windows:
             raise CourseError(
-                f"{path} is not UTF-8 text. Download it again as CSV without saving it in a spreadsheet program, or save it there as "
-                "“CSV UTF-8”."
+                f"{path} is not UTF-8 text. Download it again as CSV and do not open it in a spreadsheet program, or save it from "
+                "that program as “CSV UTF-8”."
             ) from error
         # Excel's “Unicode Text” starts with a byte order mark. Other Windows files do not.
         utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -81,7 +81,7 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
 def track_answers(*, show_cases: bool = True) -> Iterator[None]:
     """Record the student's answers inside the block, so that assertions can find the call that returned a value.
 
-    With ``show_cases=False``, failures have no example, because nobody reads it.
+    With ``show_cases=False``, failures have no example, because nobody would read it.
     """
     token, shown = _answers.set(_CheckAnswers()), _shows_cases.set(show_cases)
     try:
@@ -92,7 +92,7 @@ def track_answers(*, show_cases: bool = True) -> Iterator[None]:
 
 
 def shows_cases() -> bool:
-    """Return whether somebody reads the example of a failure."""
+    """Return whether anybody reads the example of a failure."""
     return _shows_cases.get()
 
 

@@ -197,7 +197,9 @@ def _checks_of(cls: type) -> tuple[CheckSpec, ...]:
             continue
         title = inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         if not title:
-            raise CourseError(f"{place_of(cls, name)} has no docstring. Write the title that students see there.")
+            raise CourseError(
+                f"{place_of(cls, name)} has no docstring. Write one: students see it as the check's title."
+            )
         facts = {"points": 0.0, "visible": False, "after": (), **getattr(function, "__check__", {})}
         for other in facts["after"]:
             if other not in found:

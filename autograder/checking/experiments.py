@@ -1,4 +1,4 @@
-"""Judge random results: compute how many are needed to detect an effect, and the bounds that a right answer keeps."""
+"""Judge random results: compute how many are needed to detect an effect, and the bounds for right answers."""
 
 from __future__ import annotations
 

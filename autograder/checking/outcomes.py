@@ -114,7 +114,7 @@ def _name_of(error: type[BaseException]) -> str:
 
 
 def missing_error_message(call: Call, raised: str) -> str:
-    """Return a sentence about the error that ``call`` should raise, or "" if it should not. It raised an error called ``raised``."""
+    """Return a sentence about the error that ``call`` should have raised instead of ``raised``, or "" if it should raise none."""
     if call.expects is None:
         return ""
     if raised in call.expects.names:

@@ -55,7 +55,7 @@ def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: flo
     """Return what is wrong with a picture, considering only ``parts``."""
     found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
-        return Finding("Its drawing cannot be checked: it should draw on matplotlib's axes.", "type")
+        return Finding("Its drawing cannot be checked. It should use matplotlib axes.", "type")
     if len(found) != len(right):
         return Finding(f"It draws {pluralize(len(found), 'plot')} (axes) instead of {len(right)}.", "length")
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
@@ -151,7 +151,7 @@ class _PlotComparison:
         many = f" ({len(wrong)} of {len(right)} bars differ)" if len(wrong) > 1 else ""
         where = f"at {show(other[0])}" if isinstance(other[0], str) else _span(other)
         high, asked = show_apart(float(one[3]), float(other[3]))
-        return f"The bar {where} is {high} high instead of {asked}{many}."
+        return f"The bar {where} has height {high} instead of {asked}{many}."
 
     # lines and points
 
@@ -175,7 +175,7 @@ class _PlotComparison:
         place = int((~both).argmax())
         (x, right_x), (y, right_y) = (show_apart(float(found[a][place]), float(right[a][place])) for a in (0, 1))
         if not self._close(found[0][place], right[0][place]):
-            return f"{name} has its point {place + 1} at x = {x} instead of {right_x}."
+            return f"{name} has point {place + 1} at x = {x} instead of {right_x}."
         return f"{name} is at y = {y} instead of {right_y}, at x = {right_x}."
 
     def _points(self) -> str:

@@ -52,8 +52,10 @@ def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Fin
     text = how.get("text")
     if not isinstance(text, str) or not says:
         return None
-    said = f"its text is {source(shorten(text, MAX_SHOWN))}" if text else "it has no text"
-    return Finding(f"It should raise {with_article(wanted)} whose text contains {source(says)}, but {said}.", "values")
+    said = f"its message is {source(shorten(text, MAX_SHOWN))}" if text else "it has no message"
+    return Finding(
+        f"It should raise {with_article(wanted)} whose message contains {source(says)}, but {said}.", "values"
+    )
 
 
 def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
@@ -70,8 +72,8 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
     if not own:
         gave, first = how.get("gave"), _word(lines[0])
         if len(lines) > 1:
-            first = f"{len(lines)} lines, the first of them {first}"
-        instead = f" It returns {_word(gave)}, which shows nothing: `print` it." if isinstance(gave, str) else ""
+            first = f"{len(lines)} lines, starting with {first}"
+        instead = f" It returns {_word(gave)} but does not print it: use `print`." if isinstance(gave, str) else ""
         return Finding(f"It prints nothing instead of {first}.{instead}", "none")
     if not lines:
         return Finding(f"It prints {_word(own[0])} but should print nothing.", "values")
@@ -100,7 +102,7 @@ def _word(line: str) -> str:
     return source(shorten(line, MAX_SHOWN))
 
 
-_UNANSWERED = Finding("It is still None: write your answer there.", "none")
+_UNANSWERED = Finding("It is still None: assign your answer to it.", "none")
 MAX_EQUATION = 100
 _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
@@ -169,7 +171,7 @@ def _within(
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}"
     if low is not None and high is not None:
         bounds = f"between {low:g} and {high:g}"
-    what, is_ = ("Every entry", "the array is") if found.ndim else ("It", "it is")
+    what, is_ = ("Every entry", "the value is") if found.ndim else ("It", "it is")
     first = first_index(~fine)
     text = show_apart(found, found, first)[0]
     return Finding(f"{what} should be {bounds}, but {is_} {text}.", "property", found, first=first)
@@ -287,9 +289,7 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     finding = matches(found, np.asarray(right, dtype=np.float64))
     if finding is None or "->" in actual:
         return finding
-    rule = (
-        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. After `->` you choose the order."
-    )
+    rule = "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. Use `->` to choose the order yourself."
     return replace(finding, reason=f"{finding.reason} {rule}")
 
 

@@ -30,7 +30,7 @@ class ObjectBackend(Protocol):
 
     @property
     def opaque(self) -> Opaque:
-        """The facts known without a call: the name of the object's type."""
+        """The name of the object's type, which is known without a call."""
 
     @property
     def is_new(self) -> bool:
@@ -219,10 +219,10 @@ def last_step(call: Call) -> tuple[Step, str]:
 def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - the parameter is recorded under this name
     """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
-        return Finding(f"It is None instead of an object of {type}.", "none")
+        return Finding(f"It is None instead of an object of type {type}.", "none")
     if isinstance(actual, Opaque) and actual.type == type:
         return None
-    return wrong_type(actual, f"an object of {type}")
+    return wrong_type(actual, f"an object of type {type}")
 
 
 def raises_an_error(actual: Value, *, error: str) -> Finding | None:

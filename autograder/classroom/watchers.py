@@ -43,7 +43,7 @@ OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "
     "If that is the wrong notebook, replace it with the right one and grade again."
 )
-RENAMED = "The notebook was submitted as {name}. It is the only notebook of {chapter} in its folder, so it was graded."
+RENAMED = "The notebook was submitted as {name}. It is the only notebook for {chapter} in its folder, so it was graded."
 UNKNOWN = (
     "The gradebook's class list did not contain this student, so a new student was added. If the folder name is "
     "misspelled, rename the folder, grade again and remove the new student (`nbgrader db student remove`)."
@@ -53,7 +53,7 @@ NEW_BOOK = (
     "marks and comments. Check whether there is another gradebook."
 )
 POINTS = (
-    "Points have changed since {chapter} was released: {cells}. Marks above the gradebook's points are cut off. "
+    "Points have changed since {chapter} was released: {cells}. Marks above the gradebook's maximum points are capped. "
     "Give the cells of the chapter's notebook the same points as its checks, run "
     "`nbgrader generate_assignment {chapter} --force` and grade again."
 )
@@ -97,15 +97,15 @@ class Watcher:
     """The base class of watchers, which follow the outcomes of a run. A method does nothing unless a subclass overrides it."""
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Return an outcome that has just come, with changes if there are any."""
+        """Return the outcome that has just arrived, perhaps changed."""
         return outcome
 
     def entered(self, batch: Entered) -> Entered:
-        """Return a batch that was just entered, with changes if there are any. Called in the gradebook's thread."""
+        """Return the batch that was just entered, perhaps changed. This is called in the gradebook's thread."""
         return batch
 
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
-        """Return the verdicts of the whole class, with changes if there are any. Called once all marks are entered."""
+        """Return the verdicts of the whole class, perhaps changed. This is called once all marks are entered."""
         return verdicts
 
 
@@ -196,7 +196,7 @@ class ReviewWarnings(Watcher):
         key = exercise.name, exercise.max_score
         if key not in self._points:
             then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
-            text = f"{exercise.name} has {number(then)} in the gradebook and {number(now)} in its checks"
+            text = f"{exercise.name} has {pluralize(then, 'point')} in the gradebook and {number(now)} in its checks"
             self._points[key] = text if abs(then - now) > 1e-9 else ""
         return self._points[key]
 

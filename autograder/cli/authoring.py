@@ -24,7 +24,7 @@ __all__ = ["audit", "examples", "new", "release"]
 
 # Help texts that are too long for the line of their option.
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
-_LOCATE = "Also measure how often the line of a mistake is found, and how often that line is correct. This takes minutes per chapter."
+_LOCATE = "Also measure how often the line of a mistake is found, and how often that line is correct. This takes several minutes per chapter."
 _SUGGEST = (
     "Also print wrong solutions that you can paste as misconceptions: mutants that no check detects, and common mistakes "
     "that have no name yet. You only write the messages."
@@ -35,7 +35,10 @@ _SUGGEST = (
 @click.argument("folder", metavar="DIR", type=commands.PATH)
 @click.option("--title", help="The course's title. Default: derived from the folder's name.")
 @click.option(
-    "--id", "course_id", metavar="ID", help="The course's id in gradebook and exchange. Default: the folder's name."
+    "--id",
+    "course_id",
+    metavar="ID",
+    help="The course's id in the gradebook and the exchange. Default: the folder's name.",
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     """Create a course in a new folder, with one exercise that you can release, grade and audit immediately."""
@@ -69,7 +72,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
             try:
                 release_chapters(course, [chapter], draft=draft, say=echo_status)
             except ReleaseError as error:
-                echo_status(f"{chapter} is not released. {error}")
+                echo_status(f"{chapter} was not released. {error}")
                 raise Exit(1) from error
             echo_status(f"{chapter}: released to {course.root / 'release' / chapter}")
 
@@ -127,7 +130,7 @@ def audit(
         reports = [replace(audits[c], mistakes=(*map(str, found[c].mistakes), *audits[c].mistakes)) for c in asked]
         if page is not None:
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
-            echo_status(f"The page is {page}.")
+            echo_status(f"The page was written to {page}.")
         if as_json:
             click.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
         else:
@@ -153,4 +156,4 @@ def _learn_from(course: Course, chapter: str, workers: int) -> None:
 
     jobs = handed_in(course, course.require_chapter(chapter))
     groups = undiagnosed_groups(course, grade_notebooks(course, jobs, workers=workers))
-    click.echo("\n\n".join(map(str, groups)) or f"A misconception explains every wrong answer in {chapter}.")
+    click.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")

@@ -33,19 +33,23 @@ PATH = click.Path(path_type=Path)
 POSITIVE = click.IntRange(min=1)
 
 notebooks_argument = click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=PATH)
-exercise_option = click.option("--exercise", metavar="NAME", help="Only this exercise.")
+exercise_option = click.option("--exercise", metavar="NAME", help="Check only this exercise.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON array, and nothing else, to stdout.")
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
-_COURSE = "The course folder. Default: the nearest course folder, from the current folder upwards."
+_COURSE = "The course folder. Default: the current folder or the nearest course folder above it."
 course_option = click.option("--course", "course_folder", metavar="FOLDER", type=PATH, help=_COURSE)
 _UNSAFE = "Run the notebooks' code without a sandbox, with your permissions. Only for code that you trust."
 unsafe_option = click.option("--unsafe-local", is_flag=True, help=_UNSAFE)
 workers_option = click.option(
     "--workers", metavar="N", type=POSITIVE, help="How many notebooks to run at a time. Default: one per core."
 )
-everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
+everything_option = click.option("--all", "everything", is_flag=True, help="Use every finished chapter.")
 students_option = click.option(
-    "--student", "students", metavar="ID", multiple=True, help="Only this student. Repeat the option for more students."
+    "--student",
+    "students",
+    metavar="ID",
+    multiple=True,
+    help="Use only this student. Repeat the option for more students.",
 )
 
 

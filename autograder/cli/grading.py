@@ -38,7 +38,12 @@ scheduler_option = click.option(
 @click.command()
 @click.argument("chapter")
 @commands.students_option
-@click.option("--only", metavar="EXERCISE", multiple=True, help="Grade only this exercise again. Can be repeated.")
+@click.option(
+    "--only",
+    metavar="EXERCISE",
+    multiple=True,
+    help="Regrade only this exercise. Repeat the option for more exercises.",
+)
 @click.option("--preview", is_flag=True, help="Show whose marks would change and why, without writing anything.")
 @commands.json_option
 @commands.course_option
@@ -90,7 +95,7 @@ def grade(
 @click.command()
 @commands.notebooks_argument
 @commands.exercise_option
-@click.option("--visible", is_flag=True, help="Only the checks that students see.")
+@click.option("--visible", is_flag=True, help="Run only the checks that students see.")
 @commands.json_option
 @commands.course_option
 @commands.unsafe_option
@@ -135,8 +140,10 @@ def check(
 @commands.everything_option
 @commands.students_option
 @click.option("--force", is_flag=True, help="Also replace pages that autograder did not create.")
-@click.option("--zip", "pack", is_flag=True, help="Also write a zip file of the feedback for the --for system.")
-@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The system for the zip file.")
+@click.option(
+    "--zip", "pack", is_flag=True, help="Also write a zip file of the feedback, for upload to the LMS that --for names."
+)
+@click.option("--for", "system", type=click.Choice(["canvas", "moodle"]), help="The LMS that the zip file is for.")
 @commands.json_option
 @commands.course_option
 def feedback(
@@ -207,7 +214,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
 @click.argument("file", metavar="STUDENTS.csv", type=commands.PATH)
 @commands.course_option
 def roster(file: Path, *, course_folder: Path | None) -> None:
-    """Check a class list and enter it in the gradebook. A list with an error is not entered at all."""
+    """Check a class list and enter it in the gradebook. If the list has an error, nothing is entered."""
     from autograder.classroom.gradebook.people import enter_roster, read_roster
 
     with commands.report_errors():

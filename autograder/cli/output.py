@@ -55,7 +55,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"The median is {points(statistics.median(scores), highest_possible)}{' graded automatically' if by_hand else ''}. "
+            f"The median{' of the automatic marks' if by_hand else ''} is {points(statistics.median(scores), highest_possible)}. "
             f"The lowest mark is {number(min(scores))}, and the highest is {number(max(scores))}."
         )
         mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)

@@ -72,7 +72,7 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
 @click.command()
 @commands.notebooks_argument
 @commands.exercise_option
-@click.option("--visible", is_flag=True, help="Only the checks that students see. There are no others here.")
+@click.option("--visible", is_flag=True, help="Run only the checks that students see. There are no other checks here.")
 @commands.json_option
 @commands.unsafe_option
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:

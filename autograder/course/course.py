@@ -30,7 +30,7 @@ Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # limits: a smaller number was probably meant in GiB, and no machine has more
+MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant in GiB, and no machine has more
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
 SEARCHES = 3  # searches for mistakes in one notebook, each of up to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
@@ -62,7 +62,7 @@ class Course(Configurable):
     disclosure = Enum(
         ["title", "message", "example"],
         "message",
-        help="What feedback shows of a failed hidden check: its title, its title and message, or both of these "
+        help="What feedback shows about a failed hidden check: only its title, its title and message, or both of these "
         "and the smallest example that fails.",
     ).tag(config=True)
     secret_file = Unicode(
@@ -98,7 +98,7 @@ class Course(Configurable):
     ).tag(config=True)
     redraw_pictures = Bool(
         default_value=False,
-        help="Whether grading draws the course's own pictures again (cells tagged `picture`). By default, grading keeps the "
+        help="Whether grading redraws the course's own pictures (cells tagged `picture`). By default, grading keeps the "
         "image in the student's notebook if the cell is unchanged. This is much faster, and no mark depends on the image.",
     ).tag(config=True)
     targets = Dict(

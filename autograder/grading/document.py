@@ -47,8 +47,8 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _STOPPED = {
     "skipped": "This cell was skipped because an earlier cell had to be stopped.",
     "timeout": "This cell ran out of time and was stopped.",
-    "memory": "This cell used more memory than a submission may use and was stopped.",
-    "threads": "This cell started more threads than a submission may have and was stopped.",
+    "memory": "This cell used more memory than allowed and was stopped.",
+    "threads": "This cell started more threads than allowed and was stopped.",
     "crash": "This cell crashed Python.",
     "protocol": "This cell broke the connection to the grader and was stopped.",
 }
@@ -306,7 +306,7 @@ def kept_pictures(submitted: Document, pictures: Collection[CodeCell], max_text:
 
 
 def without_picture(index: int) -> CellOutcome:
-    """Return the outcome of a picture cell without a stored output that may be shown."""
+    """Return the outcome of a picture cell whose stored output is missing or may not be shown."""
     return CellOutcome(index, ({"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"},))
 
 

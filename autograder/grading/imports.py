@@ -21,16 +21,16 @@ __all__ = ["AllowedImports", "modules_of"]
 _ALWAYS = frozenset({"autograder", "IPython"})  # always available in the sandbox
 _MISSING = re.compile(r"No module named '(\w+)")
 COURSE = (
-    "{places} of {chapter}'s own notebook {imports} {modules}, which notebooks cannot import during grading: "
-    "c.Course.packages of {config} lists {listed}. To avoid zeros for students, nothing was graded. Add {quoted} there, "
+    "{places} in {chapter}'s own notebook {imports} {modules}, which notebooks cannot import during grading: "
+    "c.Course.packages in {config} lists {listed}. To avoid zeros for students, nothing was graded. Add {quoted} there, "
     "install the package on this machine, and grade again."
 )
 ITS_OWN = (
-    "{place} of the course's own notebook failed because {module} is missing during grading, so no mark was given. Add its "
-    "package to c.Course.packages of {config}, install it on this machine, and grade again."
+    "{place} in the course's own notebook failed because {module} is missing during grading, so no mark was given. Add its "
+    "package to c.Course.packages in {config}, install it on this machine, and grade again."
 )
 STUDENTS = (
-    "The notebook imports {modules}, but c.Course.packages of {config} does not list {it}. So the notebook was graded "
+    "The notebook imports {modules}, but c.Course.packages in {config} does not list {it}. So the notebook was graded "
     "without {it}. If students may use {it}, add {quoted} there and grade again."
 )
 

@@ -80,7 +80,7 @@ class _Statement:
 
     @property
     def does_nothing(self) -> bool:
-        """Whether the statement has no effect if nobody uses what it defines."""
+        """Whether the statement has no effect if no other code uses the names that it defines."""
         if not isinstance(self.node, ast.Import | ast.ImportFrom):
             return "__all__" in self.defines
         return all(module.partition(".")[0] in _STATELESS | _OURS for module in _modules(self.node))
@@ -256,7 +256,7 @@ def _may_change(statement: ast.stmt) -> set[str]:
 
 
 def _used(function: ast.FunctionDef, names: Collection[str]) -> set[str] | None:
-    """Return the names that a function reads from outside, or None if it may change what outlives a call.
+    """Return the names that a function reads from outside, or None if it may change something that outlives a call.
 
     ``names`` contains the notebook's functions, which may have attributes.
     """

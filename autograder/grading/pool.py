@@ -1,4 +1,4 @@
-"""Grade in processes of their own. Each has its own sandbox and checks, and grades one notebook at a time.
+"""Grade notebooks in separate processes. Each has its own sandbox and checks, and grades one notebook at a time.
 
 If a process dies, its notebook goes to another process. A notebook that ends two processes is ungradable, and the others are not
 affected. A process that hangs, or that takes too much processor time or memory for one notebook, is killed: this notebook is
@@ -43,10 +43,10 @@ __all__ = ["Pool", "grade_in_parallel", "serve"]
 _MAX_AHEAD = 2  # notebooks sent to a process: it grades the first, and the second waits
 _MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
-_LOOK_SECONDS = 0.1  # between two readings of what the processes use
+_LOOK_SECONDS = 0.1  # between two measurements of the processes' time and memory
 _EXCEEDED = (
     "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
-    "a zero. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
+    "the same as zero points. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
     "or raise the limit and grade it again."
 )
 
@@ -267,7 +267,7 @@ _PAGE = struct.Struct("=qddddq")
 
 
 class _Current:
-    """The notebook that a process grades now, on a page shared with its parent, which can read it even if the process hangs."""
+    """The notebook that a process grades now, in memory shared with its parent, which can read it even if the process hangs."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _PAGE.size)

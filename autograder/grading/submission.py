@@ -73,8 +73,8 @@ class Submission:
     ) -> None:
         """Prepare a submission. Raises ``NotebookError`` if ``data`` is not a notebook that can be graded.
 
-        With ``pictures=False``, nobody will look at the notebook and the picture cells are left out. With ``redraw``, stored pictures are
-        not kept.
+        With ``pictures=False``, picture cells are left out, because nobody will look at the notebook. With ``redraw``, stored pictures
+        are not kept.
         """
         self.job = job
         self.data = data
@@ -104,7 +104,7 @@ class Submission:
     def open(self, *, memory_mb: int | None = None) -> Session:
         """Return a new session in which the notebook's cells have been run, except those that only draw.
 
-        Called again after a session was killed. All sessions share the time of the submission.
+        This is called again after a session was killed. All sessions share the time of the submission.
         """
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 

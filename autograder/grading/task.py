@@ -20,7 +20,7 @@ class GradingOptions:
 
     Attributes:
         only: the exercises that are graded, or None for all.
-        visible_only: whether only the checks are run that students can run themselves.
+        visible_only: whether to run only the checks that students can run themselves.
         again: the exercises that are graded again if their checks have changed, or None for all. The others keep their stored results.
         pictures: whether the course's picture cells are run. No mark depends on them, so they are skipped if nobody will look at
             the notebooks.

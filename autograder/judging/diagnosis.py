@@ -133,7 +133,7 @@ class Diagnosis:
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
     def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """Return the mistake that is right without a memory limit, and with one fails as the student does."""
+        """Return the mistake that is right without a memory limit, and with one fails like the student's code."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None

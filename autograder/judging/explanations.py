@@ -49,16 +49,16 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
     moved = [place for place, axis in enumerate(axes) if place != axis]
     if sorted(axes) != list(range(len(axes))) or len(moved) != 2:
-        return f"{text} Which axes does it have just before this line?"
+        return f"{text} Which axes does the array have just before this line?"
     last, first = (place - len(axes) for place in reversed(moved))
     return (
-        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, however many are "
-        "in front of them. If the array lacks one of these axes, fix that first."
+        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, no matter how "
+        "many come before them. If the array lacks one of these axes, fix that first."
     )
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = "What does each of these two axes count: positions, or the entries of one vector?"
+    ask = "What does each of these two axes run over: positions, or the entries of one vector?"
     sides = _sides(line, shapes)
     if sides is None:
         return ask
@@ -155,11 +155,13 @@ _REDUCED = re.compile(
 )  # NumPy reports `sum` as `_sum`, and `max` as `_amax`
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
-_INDENTED = "The lines of a function's body start at the same column. Look at the spaces at the start of this line."
+_INDENTED = (
+    "The lines of a function's body must start in the same column. Look at the spaces at the start of this line."
+)
 _BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on floats: what is the dtype of each array in this line?"
 # Messages by error type and words in the error's text. The first match is used.
 _SENTENCES = {
-    "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
+    "IndexError: boolean index": "A boolean index must have the same shape as the array that it indexes. Unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
     "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
     "IndexError: list index out of range": "The list has no item at this index. The first item has index 0. Print its length just before this line.",
@@ -169,11 +171,11 @@ _SENTENCES = {
     "IndexError": "You index an axis or an entry that the array does not have. Print its shape just before this line.",
     "RecursionError": "The function never stops calling itself. Is there a case that stops it, and does each call get closer to it?",
     "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
-    "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something grow without end?",
+    "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something keep growing?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
     "ValueError: ambiguous": "An array is used where `if`, `and`, `or` or `not` needs one True or False. Use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
-    "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they do not form one array. Print the shape of each.",
-    "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be one whole number. Is an argument in the wrong place?",
+    "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they cannot form a single array. Print the shape of each.",
+    "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be a single whole number. Is an argument in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
     "TypeError: invert … not supported for the input types": _BOOLEAN,
     "TypeError: object is not callable": "You call a value that is not a function. Did you reuse a function's name, write parentheses instead of brackets, or leave out an operator before the parentheses?",
@@ -183,9 +185,9 @@ _SENTENCES = {
     "TypeError: unhashable type: 'numpy": "An array cannot be a key of a dictionary, a member of a set, or an argument of a function with `lru_cache`.",
     "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
     "TypeError: can only concatenate": "You can only add two strings or two lists. `str(…)` turns a number into a string. An f-string can contain a number.",
-    "TypeError: 'str' object does not support item assignment": "A string never changes. Build a new one, for example with `.replace(…)`, a slice or `+`.",
-    "ValueError: invalid literal for int": "This text is not a whole number. Print it with `repr(…)` just before this line. Does it contain spaces, a point or other characters?",
-    "SyntaxError": "Python could not read this cell, so it ran nothing in it. Look for a missing bracket, colon or quote in this line or the line above.",
+    "TypeError: 'str' object does not support item assignment": "A string cannot be changed. Build a new one, for example with `.replace(…)`, a slice or `+`.",
+    "ValueError: invalid literal for int": "This text is not a whole number. Print it with `repr(…)` just before this line. Does it contain spaces, a decimal point or other characters?",
+    "SyntaxError": "Python could not parse this cell, so none of it ran. Look for a missing bracket, colon or quote in this line or the line above.",
     "IndentationError: expected an indented block": "The lines that belong to a `def`, `for` or `if` come below it, indented by four spaces.",
     "IndentationError": _INDENTED,
     "TabError": _INDENTED,
@@ -228,7 +230,7 @@ def explain(
     if kind == NOT_AS_ASKED:
         return f"{name} returned the wrong type of result: {message.rstrip('.')}."
     if kind == "ResultTooBig":
-        return f"{name} returned more than can be checked. {message}"
+        return f"{name} returned a result that cannot be checked. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
@@ -260,14 +262,12 @@ def explain_stop(
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
-        return (
-            f"{function} needed more memory than it may use{limit}. Does it build an array larger than the task needs?"
-        )
+        return f"{function} needed more memory than allowed{limit}. Does it build an array larger than the task needs?"
     if stopped == "threads":
-        return f"{function} started more threads than a submission may have and was stopped. Does it run more than a few tasks at a time?"
+        return f"{function} started more threads than allowed and was stopped. Does it run more than a few tasks at a time?"
     if stopped == "protocol":
         return f"{function} returned something that could not be read. It is too large or not a valid result."
-    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check calls of compiled code."
+    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check calls to compiled code."
 
 
 def signature_of_error(kind: str, message: str) -> str:
@@ -322,19 +322,19 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
         )
     if "einstein sum" in message or "subscripts given" in message:
         return (
-            "Write the shape of each array next to its letters. Every axis needs a letter (`...` stands for all axes in front), "
-            "and after the arrow use only letters that are also before it."
+            "Write the shape of each array next to its letters. Every axis needs a letter (`...` stands for all leading axes), "
+            "and after the arrow use only letters that also appear before it."
         )
     if match := _BARE.search(message):
         side = "left" if match["which"] == "0" else "right"
         return (
-            f"The value {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
+            f"The value on the {side} of `@` is a single number or None, with no axes to multiply along. Did a sum remove its last axis, "
             "or is a `return` missing in the function that made it?"
         )
     if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes. The axes in front of them do not fit: ({match['left']}) and ({match['right']}). "
-            "Lined up from the right, the sizes of each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
+            f"`@` multiplies the last two axes. The axes before them do not fit: ({match['left']}) and ({match['right']}). "
+            "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array next to its letters. The same letter must mean the same size everywhere."
@@ -348,14 +348,14 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
     parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
     axes = {part.count(",") + (",)" not in part) for part in parts}
     text = (
-        f"The shapes {' and '.join(dict.fromkeys(parts)) or listed} do not fit. Lined up from the right, the sizes of each pair "
+        f"The shapes {' and '.join(dict.fromkeys(parts)) or listed} do not fit. Line the shapes up from the right: the sizes in each pair "
         "must be equal, or one must be 1."
     )
     if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
-        return f"{text} A sum or a maximum drops its axis without `keepdims=True`, and `x[:, None]` adds one."
+        return f"{text} Without `keepdims=True`, a sum or a maximum drops its axis. `x[:, None]` adds an axis."
     sizes = sorted((tuple(map(int, re.findall(r"\d+", part))) for part in parts), key=len) or [()]
     if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
-        made = next((f"`{name}`" for name, shape in shapes.items() if shape == sizes[0]), "the smaller one")
+        made = next((f"`{name}`" for name, shape in shapes.items() if shape == sizes[0]), "the smaller array")
         return f"{text} If a sum or a maximum made {made}, it dropped that axis: `keepdims=True` keeps it, and `x[:, None]` adds one."
     return f"{text} Which axis of the first array should match which axis of the second?"
 

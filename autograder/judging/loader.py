@@ -62,7 +62,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
         if mark.name != "parametrize":
             raise CourseError(
                 f"{where} is marked with pytest.mark.{mark.name}, which grading does not support: every check runs for "
-                "every student. The only mark of pytest that works here is parametrize."
+                "every student. The only pytest mark that works here is parametrize."
             )
         axes.append(_parameters(mark, where))
     wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
@@ -70,7 +70,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     unknown = [p for p in wanted if p not in FIXTURES | given]
     if unknown:
         raise CourseError(
-            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may use "
+            f"{where} requests the fixture {unknown[0]!r}, which grading does not provide. A check may use "
             f"{', '.join(sorted(FIXTURES))} and the parameters of pytest.mark.parametrize. Create anything else in the check itself."
         )
     for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
@@ -103,7 +103,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
             raise CourseError(f"{where} is parametrized with {len(names)} names, but one case has {len(row)} values.")
         cases.append(dict(zip(names, row, strict=True)))
     if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so everyone would pass. Add a case.")
+        raise CourseError(f"{where} is parametrized with no cases, so everyone would pass. Add a case.")
     return cases
 
 
@@ -249,7 +249,7 @@ class ChapterChecks:
         for spec in specs:
             if spec.name not in references:
                 raise CourseError(
-                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function or class of that name."
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function or class with that name."
                 )
             if spec.takes is not None:
                 spec.takes.check_arguments(
@@ -261,7 +261,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is not a function or class of solutions/{chapter}.py."
+                    f"which is not a function or class in solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {

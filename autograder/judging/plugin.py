@@ -105,7 +105,7 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
     chapter = _chapter(request)
     spec = spec_of(request.node)
     if spec is None:
-        raise pytest.UsageError("the fixture `student` belongs to classes marked with @exercise(…)")
+        raise pytest.UsageError("the fixture `student` works only in classes marked with @exercise(…)")
     path = request.config.getoption("--student")
     talks = request.config.stash[_kept].talks
     key = (chapter.chapter, spec.name)

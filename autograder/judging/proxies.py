@@ -48,7 +48,7 @@ def explain_failed_step(call: Call, error: StudentError) -> str:
     """Explain a failed step to the student. Return "" if the error is clear enough."""
     step, owner = last_step(call)
     if error.type == NOT_AS_ASKED and error.message == "CLASS":
-        return f"`{call.function}` should be a class. Its first line begins with `class {call.function}`."
+        return f"`{call.function}` should be a class. Its first line should begin with `class {call.function}`."
     if error.type == NOT_AS_ASKED:
         return f"{asked_for(call)}: {error.message.rstrip('?. ')}?"
     if error.type == "NoSuchName":
@@ -234,7 +234,7 @@ class StudentProxy(Outcomes):
             if _raised_by_the_probe(call, error):
                 text = (
                     f"Using the result of {call.function} raised {error.type}: "
-                    f"{error.message.rstrip('. ')}. The error is not in your code. Did {call.function} return the right type of result?"
+                    f"{error.message.rstrip('. ')}. The error was raised outside your code. Did {call.function} return the right type of result?"
                 )
                 raise CheckFailed(text, self._conversation.described(call), kind="error")
             text = explain(
@@ -258,7 +258,7 @@ class StudentProxy(Outcomes):
 
 
 _ITEMS = 100_000  # items taken from a student's iterator if the right answer has more items than are known
-_ITEMS_OF_A_REFERENCE = 10_000  # items: if a right solution's iterator has more, it counts as endless
+_ITEMS_OF_A_REFERENCE = 10_000  # items: a right solution's iterator with more items counts as endless
 _FEW_PARTS = 1000  # parts of a result that are searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 

@@ -37,10 +37,10 @@ __all__ = [
 
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the input."
 _CONTAINERS: dict[type, str] = {
-    list: "`list(x)` or `sorted(x)`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
-    dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
-    set: "`set(x)` or `x | …`. Methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
-    bytearray: "`bytearray(x)`. Methods such as `x.append(…)` and `x.extend(…)`, `x += …`",
+    list: "`list(x)` or `sorted(x)`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()` change the original, and so do `x += …` and `x[…] = …`.",
+    dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)` change the original, and so do `del x[…]` and `x[…] = …`.",
+    set: "`set(x)` or `x | …`. Methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)` change the original, and so does `x |= …`.",
+    bytearray: "`bytearray(x)`. Methods such as `x.append(…)` and `x.extend(…)` change the original, and so do `x += …` and `x[…] = …`.",
 }
 
 
@@ -48,7 +48,7 @@ def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
-        return f"Work on a copy, for example {text} and `x[…] = …` change the original."
+        return f"Work on a copy, for example {text}"
     return _ARRAYS
 
 

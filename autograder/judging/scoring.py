@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from autograder.base.foreign import Value
-from autograder.base.formatting import points
+from autograder.base.formatting import join_words, points
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, CheckStopped
@@ -26,10 +26,10 @@ from autograder.values import describe, family_of, is_builtin, structure_differe
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
-NOT_ATTEMPTED = "Not attempted yet: its cell has no code of yours."
+NOT_ATTEMPTED = "Not attempted yet: you have not written any code in its cell."
 MAX_SAID = 20_000  # characters of a check's message
 MAX_REPLAYED = 2  # how many failed checks of an exercise are repeated in a new process
-INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
+INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs are not changed", 0.0, visible=True, after=())
 
 
 class Checks(Protocol):
@@ -152,12 +152,12 @@ class Scorer:
         ``wrong`` contains the statuses of these exercises. The note calls a solution that was not attempted missing,
         not wrong.
         """
-        names = " and ".join(wrong)
+        names = join_words([*wrong])
         what = "is right" if verdict.status == "passed" else "does better"
         blank = [name for name, status in wrong.items() if status == "not_attempted"]
         mistaken = [name for name in wrong if name not in blank]
-        lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
-        lacks += [f"the missing {' and '.join(blank)}"] if blank else []
+        lacks = [f"the mistake in {join_words(mistaken)}"] if mistaken else []
+        lacks += [f"the missing {join_words(blank)}"] if blank else []
         note = (
             f"Your {verdict.name} {what}: with a correct {names}, it earns "
             f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
@@ -237,7 +237,7 @@ class Scorer:
             if finding is not None and answer.error is None:
                 reason = finding.sentence
             elif (lost := _opaque(answer.value)) is not None:
-                what = "it" if lost is answer.value else f"A part of what {call.function} returned"
+                what = "it" if lost is answer.value else f"Part of the result of {call.function}"
                 reason = wrong_type(lost, "a number or an array", what).reason
             elif right is not None and is_builtin(answer.value) and type(answer.value) is not type(right):
                 asked = describe(right) if is_builtin(right) else "a number or an array"

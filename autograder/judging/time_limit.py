@@ -26,7 +26,7 @@ __all__ = ["OutOfTimeError", "time_limit"]
 AGAIN = 0.25  # seconds after which the exception is raised again if the student's code caught it
 PATIENCE = 4  # times that the exception may be caught. Then it is raised at every step, so that no loop can continue
 STUCK = 2.0  # seconds without any reaction until a message explains the wait
-WAITING = 10  # a call may take this many times its limit on processor time in wall-clock time
+WAITING = 10  # the limit on wall-clock time, as a multiple of that on processor time
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock
 _EVERY = 200  # steps between two looks at the clock, in a browser
 

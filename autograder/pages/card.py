@@ -224,7 +224,7 @@ def footer(card: Card) -> list[str]:
         return [sanitize(verdict.follow_through)] if verdict.follow_through else []
     sentences = []
     if verdict.status == "passed":
-        well_formed = "Every question has a valid answer. Grading marks them later, so you can still change your mind."
+        well_formed = "Every question has a valid answer. The answers are graded later, so you can still change them."
         holds = "Well done! All checks pass." if card.is_final else "Well done! All checks here pass."
         sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."

@@ -114,7 +114,7 @@ def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> l
     if mark.by_hand is not None:
         sentences.append(f"Graded manually: {points(mark.by_hand, mark.max_score)}.")
         if exercise is not None and mark.auto is not None and mark.auto != mark.by_hand:
-            sentences.append(f"The checks gave {number(mark.auto)}, but the manual mark counts.")
+            sentences.append(f"The checks gave {pluralize(mark.auto, 'point')}, but the manual mark counts.")
     elif exercise is not None and mark.auto is not None and abs(mark.auto - exercise.score) > 1e-9:
         sentences.append(f"The gradebook counts {points(mark.auto, mark.max_score)} for this exercise.")
     if mark.extra and mark.is_graded:

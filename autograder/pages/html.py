@@ -77,7 +77,7 @@ def _code(text: str, label: str = "Code") -> str:
 
 
 def _row(row: Row) -> str:
-    case = _code(row.case, "An example that shows it")
+    case = _code(row.case, "An example that shows the mistake")
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.symbol, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
     below = f"{advice}{_fold(content.THE_CASE, case)}" if row.folds else f"{case}{advice}"

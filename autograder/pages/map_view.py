@@ -16,7 +16,7 @@ from autograder.pages.text import WIDTH
 __all__ = ["CourseMap", "MappedChapter", "MappedExercise", "link_to", "map_html", "map_text"]
 
 SIGNS = {"done": "✓", "begun": "…", "": "·"}
-WORDS = {"done": "done", "begun": "begun", "": "not begun"}
+WORDS = {"done": "done", "begun": "started", "": "not started"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def course_end(course_map: CourseMap) -> str:
     return (
         f"This is the end{of}: {pluralize(number, 'exercise')} in {pluralize(len(course_map.chapters), 'chapter')}, and you have solved "
         "them all. Each of these functions is yours, and you have seen it work. Keep the notebooks, and read one again in a month. "
-        "Then explain the hardest part to somebody else: that shows you that you understand it."
+        "Then explain the hardest part to somebody else: that shows whether you understand it."
     )
 
 
@@ -115,7 +115,7 @@ def map_text(course_map: CourseMap, width: int = WIDTH) -> str:
     for chapter in course_map.chapters:
         lines += ["", *_filled(_heading(chapter), width)]
         lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}  {'★' * e.stars}".rstrip() for e in chapter.exercises]
-    lines += ["", "✓ done   … begun   · not begun"]
+    lines += ["", "✓ done   … started   · not started"]
     if sentence := closing(course_map):
         lines += ["", *_filled(sentence.replace("`", ""), width)]
     return "\n".join(lines)

@@ -59,7 +59,7 @@ class Channel:
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:
-            raise WireError("a frame announces more bytes than may be sent")
+            raise WireError("a frame announces more bytes than allowed")
         body = HEADER.size + head_length
         if blob_length <= _CHUNK:
             self._fill(body + blob_length, deadline)

@@ -232,7 +232,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
 
 
 class _Mounts:
-    """The mount arguments of bubblewrap, in order. Parents of mount points are made readable, because root's by default are not."""
+    """The mount arguments of bubblewrap, in order. Parents of mount points are made readable, because by default only root can read them."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
@@ -265,8 +265,8 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")
     if confine.landlock_version() == 0:
-        why = "it came with Linux 5.13 and must be in the list lsm=…"
-        raise SandboxUnavailable(f"this kernel offers no Landlock ({why})")
+        why = "it was added in Linux 5.13 and must be in the list lsm=…"
+        raise SandboxUnavailable(f"this kernel does not support Landlock ({why})")
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     visible = Path(folder.name)
     visible.chmod(0o755)

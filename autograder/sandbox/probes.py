@@ -36,7 +36,7 @@ _USERNS = {
 }
 _CONTAINER = (
     "Inside a container, namespaces are often forbidden. The second sandbox (Landlock) needs no namespaces and is used instead. "
-    "Do not weaken the container to get the first one."
+    "Do not weaken the container to enable the first sandbox."
 )
 
 _NESTED = "each runs in its own namespaces, with its own /tmp"
@@ -62,13 +62,13 @@ def probe(confinement: Confinement) -> list[Probe]:
     try:
         worker = open_worker(limits, ["numpy"], confinement=confinement)
     except SandboxUnavailable as error:
-        switch_on = "Use a Linux kernel of 5.13 or later with Landlock switched on."
+        switch_on = "Use Linux 5.13 or later with Landlock enabled."
         remedy = switch_on if confinement == "landlock" else _remedy()
         return [Probe(f"{confinement} starts", holds=False, detail=str(error), remedy=remedy)]
     with worker, _outside() as (secret, port):
         return [
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
-            Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
+            Probe("notebooks are isolated", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
             *_attempts(worker, secret, port),
             *_limits(worker),
         ]
@@ -83,7 +83,7 @@ def _remedy() -> str:
         with suppress(OSError):
             if path.read_text("ascii").strip() == bad:
                 return advice
-    own_words = f"The message of the sandbox should help. This machine is a {platform.machine()}."
+    own_words = f"Read the sandbox's error message. This machine's architecture is {platform.machine()}."
     return _CONTAINER if working_bwrap()[0] is None else own_words
 
 
@@ -116,14 +116,14 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
                 "import fcntl, os; fcntl.lockf(open(os.__file__, 'rb'), fcntl.LOCK_SH | fcntl.LOCK_NB); got_out = True"
             ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
-            "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
+            "environment variables cannot be read": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",
         }
         for name, source in sources.items():
             with closing(worker.open([CodeCell(0, "probe", source)])) as session:
                 answer: Answer = session.value("got_out")
             kept_in = answer.error is not None and answer.error.type == "NameError"
-            detail = "tried, and refused" if kept_in else f"it could: {answer.value or answer.stopped}"
+            detail = "tried and refused" if kept_in else f"it was possible: {answer.value or answer.stopped}"
             yield Probe(name, holds=kept_in, detail=detail, remedy="" if kept_in else report)
     finally:
         del os.environ["AUTOGRADER_PROBE"]
@@ -136,7 +136,7 @@ def _limits(worker: Worker) -> Iterator[Probe]:
     source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     with closing(worker.open([CodeCell(0, "probe", source)])) as session:
         held = session.cells[0].stopped == "timeout"
-    yield Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
+    yield Probe("an endless loop is stopped", holds=held, detail="killed at its limit" if held else "it was not killed")
     with closing(worker.open([CodeCell(0, "probe", "x = 6 * 7")])) as session:
         held = session.value("x").value == 42
-    yield Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")
+    yield Probe("the next notebook can run", holds=held, detail="it answered" if held else "it did not answer")

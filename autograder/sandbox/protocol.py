@@ -84,7 +84,7 @@ class ExpectedError:
         return replace(answer, value={"raised": raised, **text}, error=None)
 
 
-MAX_ERROR_TEXT = 499  # characters of an error's message that count, as many as a notebook keeps
+MAX_ERROR_TEXT = 499  # characters of an error's message that are compared, as many as a notebook keeps
 _OF_A_PROBE = frozenset({"NotAsAsked", "NoSuchName"})
 
 

@@ -427,7 +427,7 @@ class ChildSession:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
         args, kwargs = head.get("args"), head.get("kwargs")
         if function is None or type(args) is not list or type(kwargs) is not list:
-            raise WireError("a call asks for something that was not offered")
+            raise WireError("a call requests something that was not offered")
         generators: list[np.random.Generator] = []
 
         def special(tag: str, items: list[Json]) -> Value:
@@ -493,7 +493,7 @@ def _size_of(calls: Sequence[Call]) -> Size:
 
 def _opaque(tag: str, items: list[Json]) -> Opaque:
     if tag != "o" or len(items) != 1:
-        raise WireError("source text cannot come from a child")
+        raise WireError("a child process cannot send source text")
     return Opaque(read_text(items[0], 200))
 
 

@@ -29,7 +29,7 @@ _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 def read_text(text: Json, cap: int) -> str:
     """Return a child's text, sanitized and at most ``cap`` characters long. Raises ``WireError`` if it is not a string."""
     if type(text) is not str:
-        raise WireError("a text is not a string")
+        raise WireError("a text field is not a string")
     return sanitize(text, cap)
 
 

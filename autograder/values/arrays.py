@@ -83,7 +83,7 @@ class ArrayFamily(NumericFamily):
 
         def write(value: Value, digits: int) -> str:
             some = numbers_text(value[(*rows, slice(column, column + 4))], digits)
-            return f"an array of {shape_words(value.shape)} that has {some} from index [{place}] on"
+            return f"an array of {shape_words(value.shape)} with {some} from index [{place}] on"
 
         return write
 

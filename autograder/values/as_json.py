@@ -72,7 +72,7 @@ def decode_value(data: Json) -> Value:
                 try:
                     return decode(data)
                 except (KeyError, TypeError, AttributeError, OverflowError) as error:
-                    raise ValueError(f"This is not a {key}: {data!r:.80}.") from error
+                    raise ValueError(f"This is not a valid {key}: {data!r:.80}.") from error
     raise ValueError(f"This is not a valid value in an examples file: {data!r:.80}.")
 
 

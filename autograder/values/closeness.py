@@ -62,8 +62,8 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
     """Return the numbers in ``value`` as an array, from any container. None if there are no numbers, or rows of several lengths.
 
-    Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array. With a ``dtype`` of floats,
-    booleans or dates, return an array of it, also of texts. This is the only function that makes an array from a student's list.
+    Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array. If ``dtype`` is
+    given (floats, booleans or dates), return an array of it, even of strings. Only this function makes an array from a student's list.
     """
     if value is None or isinstance(value, dict | set | bytes | range) or hasattr(value, "type"):
         return None
@@ -159,7 +159,7 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
     where = first_index(wrong)
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)
-    place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
+    place = f"at index [{', '.join(map(str, where))}], it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "

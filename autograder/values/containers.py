@@ -169,9 +169,11 @@ class SequenceFamily(Container):
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
         size = len(expected)
-        names = ["first", "second", "third"][:size] if 2 <= size <= 3 else [f"{i + 1}." for i in range(size)]
+        names = [f"Part {i + 1}" for i in range(size)]
+        if 2 <= size <= 3:
+            names = ["The first part", "The second part", "The third part"][:size]
         for name, part, right in zip(names, found, expected, strict=True):
-            yield part, right, f"The {name} part"
+            yield part, right, name
 
     def is_builtin(self, value: Value) -> bool:
         if isinstance(value, Iterated):
@@ -184,7 +186,7 @@ class SequenceFamily(Container):
 
     def brackets(self, value: Value) -> tuple[str, str]:
         if isinstance(value, Iterated):
-            return f"a {value.type} that gives [", ", …]" if value.more else "]"
+            return f"a {value.type} that yields [", ", …]" if value.more else "]"
         return ("(", ")") if isinstance(value, tuple) else ("[", "]")
 
     def source(self, value: Value, depth: int) -> str:
@@ -278,7 +280,7 @@ class MappingFamily(Container):
             return Difference(clause, "length", found, expected)
         if rules.order and [key for key, _ in pairs] != [*found]:
             at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
-            clause = f"the keys of the dictionary are in a different order: {source(now)} is at place {at + 1} instead of {source(key)}."
+            clause = f"the keys of the dictionary are in a different order: {source(now)} is at position {at + 1} instead of {source(key)}."
             return Difference(clause, "values", found, expected)
         for own, key in pairs:
             if (inside := next(differences(found[own], expected[key], rules), None)) is not None:
@@ -377,7 +379,7 @@ class SetFamily(ExactFamily):
 
 
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
-    """Return what is wrong with the parts of a value, or None if their number or their names are as expected."""
+    """Return what is wrong with the parts of a value, or None if their number and their names are as expected."""
     if found is None and expected is not None:
         return returned_none(rules.what)
     if isinstance(expected, dict):
@@ -457,7 +459,7 @@ def _is_endless(value: Value) -> bool:
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
     """Return both sequences with as many items as are compared.
 
-    An iterator is asked for more items if the other sequence is longer. Two endless iterators are cut to the same length.
+    More items are taken from an iterator if the other sequence is longer. Two endless iterators are cut to the same length.
     """
     right = expected.all_items() if isinstance(expected, Iterated) else expected
     if _is_endless(right):
@@ -502,7 +504,7 @@ def _other_length(
     elif inside is None and len(items) < len(right):
         clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
     elif inside is None:
-        clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} should not be there."
+        clause = f"{counts}: {inline_value(items[shared])} at position {shared + 1} should not be there."
     else:
         first = inside.sentence
         clause = f"{counts}. The first difference: {first[0].lower()}{first[1:]}"

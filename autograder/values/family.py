@@ -122,7 +122,7 @@ class Difference:
     def sentence(self) -> str:
         """The sentence that tells a student what is wrong."""
         places = [_place(kind, key) for kind, key in self.path]
-        text = " ".join([", ".join(places), self.clause]) if places else self.alone or self.clause
+        text = ", ".join([*places, self.clause]) if places else self.alone or self.clause
         if self.what != "it":
             text = f"{self.what}: {text}" if places or not self.alone else f"{self.what} {text.removeprefix('it ')}"
         return text[0].upper() + text[1:]
@@ -139,7 +139,7 @@ class Difference:
 def _place(kind: str, key: Value) -> str:
     if kind == "dictionary":
         return f"at the key {shorten(source(key), 60)}"
-    return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
+    return f"at position {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
 
 
 class Family:
@@ -198,7 +198,7 @@ class Family:
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         """Yield ``value`` as a message shows it, piece by piece."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
-        yield f"a {kind}" if kind.strip() else "a value of a type without a name"
+        yield f"a {kind}" if kind.strip() else "a value of an unnamed type"
 
     def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
         """Return a function that shows where two long values differ, or None to show both from their start.
@@ -212,7 +212,7 @@ class Family:
         if hasattr(value, "text"):
             return str(value.name)
         if hasattr(value, "type"):  # a value that stays in a student's process
-            return f"something of type {value.type}" if value.type.strip() else "something of a type without a name"
+            return f"something of type {value.type}" if value.type.strip() else "something of an unnamed type"
         return repr(value)
 
     def paste(self, name: str, value: Value) -> str:
@@ -237,13 +237,15 @@ class Family:
         if kind in {"builtin_function_or_method", "function", "method"}:
             return "a function (are parentheses missing?)"
         if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
-            return "groups that are not summarized yet (what should be computed for each group?)"
+            return "groups that are not aggregated yet (what should be computed for each group?)"
         if kind in {"coroutine", "async_generator"}:
-            return "a coroutine, which must be awaited (should `async def` be `def`?)"
+            return "a coroutine (is an `await` missing, or should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
-        names["int"] = "a whole number of more than 307 digits, which is too large"  # a smaller one is a single number
+        names["int"] = (
+            "a whole number with more than 307 digits (too large to check)"  # a smaller one is a single number
+        )
         # A class may have a name without letters, which cannot be shown.
-        return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
+        return names.get(kind, f"of type {kind}" if kind.strip() else "of an unnamed type")
 
     def copy(self, value: Value, leaf: Leaf) -> Value:
         """Return a copy of ``value`` with new arrays and containers, and with ``leaf(part)`` for every other part."""

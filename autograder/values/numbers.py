@@ -20,7 +20,7 @@ __all__ = ["NoneFamily", "NumberFamily", "same_number"]
 
 _NUMBERS = (int, float, complex, np.number)
 _WHOLE = (int, np.integer)
-_TOO_LARGE = "a whole number of more than 307 digits, which is too large"
+_TOO_LARGE = "a whole number with more than 307 digits (too large to check)"
 
 
 class NoneFamily(Family):

@@ -49,7 +49,7 @@ def rows_around(found: Value, expected: Value) -> Callable[[Value, int], str] | 
 
     def write(value: Value, digits: int) -> str:
         rows = value.iloc[first : first + 5]
-        return f"{_printed(rows, digits)}\n(rows from place {first} on, out of {len(value):,})"
+        return f"{_printed(rows, digits)}\n(rows from position {first} on, out of {len(value):,})"
 
     return write
 

@@ -282,7 +282,7 @@ class _Comparison:
         place = next(i for i, (a, b) in both if not (is_missing(a) and is_missing(b)))
         found, right = write_apart(shown_cell, one.entries[place], other.entries[place])
         whose = self.rules.subject("contains") if not name else f"{name[0].upper()}{name[1:]} contains"
-        case = f"{self._place(place)} there is {found} instead of {right}"
+        case = f"{self._place(place)}, there is {found} instead of {right}"
         if not self.rules.tables.row_order:
             case = f"{found} is one of its values"
         text = f"{whose} {WORDS[one.kind]} instead of {WORDS[other.kind]}: {case}."
@@ -305,14 +305,14 @@ class _Comparison:
         found, asked = write_apart(shown_cell, index[place], right[place])
         many = int(wrong.any(axis=1).sum())
         some = f" ({many} of {count(len(right), 'label')} differ)" if many > 1 else ""
-        reason = f"Its row labels (the index) differ: at place {place} there is {found} instead of {asked}{some}."
+        reason = f"Its row labels (the index) differ: at position {place}, there is {found} instead of {asked}{some}."
         if _counts_rows(right) and not differing_cells(pairs, self.rules).any():
-            reason = f"Its values are correct, but its row labels (the index) are not: at place {place} there is {found} instead of {asked}."
+            reason = f"Its values are correct, but its row labels (the index) are not: at position {place}, there is {found} instead of {asked}."
         return self._difference(reason, "index")
 
     def _levels(self, index: Value, right: Value) -> Difference:
         one, other = getattr(index, "nlevels", 1), getattr(right, "nlevels", 1)
-        text = f"Its rows have {count(one, 'label')} each (levels of the index) instead of {other}."
+        text = f"Its index has {count(one, 'level')} (labels for each row) instead of {other}."
         return self._difference(text, "index")
 
     def _cells(self, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]) -> Difference | None:
@@ -331,7 +331,7 @@ class _Comparison:
         many = int(wrong.sum())
         noun = "cells" if kind_of_table(self.expected) == "DataFrame" else "values"
         some = f" ({many} of {wrong.size:,} {noun} differ)" if many > 1 else ""
-        text = f"{where} there is {found} instead of {right}{some}."
+        text = f"{where}, there is {found} instead of {right}{some}."
         prefix = "" if self.rules.what == "it" else f"{self.rules.what} differs: "
         return self._difference(f"{prefix}{text if prefix else text[0].upper() + text[1:]}", "values")
 
@@ -366,9 +366,9 @@ class _Comparison:
         index = getattr(self.expected, "index", None)
         noun = "in row" if kind_of_table(self.expected) == "DataFrame" else "at"
         if not self.rules.tables.index or index is None or kind_of_table(self.expected) == "Index":
-            return f"in the row at place {row}" if noun == "in row" else f"at place {row}"
+            return f"in the row at position {row}" if noun == "in row" else f"at position {row}"
         label = shown_label(index[row])
-        return f"{noun} {label}" if index.is_unique else f"{noun} {label} (at place {row})"
+        return f"{noun} {label}" if index.is_unique else f"{noun} {label} (at position {row})"
 
     def _difference(self, reason: str, kind: str) -> Difference:
         return Difference(reason, kind, self.actual, self.expected, has_expected=True)

@@ -95,7 +95,7 @@ def line_difference(found: str, expected: str) -> Difference:
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
     left, right, place = text_excerpt(found, expected)
-    clause = f"the string differs from character {place:,} on: {left} instead of {right}{hint}."
+    clause = f"the string differs starting at character {place:,}: {left} instead of {right}{hint}."
     return Difference(clause, "values", found, expected)
 
 
@@ -120,7 +120,7 @@ def lines_difference(found: str, expected: str) -> Difference:
     bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
     left, right = bare if bare[0] != bare[1] else (own[place], lines[place])
     clause = line_difference(left, right).clause.replace("the string", "it", 1)
-    return Difference(f"in line {place + 1} of the string {clause}", "values", found, expected)
+    return Difference(f"in line {place + 1} of the string, {clause}", "values", found, expected)
 
 
 def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
@@ -143,9 +143,9 @@ def _how_texts_differ(found: str, expected: str) -> str:
     if max(len(found), len(expected)) > _MAX_HINTED:
         return ""
     if found.strip() == expected.strip():
-        return ": only the white space at the start or the end differs"
+        return ": only the whitespace at the start or end differs"
     if found.split() == expected.split():
-        return ": only white space differs"
+        return ": only whitespace differs"
     if found.casefold() == expected.casefold():
         return ": they differ only in upper and lower case"
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):

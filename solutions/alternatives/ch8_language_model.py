@@ -311,9 +311,10 @@ def by_refusing(logits, temperature, rng):
     keep = np.exp((logits - max(logits)) / temperature)
     likely = np.flatnonzero(keep > 1e-12)
     while True:
-        token = rng.choice(likely)
-        if rng.random() < keep[token]:
-            return np.array(token)
+        tokens = rng.choice(likely, size=len(likely))
+        kept = tokens[rng.random(len(likely)) < keep[tokens]]
+        if len(kept):
+            return np.array(kept[0])
 
 
 right = alternatives_of("generate")

@@ -255,7 +255,7 @@ class TestDecoderAttention:
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
-        # Nothing may be remembered by all arguments but one.
+        # Nothing may be remembered by all arguments except one.
         agrees.decoder_attention(target[:, ::-1], memory, weights, 4, lengths)
         agrees.decoder_attention(target, memory[:, ::-1], weights, 4, lengths)
         agrees.decoder_attention(target, memory, weights, 2, lengths)

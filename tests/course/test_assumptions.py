@@ -90,7 +90,7 @@ def assumption_of(function):
 
 
 def faults_of(exercise, contract, given):
-    """Return what a call's arguments break of a contract, of the docstring and of what the notebooks say."""
+    """Return the rules of the contract, the docstring and the notebooks that a call's arguments break."""
     call = contract.bind(given)
     found = [f"{name} is missing" for name, a in contract.arguments.items() if not a.default and name not in given]
     for path, argument in contract.leaves().items():
@@ -106,7 +106,7 @@ def faults_of(exercise, contract, given):
 
 
 def faults_in(exercise, path, argument, call):
-    """Yield what the value of one argument breaks."""
+    """Yield the rules that the value of one argument breaks."""
     value = call.values[path]
     if isinstance(argument, NumberArgument):
         low, high = RANGES.get((exercise, path[-1]), (argument.low, argument.high))
@@ -128,7 +128,7 @@ def faults_in(exercise, path, argument, call):
 
 
 def wrong_axes(axes, shape, call):
-    """Yield if a shape is not that of the letters."""
+    """Yield a message if a shape does not match the letters."""
     own = [axis for axis in axes if axis != "..."]
     lead, rest = shape[: len(shape) - len(own)], shape[len(shape) - len(own) :]
     right = tuple(math.prod(int(p) if p.isdigit() else call.sizes.get(p, -1) for p in axis.split("*")) for axis in own)
@@ -137,7 +137,7 @@ def wrong_axes(axes, shape, call):
 
 
 def faults_of_entries(exercise, path, argument, array, call):
-    """Yield what the entries of an array break."""
+    """Yield the rules that the entries of an array break."""
     if isinstance(argument, ArrayArgument):
         limits = LIMITS.get(exercise, {})
         limit = limits.get(path[-1], limits.get(path[0], LARGEST))
@@ -163,7 +163,7 @@ def faults_of_entries(exercise, path, argument, array, call):
 
 
 def faults_of_scores(limit, scores, mask):
-    """Yield what scores under a mask break: their size, and how far a forbidden one is above the allowed ones."""
+    """Yield the rules that scores under a mask break: their size, and how far a forbidden score is above the allowed ones."""
     mask = np.broadcast_to(mask, scores.shape)
     if np.nanmax(np.abs(scores), initial=0) > limit:
         yield f"a score of {np.nanmax(np.abs(scores)):g} is beyond {limit}"
@@ -192,7 +192,7 @@ def globals_that_define(name, names):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_call_of_every_check_keeps_to_what_may_be_assumed(chapter, monkeypatch):
-    """Types, shapes, sizes, ranges, weights, masks and scores of all calls, visible and hidden, also of those inside a probe."""
+    """Check types, shapes, sizes, ranges, weights, masks and scores in all calls: visible, hidden, and inside a probe."""
     checks = load_checks(COURSE, chapter)
     faults, calls, running, masked = [], 0, [], set()
     names = checks.right_names()
@@ -246,7 +246,7 @@ def test_a_list_is_no_array():
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_limits_of_one_exercise_are_in_the_last_line_of_its_docstring(chapter):
-    """Each limit that the test above allows is there, and an exercise with smaller sizes than usual says so."""
+    """Each limit that the test above allows is in that line, and an exercise with smaller sizes than usual says so."""
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         if spec.answers:
@@ -265,7 +265,7 @@ def test_limits_of_one_exercise_are_in_the_last_line_of_its_docstring(chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_notebook_begins_with_what_may_be_assumed(chapter):
-    """The list is the same in all of them, and its numbers are those of the contracts and of the comparison."""
+    """The list is the same in all notebooks, and its numbers agree with the contracts and with the comparison of values."""
     cells = json.loads(COURSE.source(chapter).read_text("utf-8"))["cells"]
     [(place, text)] = [(i, "".join(c["source"])) for i, c in enumerate(cells) if c["id"] == "you-may-assume"]
     first_stub = next(i for i, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("solution"))

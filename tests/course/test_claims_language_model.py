@@ -84,13 +84,13 @@ def test_what_it_guesses(notebook):
 
 
 def test_how_it_writes(notebook):
-    """In a circle at temperature 0."""
+    """At temperature 0, the model repeats itself."""
     text = notebook.generate(notebook.tokens_of("The weights of a"), 120, notebook.model, 0.0, np.random.default_rng(3))
     assert notebook.text_of(text).count("of the same") > 5
 
 
 def test_what_its_heads_look_at(notebook):
-    """The previous-token head, the two local ones, and three that look behind the same letter."""
+    """There is a previous-token head, two local heads, and three heads that look behind the same letter."""
     blocks = notebook.watched(notebook.tokens_of(LONG), notebook.model)
     scores = [[notebook.pattern_scores(head) for head in weights] for weights in blocks]
     previous = [score["previous"] for block in scores for score in block]

@@ -79,7 +79,7 @@ def test_a_changed_last_word():
 
 
 def test_what_each_head_adds():
-    """Chapter 5: who brings how much of the two rows that are drawn, and how flat the average of all heads is."""
+    """Chapter 5: how much each head adds to the two rows that are drawn, and how flat the average of all heads is."""
     toy = run("ch5", "imports", "toy-layer")
     output, weights = multi_head_attention(toy.X, toy.X, toy.W_Q, toy.W_K, toy.W_V, toy.W_O, 6)
     parts = head_contributions(weights @ split_heads(toy.X @ toy.W_V, 6), toy.W_O)
@@ -104,7 +104,7 @@ def test_what_each_head_adds():
 
 
 def test_pattern_scores_of_two_heads():
-    """Chapter 5: what the four scores make of neighbours, and of chance."""
+    """Chapter 5: the four scores of a head that looks at neighbors, and of a random one."""
     toy, rng = run("ch5", "imports", "toy-layer"), np.random.default_rng(5)
     near = pattern_scores(softmax(np.where(abs(toy.steps) <= 1, 2.0, -2.0)))
     others = sorted(float(near[key]) for key in ("copying", "uniform", "previous"))
@@ -144,7 +144,7 @@ def test_what_a_layer_costs():
 
 
 def test_the_counter():
-    """Chapter 6: what it sees of plain attention, of blocks and of linear attention, and what escapes it."""
+    """Chapter 6: what the counter counts in plain attention, in blocks and in linear attention, and what it misses."""
     counter = run("ch6", "imports", "pictures", "counter-cell")
     count, inputs = counter.count, counter.random_inputs
     plain = count(scaled_dot_product_attention, *inputs(1024))
@@ -190,7 +190,7 @@ def test_m_features_find_m_keys_at_most(n):
 
 
 def test_the_translator():
-    """Chapter 7: what each row reads, what becomes of it when padding is read, and zeros for an empty memory."""
+    """Chapter 7: what each row reads, how it changes if padding is read, and zeros for an empty memory."""
     toy = run("ch7", "imports", "toy-cell")
     weights, target, memory = toy.TRANSLATOR, toy.TARGET, toy.MEMORY
     read, padded, empty = (decoder_attention(target, memory, weights, 1, np.array([n]))[0, :, :4] for n in (4, 6, 0))

@@ -49,7 +49,7 @@ def shape_in(text):
 
 @pytest.mark.parametrize(("chapter", "exercise"), EXERCISES)
 def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exercise):
-    """Shapes, types, defaults, ends of ranges, weights and limits that rule a kind out."""
+    """Compare shapes, types, defaults, ends of ranges, weights, and the limits that rule a category out."""
     checks = CHECKS[chapter]
     contract = checks.specs[exercise].takes
     assert contract is not None, "the exercise declares no contract"
@@ -95,7 +95,7 @@ LOOSE = [(c, e) for c, e in EXERCISES if getattr(CHECKS[c].specs[e].takes, "corr
 @pytest.mark.parametrize(("chapter", "exercise"), LOOSE)
 @pytest.mark.parametrize("number", range(6))
 def test_where_answers_are_judged_loosely_every_kind_is_looked_at_whatever_the_secret(chapter, exercise, number):
-    """One moved number may still be right there: another course's secret must leave no hole for a release to refuse."""
+    """One changed number may still count as right in such an exercise. With any secret, the checks still cover each category."""
     checks = CHECKS[chapter]
     other = dataclasses.replace(
         checks, secret=bytes([number]) * 32, shrinks=False, reference=ReferenceProxy(checks.references), _prepared={}

@@ -50,7 +50,7 @@ def test_a_class_reads_what_counts(chapter):
 
 
 def test_the_map_of_a_self_learner_has_no_points():
-    """It has times, levels and importance."""
+    """The map has times, levels and importance."""
     whole = map_of(described(COURSE, CHAPTERS))
     own, alone = (
         "\n".join(cell["source"] for cell in edition(whole, who)["cells"]) for who in ("class", "self-learners")

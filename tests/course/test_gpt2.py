@@ -69,7 +69,7 @@ def save_tokens(folder):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder as a learner has it after the download, with a tiny model."""
+    """A folder as it looks after the learner's download, but with a tiny model."""
     save(tmp_path / "model.safetensors", checkpoint())
     save_tokens(tmp_path)
     return tmp_path
@@ -137,7 +137,7 @@ WRITERS = [one for one in alternatives_in(COURSE.alternatives("ch8_language_mode
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda one: one.name)
 def test_other_ways_to_write_generate_work_too(folder, writer):
-    """So do right solutions that were written in another way."""
+    """Right solutions that are written in another way do so too."""
     large = load(folder)
     with large.filled_in(writer.function.__globals__) as model, large.filled_in(vars(own)):
         found = writer.function([3, 250, 17, 17], 12, model, 0, np.random.default_rng(0))
@@ -193,7 +193,7 @@ def test_one_tokenizer_file_will_do(folder, joined):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocab.json", "merges.txt"])
 def test_a_missing_file_is_named(folder, name):
-    """The error says where to get the files, where to put them, and which is not there."""
+    """The error says which file is missing, where to get the files, and where to put them."""
     (folder / name).unlink()
     with pytest.raises(FileNotFoundError, match=rf"download .* into a folder named gpt2 next to .*\({name} is not"):
         load(folder)
@@ -252,7 +252,7 @@ def run_the_cell():
 
 @pytest.mark.usefixtures("chapter")
 def test_without_the_download_the_cell_prints_one_sentence(capsys):
-    """It says where to get the files and where to put them."""
+    """The sentence says where to get the files and where to put them."""
     Path("../gpt2/vocab.json").unlink()
     run_the_cell()
     printed = capsys.readouterr().out

@@ -17,14 +17,14 @@ ROWS, COLUMNS = ["sat", "on"], ["the", "cat", "the"]
 
 @pytest.fixture
 def ax():
-    """Empty Axes, closed in the end."""
+    """Empty Axes, which are closed after the test."""
     figure, ax = plt.subplots()
     yield ax
     plt.close(figure)
 
 
 def label(ax, across=(0, 1, 2), down=(0, 1)):
-    """Put the tokens at these places."""
+    """Put the labels at these places of the axes."""
     ax.set_xticks(across, COLUMNS)
     ax.set_yticks(down, ROWS)
 
@@ -35,7 +35,7 @@ def values(ax):
 
 
 def assert_whole(ax):
-    """Every label is found at its place, and every weight where a row and a column meet."""
+    """Assert that every label is found at its place, and every weight where its row and column meet."""
     found = heatmap.read(ax, WEIGHTS)
     assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
     assert np.array_equal(found["shown"], WEIGHTS)
@@ -167,13 +167,13 @@ def test_punctuation_is_a_label(ax):
 
 
 def test_what_is_not_there_is_told(ax):
-    """Empty Axes have no values, and neither has anything else."""
+    """Empty Axes and other objects have no values."""
     assert heatmap.read(ax, WEIGHTS)["drawn"] == "nothing"
     assert heatmap.read(None, WEIGHTS)["drawn"] == "nothing"
 
 
 def draw(weights, rows, columns, ax=None):
-    """A right one."""
+    """Draw a correct heatmap."""
     ax = plt.subplots()[1] if ax is None else ax
     ax.imshow(weights)
     ax.set_xticks(range(len(columns)), columns)
@@ -213,7 +213,7 @@ def test_a_probe_with_axes_tells_whose_axes_came_back():
 
 
 def test_its_text_stands_by_itself():
-    """Sent as text, with nothing but NumPy at hand, it does the same."""
+    """Sent as text to a process that has only NumPy, the probe gives the same result."""
     namespace: dict = {"np": np}
     exec(compile(inspect.getsource(heatmap), "<probe>", "exec"), namespace)  # noqa: S102 - our own text
     assert np.array_equal(namespace["probe"](draw, WEIGHTS, ROWS, COLUMNS)["shown"], WEIGHTS)

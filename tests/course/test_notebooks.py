@@ -60,7 +60,7 @@ def grade_id(cell):
 
 
 def solved(chapter):
-    """Return the notebook with the reference solutions in places stubs, and with some answer to every prediction."""
+    """Return the notebook with the reference solutions in its stubs, and with an answer to every prediction."""
     code = {}
     for name, spec in checks_of(chapter).specs.items():
         reference = checks_of(chapter).references[name]
@@ -103,7 +103,7 @@ def test_nothing_was_run(chapter):
 
 
 def test_the_notebook_names_its_chapter(chapter):
-    """A copy under another name is still known for what it is."""
+    """A copy of the notebook under another name is still recognized."""
     assert raw(chapter)["metadata"]["autograder"]["chapter"] == chapter
 
 
@@ -265,7 +265,7 @@ def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
 
 @pytest.mark.slow
 def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
-    """As handed out, only the check cells raise, and each says in a line that its exercise is not attempted yet."""
+    """In the released notebook, only the check cells raise errors. Each says in one line that its exercise is not attempted yet."""
     for cell in run(raw(chapter), chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         if role(cell) == "check":
@@ -287,7 +287,7 @@ def run(data, chapter, folder):
 
 
 def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):
-    """Its tag is not in vain: no other cell mentions a name that it makes, so grading may leave it out."""
+    """No other cell mentions a name that such a cell defines, so grading may leave the cell out."""
     notebook = read_notebook(COURSE.source(chapter))
     pictures = notebook.pictures()
     for cell in notebook.cells:

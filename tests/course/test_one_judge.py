@@ -1,4 +1,4 @@
-"""One judge: a notebook that checks itself hears what the grader finds on the same calls, to the letter."""
+"""One judge: ``check`` in a notebook gives exactly the results that the grader gives for the same calls."""
 
 import dataclasses
 import json
@@ -23,7 +23,7 @@ MUTANTS = 12  # of each function, spread evenly over all of them
 
 
 def solutions(checks, chapter):
-    """Every wrong and every right solution that the authors know, and mutants that nobody named: exercise, name, names."""
+    """Yield the known wrong and right solutions, and some mutants: the exercise, the solution's name, and its global names."""
     for one in (*known_misconceptions(COURSE, chapter), *known_alternatives(COURSE, chapter)):
         answers = checks.specs[one.exercise].answers
         yield one.exercise, one.name, one.function() if answers else {one.exercise: one.function}
@@ -75,7 +75,7 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
 
 
 def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
-    """They are correct and differ from run to run, so no misconception with fixed answers can explain them."""
+    """Such numbers are plausible and differ from run to run, so no misconception with fixed answers can explain them."""
 
     def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
         q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002

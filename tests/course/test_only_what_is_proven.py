@@ -1,4 +1,4 @@
-"""Messages say only what is proven: no misconception for its mirror image, and no category of input that is not the cause."""
+"""Messages state only what is certain: no misconception instead of its mirror image, and no input category that is not the cause."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("chapter", "signature", "body", "heading"), LIMITS)
 def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, heading):
-    """The drawn axes are longer than 64, 127 or 300. The heading is about the smallest one that fails."""
+    """The drawn axes are longer than 64, 127 or 300. The heading names the smallest length that fails."""
     found = next(c for c in verdict_on(chapter, signature, body).checks if c.name == "test_every_kind")
     assert found.reason.startswith(heading)
     if " gave " in found.example:

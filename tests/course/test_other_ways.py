@@ -1,4 +1,4 @@
-"""The alternatives that students may read: they are code of the student's own notebook, and most exercises have one."""
+"""Tests of the alternatives that students may read: they could be cells of the notebook, and most exercises have one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE_SHOWN = {"einsum_attention", "generate", "predictions"}  # letters, alterna
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
 def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
-    """Each is one function under the exercise's name, with every name that it uses made in the notebook, and a line of why."""
+    """Each is one function under the exercise's name. It uses only names that the notebook defines, and has a line about why."""
     notebook = COURSE.source(chapter).read_text()
     shown = [a for a in known_alternatives(COURSE, chapter) if a.worth_reading]
     functions = {a.exercise for a in known_alternatives(COURSE, chapter)} - NONE_SHOWN

@@ -19,7 +19,7 @@ CHAPTER, QUIZ = "ch1_weighted_averaging", "quiz_ch1"
 
 
 def test_each_comment_stands_at_its_own_question():
-    """When it is graded, by the message's disclosure too, and at once for who learns alone: the same words, once."""
+    """The same words appear once: after grading, if the course discloses messages, and at once for self-learners."""
     checks = load_checks(load_course(ROOT), CHAPTER)
     known = {m.message: m.function() for m in checks.misconceptions[QUIZ]}
     answers = dict(checks.references[QUIZ]())

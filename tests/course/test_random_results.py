@@ -35,7 +35,7 @@ CHECKS = {VARIANCE: "test_centre", SAMPLE: "test_any_logits", GENERATE: "test_dr
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_small_bias_is_detected(name):
-    """A bias of 3 % of scale or 10 % of temperature, and a missing token, fail the check of many results."""
+    """An error of 3 % in scale or 10 % in temperature, and a missing token, fail the check of many results."""
     chapter, signature, body = WRONG[name]
     failed = {c.name for c in verdict_on(chapter, signature, body).checks if c.status != "passed"}
     assert CHECKS[signature] in failed

@@ -1,4 +1,4 @@
-"""One corpus of answers, right, wrong and odd: a browser, this Python and the jail find the same, in the same words."""
+"""A browser, this Python and the sandbox give the same verdicts in the same words for right, wrong and unusual answers."""
 
 import dataclasses
 import json
@@ -87,7 +87,7 @@ def asked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def here(asked):
-    """The words and the verdict on each answer of the corpus, as ``check`` says them in this Python."""
+    """The text and the verdict that ``check`` gives in this Python for each answer of the corpus."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, SCRIPT]
     done = subprocess.run(

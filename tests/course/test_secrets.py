@@ -1,4 +1,4 @@
-"""Tests that the results of checks depend on the answers, and not on the secret that a course happens to have."""
+"""Tests that the results of checks depend on the answers, and not on a course's secret."""
 
 import pytest
 
@@ -13,7 +13,7 @@ COURSE = load_course(ROOT)
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_every_course_tells_right_from_wrong_alike(chapter, monkeypatch):
-    """With another secret than in ``test_truth.py`` every wrong solution still loses marks and is named, and no right one does."""
+    """With another secret than in ``test_truth.py``, wrong solutions still lose marks and are named, and right ones keep their marks."""
     monkeypatch.setenv(VARIABLE, "another course's")
     [report] = audit(COURSE, [chapter], mutants=False, draws=1)
     assert report.problems == []

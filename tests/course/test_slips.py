@@ -1,4 +1,4 @@
-"""Slips of public code, written as students write them: a single mistake is named, two are not guessed."""
+"""Mistakes from public code, written as students write them: a single mistake is named, and two mistakes are not guessed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TWO = [
     ("ch2", "attention_scores(Q, K)", "return Q @ K.T / np.sqrt(K.shape[-1])"),
     ("ch3", "numerical_gradient(f, x, eps=1e-5)", EPS.format("(f(x + e) - f(x - e)) / h")),
 ]
-RARE = [  # answers of people who had not read the checks, wrong for few inputs
+RARE = [  # answers written by people who had not read the checks, and wrong for few inputs only
     ("ch0", "pairwise_dot(X, Y)", "return X * Y if X.shape[1] == 1 and X.shape == Y.shape else X @ Y.T"),
     ("ch5", "merge_heads(O)", "return np.swapaxes(O, -2, -3).reshape((*O.shape[:-3], O.shape[-2], -1), order='A')"),
 ]
@@ -64,7 +64,7 @@ def verdict_on(chapter, signature, body):
 
 @pytest.mark.parametrize(("chapter", "signature", "body", "mistake"), NAMED)
 def test_a_common_slip_is_named(chapter, signature, body, mistake):
-    """The name is that of the mistake, or of another one with the same message."""
+    """The reported name is the name of the mistake, or of another mistake with the same message."""
     verdict = verdict_on(chapter, signature, body)
     told = {m.name: m.message for m in judge_of(chapter).checks.misconceptions[verdict.name]}
     found = verdict.misconception or ""
@@ -74,7 +74,7 @@ def test_a_common_slip_is_named(chapter, signature, body, mistake):
 
 @pytest.mark.parametrize(("chapter", "signature", "body"), RARE)
 def test_a_mistake_that_few_inputs_show_loses_marks(chapter, signature, body):
-    """No message names another mistake for it."""
+    """No message names another mistake instead."""
     verdict = verdict_on(chapter, signature, body)
     assert verdict.score < verdict.max_score
     assert verdict.misconception is None

@@ -22,7 +22,7 @@ def audited(request):
 
     def of(chapter: str) -> ChapterAudit:
         if chapter not in made:
-            # A clone draws a secret of its own, and for a few secrets a drawn size leaves mutants of one category alive.
+            # A clone has its own secret, and for a few secrets, the sizes that are drawn let mutants of one category survive.
             mutants = f"test_the_chapter_meets_every_target_of_the_audit[{chapter}]" in wanted
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv(VARIABLE, "the tests of this repository")
@@ -54,7 +54,7 @@ def test_an_alternative_earns_full_marks(audited, chapter, exercise, name):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_references_earn_everything_and_empty_effort_little(audited, chapter):
-    """The reference earns everything, a blank stub nothing, and one visible answer to every call at most a third.
+    """The reference earns all points, a blank stub none, and one visible answer returned for every call at most a third.
 
     Twenty other secrets draw twenty other sets of inputs, and right solutions pass on all of them.
     """
@@ -67,7 +67,7 @@ def test_references_earn_everything_and_empty_effort_little(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Six misconceptions, four alternatives, three different hints, a check of purity for every function, and whole ``depends_on``."""
+    """Each has six misconceptions, four alternatives, three different hints, a complete ``depends_on``, and for functions a purity check."""
     assert COURSE.at_least == {"misconceptions": 6, "alternatives": 4, "hints": 3}
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
@@ -84,7 +84,7 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_chapter_meets_every_target_of_the_audit(audited, chapter):
-    """All checks kill at least 99% of the mutants, the visible ones at least 90%, and these see 97% of the misconceptions."""
+    """All checks kill at least 99% of the mutants. The visible ones kill at least 90%, and catch 97% of the misconceptions."""
     found = audited(chapter)
     assert all(e.mutants or e.answers for e in found.exercises)
     assert found.problems == []

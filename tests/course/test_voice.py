@@ -51,7 +51,7 @@ def arrays_in(part):
 
 @pytest.fixture(scope="module")
 def voice():
-    """The module that lies next to the notebooks of chapters 0, 1 and 8."""
+    """Return the module that is next to the notebooks of chapters 0, 1 and 8."""
     spec = importlib.util.spec_from_file_location("voice", WRITERS[0] / "voice.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -74,7 +74,7 @@ def test_pieces_are_put_together_again(voice):
 
 
 def written(voice, capsys, n_new=40, temperature=0.7, seed=1, **parts):
-    """Return what the model writes with these parts."""
+    """Return the text that the model writes with these functions."""
     voice.write("Elizabeth", n_new, temperature, seed, **parts)
     return capsys.readouterr().out
 
@@ -152,7 +152,7 @@ def test_wrong_parts_change_the_text(voice, capsys):
 
 
 def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
-    """Chapter 1: without the shift the warm text stays as it is and the cold one stops, and with one sum for all rows both change."""
+    """Chapter 1: without the shift, only the text at low temperature stops. With one sum for all rows, both texts change."""
 
     def plain(x, axis=-1):
         with np.errstate(all="ignore"):
@@ -179,7 +179,7 @@ def test_the_voice_is_what_the_text_says(voice):
 
 
 def test_how_the_voice_learned():
-    """The moments of its training and the bits per character are those of the recorded runs."""
+    """The texts from its training and the bits per character that the chapter gives are those of the recorded runs."""
     pieces = RECORD["pieces"]
     for moment in pieces["moments"]:
         shown = moment["text"].replace("\n", " ¶ ").replace("*", "\\*").replace("_", "\\_")

@@ -1,4 +1,4 @@
-"""The example course about tables: proven, released, handed in by a small class, graded, and given back."""
+"""The example course about tables: validated, released, submitted by a small class, graded, and returned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ESSAY = "Half of 5b needs 16 minutes or more, which is the largest median; but m
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """The course in a folder of its own, proven and released."""
+    """A copy of the course, validated and released."""
     course = copy_course(load_course(ROOT / "examples" / "statistics"), tmp_path_factory.mktemp("statistics"))
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("c.Course.locate_seconds = 30\n")  # a busy machine needs more than the course gives
@@ -104,7 +104,7 @@ def test_a_class_gets_its_marks(verdicts):
     assert named == {"as_many_bars_as_wide", "pupils_who_answered"}
     [by_class] = [e for e in verdicts["ch2_groups", "cem"].exercises if e.name == "by_class"]
     [first] = [check for check in by_class.checks if check.status == "failed"][:1]
-    assert first.reason.endswith("In row '5b', column 'pupils' there is 1 instead of 2.")
+    assert first.reason.endswith("In row '5b', column 'pupils', there is 1 instead of 2.")
 
 
 def test_the_line_of_a_mistake_without_a_name_is_found(verdicts):
@@ -116,7 +116,7 @@ def test_the_line_of_a_mistake_without_a_name_is_found(verdicts):
 
 @pytest.mark.usefixtures("verdicts")
 def test_the_essay_waits_for_a_person(course):
-    """Nobody's essay has a mark of the machine's, and what was left blank has none to wait for."""
+    """No essay gets an automatic mark, and a blank essay does not need manual grading."""
     with Gradebook(gradebook_url(course)) as book:
         for student, waits in (("ada", True), ("emil", False)):
             grade = book.find_grade("essay_bus_stop", "ch2_groups", "ch2_groups", student)
@@ -126,9 +126,9 @@ def test_the_essay_waits_for_a_person(course):
 
 @pytest.mark.usefixtures("verdicts")
 def test_a_page_shows_the_tables(course):
-    """As pandas prints them, each column below its name."""
+    """Tables look as pandas prints them, with each column below its name."""
     page = next(Path(course.root / "feedback" / "cem" / "ch2_groups").glob("*.html")).read_text(encoding="utf-8")
-    assert "In row &#x27;5b&#x27;, column &#x27;pupils&#x27; there is 1 instead of 2." in page.replace(
+    assert "In row &#x27;5b&#x27;, column &#x27;pupils&#x27;, there is 1 instead of 2." in page.replace(
         "&#39;", "&#x27;"
     )
     assert "pupils  mean  median" in page

@@ -65,7 +65,7 @@ def test_the_exercise_of_the_page_is_whole(course):
 
 
 def test_the_tables_and_pictures_of_the_page_are_whole(course):
-    """The chapter about people: its references are right, and blank ones earn nothing."""
+    """In the chapter about people, the references earn full marks, and blank stubs nothing."""
     chapter = "ch2_people"
     source = SNIPPETS[f"solutions/{chapter}.py"]
     stubs = re.findall(r'(def (\w+)\(.*?""".*?"""\n)', source, re.DOTALL)
@@ -104,7 +104,7 @@ def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
 
 
 def test_the_page_names_every_word_and_no_other():
-    """Every fixture and every word of autograder.checking has its place there."""
+    """The pages mention every fixture and every name in autograder.checking."""
     named = set(re.findall(r"\w+", PAGE))
     assert set(words) - {"Rng", "Source"} <= named
     assert named >= FIXTURES
@@ -119,7 +119,7 @@ def test_the_page_names_every_word_and_no_other():
     ],
 )
 def test_the_other_chapters_of_the_page_hold(course, chapter, points):
-    """Classes, tests, limits and plain values: right solutions earn full marks, empty ones none."""
+    """In the chapters about classes, tests, limits and built-in values, right solutions earn full marks, and blank ones none."""
     cells = [cell("imports", "from autograder import check", locked=True)]
     for definition in ast.parse((course.root / "solutions" / f"{chapter}.py").read_text()).body:
         for node in ast.walk(definition):

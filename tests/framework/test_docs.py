@@ -1,4 +1,4 @@
-"""The documentation: its site is built without a warning, its links lead somewhere, and what it shows is what happens."""
+"""Test the documentation: its site is built without warnings, its links work, and its commands and code do what it shows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class _Page(HTMLParser):
-    """Collects what a page of the site loads, where its links lead, its anchors, and its text."""
+    """Collect the files that a page of the site loads, its links, its anchors and its text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def test_links_of_the_site_lead_somewhere(site):
 
 
 def test_the_site_loads_nothing_from_elsewhere(site):
-    """Scripts, styles, fonts, pictures and the search's index lie in the site itself."""
+    """Scripts, styles, fonts, pictures and the search index are in the site itself."""
     for name, page in site.pages.items():
         for loaded in page.loaded:
             parts = urlsplit(loaded)
@@ -118,7 +118,7 @@ def test_the_site_loads_nothing_from_elsewhere(site):
 
 
 def test_every_page_is_in_the_navigation(site):
-    """The first page leads to every other one."""
+    """The first page has a link to every other page."""
     assert {name.replace(".md", ".html") for name in TEXTS} - {"index.html"} <= site.pages["index.html"].links
 
 
@@ -239,7 +239,7 @@ def _python(page: str, first: str) -> str:
 
 
 def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step():
-    """The statement that a plain course needs is nbgrader's chain, with the jail in the place of its Execute."""
+    """The statement for a standard course has nbgrader's steps, with the sandbox instead of Execute."""
     from nbgrader.converters import Autograde  # noqa: PLC0415 - a second, and only here
 
     from autograder.nbgrader.execute import ExecuteConfined  # noqa: PLC0415
@@ -257,7 +257,7 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
 
 
 def _missing_tests(page: str) -> list[str]:
-    """Return what is wrong with the tests that the page on security names: rows without one, and names of none."""
+    """Return the problems with the tests named on the pages on security: rows without a test, and names of missing tests."""
     named = re.compile(r"`(test_\w+\.py)(?:::(\w+))?`")
     functions: dict[str, set[str]] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -332,7 +332,7 @@ def test_the_sentence_about_a_line_is_real():
 
 
 class _Reader:
-    """Somebody who does what a page says, in a folder of their own: writes its files, types its commands."""
+    """A reader who follows a page in an empty folder: writes its files and types its commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -358,7 +358,7 @@ class _Reader:
         return done.stdout.decode()
 
     def write_in_the_notebook(self, text: str) -> None:
-        """Do what is done in JupyterLab: write into the first cell of text that waits for its author."""
+        """Do the work in JupyterLab: write into the first text cell that contains TODO(author)."""
         [path] = [path for path in self.folder.glob("source/*/*.ipynb") if "TODO(author)" in path.read_text()]
         document = json.loads(path.read_text(encoding="utf-8"))
         cells = [
@@ -408,7 +408,7 @@ def test_the_first_exercise_is_as_its_page_says(reader):
 
 
 def test_the_example_of_json_is_what_is_printed(reader):
-    """The verdict on the page on JSON is that of the notebook which it names."""
+    """The verdict on the page on JSON is that of the notebook that the page names."""
     [command] = re.findall(r"`(autograder check \S+ --json)`", TEXTS["json.md"].split("## An example")[1])
     found = json.loads(reader.run(command, stderr=subprocess.DEVNULL))
     [block] = [text for language, text in FENCE.findall(TEXTS["json.md"]) if language == "json"]
@@ -423,7 +423,7 @@ def test_the_json_of_other_commands_has_the_keys_of_its_row(reader, monkeypatch)
     rows = re.findall(r"^\| `autograder ([^`]*)` \| .*? \| (.*) \|$", table, re.MULTILINE)
     with_json = {name[-1] for name, command in _commands(app, ()) if any("--json" in p.opts for p in command.params)}
     assert with_json == {command.split()[0] for command, _ in rows} | {"check", "audit"}
-    # Ben hands in again, so that a mark moves.
+    # Ben submits again, so that a mark changes.
     (reader.folder / "submitted/ben/ch2_centre/ch2_centre.ipynb").write_bytes(
         (reader.folder / "submitted/ada/ch2_centre/ch2_centre.ipynb").read_bytes()
     )
@@ -442,14 +442,14 @@ def test_shown_commands_run(reader, monkeypatch):
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
     (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
-        config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command needs to show the other one
+        config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command has to show the other status
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
     typed = {command for command, *_ in reader.told}
     for command in sorted({_in_the_course(shlex.split(line.partition(" > ")[0], comments=True)) for line in lines}):
         if set(command) & set(ELSEWHERE) or f"autograder {' '.join(command)}" in typed:
             continue
         done = CliRunner().invoke(app, command)
-        # 1 is what these two say of a course that is not yet as it should be.
+        # These two commands exit with status 1 if a course has problems.
         allowed = {0, 1} if command[0] in {"audit", "doctor"} else {0}
         assert done.exit_code in allowed, (command, done.output)
         assert isinstance(done.exception, SystemExit | None), (command, done.exception)

@@ -30,7 +30,7 @@ ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "mar
 
 
 def _build(project: Path, folder: Path) -> Path:
-    """Return the wheel of a project, as its own build backend makes it."""
+    """Build the wheel of a project with its build backend, and return its path."""
     code = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     return folder / done.stdout.splitlines()[-1]
@@ -150,7 +150,7 @@ def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
 
 
 def test_a_student_starts_checks_and_is_helped(installed, tmp_path):
-    """`start` lays the course out, `check` in the terminal and in a cell judge by its examples, `hint` helps."""
+    """`start` sets up the course, `check` works in the terminal and in a cell, and `hint` gives hints."""
     door = "from autograder.cli import main; main()"
     started = installed(f"sys.argv = ['autograder', 'start', '--no-open', 'mine']; {door}", tmp_path)
     assert (started.returncode, started.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The repository itself: what may lie in it, what each room may import, and what a fresh clone finds."""
+"""Test the repository: its files, the imports between packages, and the state of a new clone."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def test_the_output_check_finds_outputs(tmp_path):
 
 
 def test_no_machine_is_named():
-    """No file names a folder of somebody's machine, or a host to fetch packages from: a clone works anywhere."""
+    """No file names a folder of a developer's machine or a private package host, so a clone works anywhere."""
     machine = re.compile(r"/(home|Users)/\w+/|/root/|\bC:\\Users|(index-url|find-links|registry)\s*[=:]\s*\S*//")
-    # Paths that tests and the jail use as what they are: a place that must not be readable, or a mount inside the jail.
+    # Paths that tests and the sandbox need: places that must not be readable, and mount points in the sandbox.
     allowed = ("tests/framework/test_repo.py", "tests/framework/security/")
     found = [
         f"{path}:{number}: {line.strip()[:100]}"
@@ -101,7 +101,7 @@ def test_no_machine_is_named():
 
 
 def test_scripts_can_be_run():
-    """The scripts of .ci parse as shell, so a slip in one is not first seen on the build machine."""
+    """The scripts in .ci have valid shell syntax, so that errors are found before CI runs them."""
     for script, shell in (("run", "bash"), ("venv", "sh"), ("system", "sh"), ("try-wheel", "sh"), ("try-core", "sh")):
         run = subprocess.run([shell, "-n", ROOT / ".ci" / script], capture_output=True, text=True, check=False)
         assert run.stderr == ""
@@ -233,7 +233,7 @@ def test_nothing_needs_the_extras():
 
 
 def test_the_framework_stays_small():
-    """At most 230 modules, fewer than 41,000 lines outside extras/, and no module of more than 650 lines."""
+    """There are at most 230 modules, fewer than 41,000 lines outside extras/, and no module has more than 650 lines."""
     modules = _modules()
     assert len([path for path in modules.values() if path.stem != "__init__"]) <= 230
     core = [path for module, path in modules.items() if not module.startswith("autograder.extras")]
@@ -254,7 +254,7 @@ def test_few_files_ask_for_tables():
 
 
 def test_pages_name_modules_that_exist():
-    """Each file or folder of the framework that a page names in backticks is there: `autograder/…`, or a package's name first."""
+    """Each file or folder of the framework that a page names in backticks exists, with or without `autograder/` in front."""
     path = re.compile(rf"`(?:autograder/([\w/.]+)|((?:{'|'.join(_column())})/[\w/.]*))`")
     named = {
         (page.name, whole or inside)
@@ -296,7 +296,7 @@ def test_a_student_needs_numpy_and_the_standard_library_only():
     ],
 )
 def test_imports_are_light(code, never):
-    """Importing one door of the framework does not pull in what only another door needs."""
+    """Importing one entry point of the framework does not load modules that only another one needs."""
     asked = f"import sys; {code}; print(*sorted({never!r} & set(sys.modules)))"
     assert python("-c", asked, status=0).stdout.strip() == ""
 

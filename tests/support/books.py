@@ -38,7 +38,7 @@ def empty_book() -> bytes:
 
 
 def make_empty(url: str) -> None:
-    """Have nbgrader make its tables in the database at ``url``."""
+    """Let nbgrader create its tables in the database at ``url``."""
     load_nbgrader()
     with Gradebook(url) as book:
         book.db.query(Row).delete()

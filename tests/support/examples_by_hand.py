@@ -90,7 +90,7 @@ def check_entry(
 
 
 def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Return what a recorder would write about one call of a wrong solution."""
+    """Return the outcome that a recorder would store for one call of a wrong solution."""
     try:
         return {"value": encode_value(function(*args, **kwargs))}
     except Exception as error:  # noqa: BLE001

@@ -34,7 +34,7 @@ PEOPLE = {
 
 
 def class_of(course, folder_of_students):
-    """Hand in and grade what each student has: (their code by exercise or bytes, the time it came)."""
+    """Submit and grade each student's work, given as code by exercise or bytes, and the time of submission."""
     for student, (work, when) in folder_of_students.items():
         data = work if isinstance(work, bytes) else document(course, **work)
         hand_in(course, student, data, when)

@@ -65,7 +65,7 @@ def add_essay(course: Course) -> Course:
 
 
 def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, timestamp: str | None = None) -> Path:
-    """Hand in ``notebook`` (a document, or the bytes of whatever it is) as nbgrader's ``collect`` leaves it."""
+    """Write ``notebook`` (a document, or any bytes) into the submission folder, as nbgrader's ``collect`` does."""
     path = course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(notebook if isinstance(notebook, bytes) else document_bytes(notebook))

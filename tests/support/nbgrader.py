@@ -14,7 +14,7 @@ TIMEOUT = 1200
 
 # A fork of a process that has imported nbgrader starts at once. The import takes longer than most commands.
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["nbgrader.apps.nbgraderapp"])
+_context.set_forkserver_preload(["tests.support", "nbgrader.apps.nbgraderapp"])
 
 
 def environment(home: Path) -> dict[str, str]:

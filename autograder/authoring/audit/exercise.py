@@ -373,7 +373,7 @@ class MeasuredExercise:
         if not self._rows_count and self._only_reorders(self._with(mutant.function)):
             return "gives the same rows in a different order, and no check compares the order"
         calls = self._calls_answered_alike(self._with(mutant.function))
-        return f"gives the reference's answers on {calls} further inputs" if calls else ""
+        return f"gives the same results as the reference for {calls} more inputs" if calls else ""
 
     def _only_reorders(self, other: Mapping[str, Any]) -> bool:
         """Return whether ``other`` gives the reference's answers to all planned calls, some with rows in another order."""

@@ -417,7 +417,7 @@ def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str,
         yield "by first entry", lambda given: repr([(np.shape(v), np.ravel(v)[:1]) for v in given.values()])
         yield "by the sums of arrays", lambda given: repr([_total(value) for value in given.values()])
     for name in names[: len(names) if len(names) > 1 else 0]:
-        yield f"by all arguments but {name}", functools.partial(_all_but, name)
+        yield f"by all arguments except {name}", functools.partial(_all_but, name)
 
 
 def _total(value: Any) -> Any:
@@ -555,7 +555,7 @@ _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cast to float32": _narrow(np.float32),
     "cast to float16": _narrow(np.float16),
     **{f"clipped to {size:g}": _clipped(size) for size in (1, 10, 30, 100, 500, 709, 5000, 1e5)},
-    **{f"with numbers nearer to 0 than {size:g} set to 0": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
+    **{f"with numbers closer to 0 than {size:g} set to 0": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
     **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4)},  # six decimals are accepted
     "without its sign": np.abs,
     "with negative numbers set to 0": lambda a: np.maximum(a, 0).astype(a.dtype),

@@ -35,7 +35,7 @@ __all__ = [
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
 SECONDS = 2.0  # seconds of processor time for each solution, so that a busy machine changes little
-MUTANTS = 10  # per exercise, spread evenly over all of them
+MUTANTS = 10  # per exercise, spread evenly over all of its mutants
 
 
 class SolutionLocator:

@@ -164,12 +164,12 @@ class ExerciseAudit(_Shares):
         ]
         messages += [
             f"no check with points uses inputs of the kind {kind!r}: a function that is wrong only for these "
-            "keeps full marks. Let a check use such an input, or rule the kind out in the contract with exclude={…}."
+            "keeps full marks. Add such an input to a check, or exclude the kind in the contract with exclude={…}."
             for kind in self.kinds.missing
         ]
         messages += [
             f"no check with points has a function of this kind as an argument: {gap.partition(': ')[2]}. A solution that is wrong "
-            "only for such functions keeps full marks. Let a check use such a function, or rule it out in the contract with exclude={…}."
+            "only for such functions keeps full marks. Add such a function to a check, or exclude it in the contract with exclude={…}."
             for gap in self.fault_coverage.gaps
             if gap.startswith("functions: ")
         ]

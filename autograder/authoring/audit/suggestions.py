@@ -131,9 +131,9 @@ def _explained(one: Suggestion) -> str:
     lines = [f"# {one.change}"]
     if one.survives:
         advice = (
-            f"Let a visible check use agrees.{one.ask}"
+            f"Add agrees.{one.ask} to a visible check"
             if one.ask
-            else "Let a visible check use an input that shows the difference"
+            else "Add to a visible check an input that shows the difference"
         )
         lines.append(f"# No check detects it yet, so it keeps full marks. {advice}.")
     return "\n" + "\n".join([*lines, one.code])

@@ -178,8 +178,8 @@ def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, Exer
         return Mistake(source.place(cell), what, about=checked[0])
     near = did_you_mean(cell.grade_id or "", [f"check_{name}" for name in specs])
     what = (
-        "it is graded, but belongs to no exercise with checks, so nobody could earn its points. A check cell is called "
-        f"check_ and the exercise's name.{near}"
+        "it is graded, but belongs to no exercise with checks, so nobody could earn its points. A check cell must be called "
+        f"check_ followed by the exercise's name.{near}"
     )
     return Mistake(source.place(cell), what, about=(cell.grade_id or "").removeprefix("check_"))
 

@@ -261,12 +261,12 @@ class CheckFile:
         seen: dict[str, int] = {}
         for node in self.classes:
             if (first := seen.setdefault(node.name, node.lineno)) != node.lineno:
-                what = f"a second class is called {node.name}. It replaces the class in line {first}."
+                what = f"there is a second class called {node.name}. It replaces the class in line {first}."
                 yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
             for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
                 if (first := methods.setdefault(name, line)) != line:
-                    what = f"a second check of {node.name} is called {name}. It replaces the check in line {first}."
+                    what = f"{node.name} has a second check called {name}. It replaces the check in line {first}."
                     yield Mistake(self.place(line), what, about=_exercise(node))
         lines: dict[str, int] = {}
         for name, node in self.exercises:
@@ -314,7 +314,7 @@ class CheckFile:
 
 
 def _calls_student(compared: ast.Compare) -> bool:
-    """Return whether a side is a call of ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
+    """Return whether one side of a comparison calls ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
     calls = (side.func for side in (compared.left, *compared.comparators) if isinstance(side, ast.Call))
     return any(isinstance(f, ast.Attribute) and ast.unparse(f.value) in {"student", "agrees"} for f in calls)
 

@@ -70,7 +70,7 @@ def _chapter(course: Course, chapter: str) -> dict[str, Json]:
         raise CourseError(f"{where}: {kinds}.")
     earlier = course.chapters[: course.chapters.index(chapter)]
     if unknown := [str(name) for name in needs if name not in earlier]:
-        later = f"{', '.join(unknown)}, not an earlier chapter in c.Course.chapters"
+        later = f"{', '.join(unknown)}, but it may name only earlier chapters in c.Course.chapters"
         raise CourseError(f'{where}: "needs" names {later}.')
     if unknown := sorted(set(exercises) - set(notebook.exercises())):
         raise CourseError(f'{where}: "exercises" names {", ".join(unknown)}, which the notebook does not have.')

@@ -118,7 +118,7 @@ def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:
 def _missing(course: Course, chapter: str) -> str:
     folder = course.source(chapter).parent
     if not folder.is_dir():
-        return f"{chapter} is in c.Course.chapters of course_config.py, but there is no folder source/{chapter}."
+        return f"{chapter} is in c.Course.chapters in course_config.py, but there is no folder source/{chapter}."
     if not course.source(chapter).is_file():
         there = sorted(path.name for path in folder.glob("*.ipynb"))
         instead = f" There is {' and '.join(there)}. Rename it if it is the chapter's notebook." if there else ""

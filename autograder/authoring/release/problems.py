@@ -73,7 +73,7 @@ class SourceNotebook:
         if cell.grade_id:
             return f"cell {cell.grade_id}"
         if cell.kind != "code":
-            return f"cell {cell.index + 1} of all"
+            return f"cell {cell.index + 1} (counting all cells)"
         return f"code cell {1 + sum(other.index < cell.index for other in self.code)}"
 
     def place(self, cell: Cell, line: int | None = None) -> str:
@@ -167,7 +167,7 @@ def _marked(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), start=1):
         for match in _SAID.finditer(line):
             what = match[1].strip().rstrip("\"')").rstrip()
-            yield number, f"{what}{'' if what[-1:] in '.?!' else '.'}" if what else "what is marked there."
+            yield number, f"{what}{'' if what[-1:] in '.?!' else '.'}" if what else "the marked part."
 
 
 def _owners(text: str) -> list[tuple[int, int, str]]:

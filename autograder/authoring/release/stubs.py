@@ -170,7 +170,7 @@ def _methods(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 
 _NOTHING = object()
-_RENEW = "`autograder stubs` makes the stub like the reference."
+_RENEW = "`autograder stubs` updates the stub from the reference."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:

@@ -29,7 +29,7 @@ __all__ = ["trial_run"]
 _FIGURES = frozenset({"plt", "pyplot", "matplotlib", "subplots", "imshow"})
 _STOPPED = {
     "timeout": "ran out of time",
-    "memory": "used more memory than a submission may use",
+    "memory": "used more memory than allowed",
     "crash": "crashed Python",
     "protocol": "broke the connection to the grader",
 }

@@ -119,8 +119,8 @@ def require_course_id(text: str) -> str:
     """Return ``text`` if it is a valid course id. Raises ``CourseError`` otherwise."""
     if not _ID.match(text) or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the id of a course: nbgrader makes folders of that name. Use letters, digits, _, - and ., "
-            "beginning with a letter or digit: --id my-course."
+            f"{_short(text)} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
+            "beginning with a letter or digit, such as --id my-course."
         )
     return text
 
@@ -130,7 +130,7 @@ def require_title(text: str) -> str:
     text = text.strip()
     if not text or not text.isprintable() or len(text) > 200:
         raise CourseError(
-            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, --title 'A course'."
+            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
         )
     return text
 
@@ -148,7 +148,7 @@ def require_chapter_name(course: Course, text: str) -> str:
     alike = next((c for c in course.chapters if c.lower() == text.lower()), None)
     if alike is not None:
         raise CourseError(
-            f"{text!r} and the chapter {alike!r} differ only in capital letters, and some disks treat their folders as one."
+            f"{text!r} and the chapter {alike!r} differ only in capital letters, and some file systems treat their folders as the same folder."
         )
     return text
 
@@ -166,7 +166,7 @@ def require_exercise_name(text: str) -> str:
     elif text in _OF_THE_NOTEBOOK:
         why = "notebooks import something with that name"
     elif text.startswith("check_"):
-        why = "the cell below a stub is called check_ and the exercise's name"
+        why = "the names of check cells begin with check_"
     elif text.startswith("_"):
         why = "names that begin with _ are private"
     elif text in dir(StudentProxy):
@@ -204,7 +204,7 @@ def require_parameters(name: str, signature: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" ({error.msg})" if isinstance(error, SyntaxError) else ""
         raise CourseError(
-            f"--signature {_short(signature)} is not a signature of a Python function{why}. Write the name, and in parentheses the "
+            f"--signature {_short(signature)} is not a valid Python signature{why}. Write the name, and in parentheses the "
             f"parameters with their defaults: --signature '{name}(x, axis=-1)'."
         ) from error
     if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[0], ast.Pass):

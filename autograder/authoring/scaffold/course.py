@@ -27,7 +27,7 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
     if course_id is None:
         course_id = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")
         if not course_id:
-            raise CourseError(f"Cannot make a course id from {name!r}. Give one: --id my-course.")
+            raise CourseError(f"Cannot create a course id from {name!r}. Give one, such as --id my-course.")
     configuration.require_course_id(course_id)
     title = configuration.require_title(title if title is not None else _title(name) or course_id)
     files = _files(title, course_id)

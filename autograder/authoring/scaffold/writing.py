@@ -62,7 +62,7 @@ def _create_folders(folder: Path) -> list[Path]:
     missing = []
     while not folder.is_dir():
         if os.path.lexists(folder):
-            raise CourseError(f"{folder} is a file, so it cannot be a folder. Name another folder.")
+            raise CourseError(f"{folder} is a file, not a folder. Name another folder.")
         missing.append(folder)
         folder = folder.parent
     for one in reversed(missing):

@@ -94,9 +94,9 @@ class ArrayArgument(ShapedArgument):
             yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
             yield Style("one apart", f"all numbers in {name} equal except one far away", _one_apart, self._one_apart, optional=True)
             if len(self.shape) > 1:
-                yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < len(_rows(a)) < a.size // a.shape[-1], self._equal_rows, optional=True)
+                yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < _different_rows(a) < a.size // a.shape[-1], self._equal_rows, optional=True)
                 yield Style("equal row sums", f"rows of {name} with equal sums",
-                            lambda a: len(_rows(a)) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
+                            lambda a: _different_rows(a) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
         yield Style("nearly equal", f"nearly equal numbers in {name}", _nearly_equal, self._nearly_equal)
         if has_zero:
             yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
@@ -241,9 +241,9 @@ def _sizes_of(a: np.ndarray) -> np.ndarray:
     return found if found.size else np.zeros(1)
 
 
-def _rows(a: np.ndarray) -> np.ndarray:
-    """Return each different row of an array once, as a two-dimensional array."""
-    return np.unique(a.reshape(-1, a.shape[-1]), axis=0) if a.ndim else a
+def _different_rows(a: np.ndarray) -> int:
+    """Return the number of different rows of an array."""
+    return len({row.tobytes() for row in a.reshape(-1, a.shape[-1]) + 0.0})  # -0.0 equals 0.0
 
 
 def _one_apart(a: np.ndarray) -> bool:
@@ -357,7 +357,7 @@ class MaskArgument(ShapedArgument):
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
         yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} that allows one place in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+        yield Style("one allowed in a row", f"a {name} that allows one position in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
                     lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
             yield Style("different rows", f"a {name} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
@@ -365,7 +365,7 @@ class MaskArgument(ShapedArgument):
             yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
             yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of length 1 where other arrays have more", lambda m: 1 in m.shape, self._with_axis_of_one)
+            yield Style("a row for all", f"a {name} with an axis of length 1 that is longer in other arrays", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))

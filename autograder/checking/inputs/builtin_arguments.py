@@ -250,7 +250,7 @@ _CHANGES: tuple[tuple[str, str, str, Callable[[str], bool], Callable[..., str]],
     ("punctuation", "punctuation", "punctuation in {}", lambda t: any(mark in t for mark in ",.!?"), _form("{first}, {rest}! {first}.")),
     ("punctuation", "apostrophes and hyphens", "an apostrophe or a hyphen inside a word of {}", lambda t: any(mark in t for mark in "'-"), _form("{first} don't {rest} well-known")),
     ("digits", "digits", "digits in {}", lambda t: any(sign.isdigit() for sign in t), _form("{first} 12 {rest} 3")),
-    ("unicode", "letters beyond ASCII", "letters beyond ASCII in {}", lambda t: not t.isascii(), _form("{first} naïve Straße 東京 {rest}")),
+    ("unicode", "letters beyond ASCII", "non-ASCII letters in {}", lambda t: not t.isascii(), _form("{first} naïve Straße 東京 {rest}")),
 )  # fmt: skip
 
 
@@ -317,7 +317,7 @@ _SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[i
     ("the last day of a year", "the last day of a year as {}", lambda d: (d.month, d.day) == (12, 31), [(12, 31)]),
     ("the first day of a year", "the first day of a year as {}", lambda d: (d.month, d.day) == (1, 1), [(1, 1)]),
     ("the last day of a month", "the last day of a month with 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
-    ("a day of one digit", "a date whose day and month have one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
+    ("a day of one digit", "a date with a one-digit day and month as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
 )  # fmt: skip
 
 

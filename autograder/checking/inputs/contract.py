@@ -40,7 +40,7 @@ class Contract:
         corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a category is
             checked.
         lists: Whether ``agrees`` accepts a list of numbers for an array.
-        draws: How often each category is drawn. Use more than one if a wrong result may be right by chance.
+        draws: How often each category is drawn. Draw it more than once if a wrong function may be right by chance.
     """
 
     arguments: Mapping[str, Argument]

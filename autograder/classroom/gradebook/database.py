@@ -88,7 +88,9 @@ def require_gradebook(db_url: str, config: Config) -> None:
         path = file_of(db_url)
         for place in (path, path.parent):
             if place.exists() and not os.access(place, os.W_OK):
-                raise GradebookError(f"The gradebook {path} cannot be written: you may not write to {place}.")
+                raise GradebookError(
+                    f"The gradebook {path} cannot be written: you do not have permission to write to {place}."
+                )
         if not path.exists():
             return
     question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")
@@ -129,7 +131,7 @@ def require_version(db_url: str) -> None:
         what = "an older nbgrader than the one installed here. `nbgrader db upgrade` updates the gradebook and keeps a copy"
     else:
         what = "a newer nbgrader than the one installed here. To update nbgrader: pip install --upgrade nbgrader"
-    raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
+    raise GradebookError(f"The gradebook {shown} was created by {what}. Nothing was changed.")
 
 
 def require_answers(db_url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
@@ -166,7 +168,7 @@ def _unreadable(path: str, said: str) -> str:
 
 
 def _other_version(where: str, what: str) -> str:
-    return f"The gradebook {where} was made by another version of nbgrader: {what}. {_UPGRADE}"
+    return f"The gradebook {where} was created by another version of nbgrader: {what}. {_UPGRADE}"
 
 
 @cache

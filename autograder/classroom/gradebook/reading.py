@@ -25,7 +25,7 @@ Query = tuple[str, Mapping[str, str]]
 
 # The query aggregates the tables before it joins them, because the joined columns have no index.
 _ROWS = Path(__file__).with_name("rows.sql").read_text(encoding="utf-8")
-_CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # indexes in a row without its student
+_CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # indexes in a row, not counting the student
 POINTS = Path(__file__).with_name("points.sql").read_text(encoding="utf-8")
 DUE_DATE = "SELECT duedate FROM assignment WHERE name = :chapter"
 _BY_PERSON = Path(__file__).with_name("manual_marks.sql").read_text(encoding="utf-8")

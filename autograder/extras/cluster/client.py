@@ -199,7 +199,7 @@ class _Run:
         try:
             found: list[Graded] | Refused = future.result()
         except KilledWorker:
-            if len(units) > 1:  # if the notebooks are sent one at a time, it shows which killed the worker
+            if len(units) > 1:  # sending the notebooks one at a time shows which of them killed the worker
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The worker that graded this notebook stopped several times."
@@ -210,7 +210,7 @@ class _Run:
             raise self._gone() from error
         except ImportError as error:
             raise CourseError(
-                f"A worker of the cluster at {self.address} cannot import a module for grading ({error}). "
+                f"A worker in the cluster at {self.address} cannot import a module for grading ({error}). "
                 "Install the same version of the framework there."
             ) from error
         if isinstance(found, Refused):

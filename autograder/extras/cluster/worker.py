@@ -66,7 +66,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """The outcome of the unit at ``position``, and its pages as (bytes, mode) in the order of ``Pages``."""
+    """The outcome of the unit at ``position``, and its pages as (bytes, mode) in the order of ``FeedbackWriter.files``."""
 
     position: int
     outcome: Outcome
@@ -203,7 +203,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 def _scratch() -> str | None:
     """Return the worker's own folder, which Dask removes with the worker. None if this is not a worker."""
-    from distributed import get_worker  # noqa: PLC0415 - known to be there where a worker runs this
+    from distributed import get_worker  # noqa: PLC0415 - a worker always has it
 
     try:
         return str(get_worker().local_directory)

@@ -97,7 +97,7 @@ def run_demo(
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
     """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
     say(
-        f"Validating the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing the chapters …"
+        f"Validating the checks of {pluralize(len(chapters), 'chapter')} and releasing them. Validation takes the most time …"
     )
 
     def refused(chapter: str, why: object) -> None:
@@ -245,10 +245,12 @@ def recognised(report: ClassReport) -> str:
     for key, slip in injected.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
-            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was identified as {named or 'no known mistake'}")
+            missed.append(
+                f"  {key[1]}, {slip.exercise}: {slip.name} was {f'identified as {named}' if named else 'not identified'}"
+            )
     found = len(injected) - len(missed)
     lines = [
-        f"{found} of {len(injected)} mistakes were identified by name. Each of them was injected on its own.",
+        f"{found} of {len(injected)} mistakes were identified by name. Each mistake was injected separately.",
         *missed,
     ]
     faults = _faults(report)
@@ -262,7 +264,7 @@ def next_steps(report: ClassReport) -> str:
     """List commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
-    # Paths that can be typed in a terminal there, with or without an active virtual environment.
+    # Paths that can be typed in the demo's folder, with or without an active virtual environment.
     tools = Path(os.path.relpath(Path(sys.executable).parent, root))
     shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
     chapter, student = shown[0]

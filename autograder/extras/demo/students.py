@@ -42,7 +42,7 @@ class Attack:
 
 ATTACKS = {
     "endless loop": Attack("a loop that never ends", "while True:\n    pass"),
-    "exits": Attack("ends the process, to stop the grader, too", "import os\nos._exit(0)"),
+    "exits": Attack("ends the process and tries to stop the grader", "import os\nos._exit(0)"),
     "prints without end": Attack("prints until the disk is full", 'while True:\n    print("x" * 100_000)'),
     "reads files": Attack(
         "looks for the solutions on the disk",
@@ -129,7 +129,7 @@ class _AtWork:
             "one slip": self._one_slip,
             "slips": self._slips,
             "half done": self._half_done,
-            "blank": lambda: self._written({}, "nothing begun"),
+            "blank": lambda: self._written({}, "nothing written"),
             "crashes": self._crashes,
             "not JSON": self._cut_off,
             "cell deleted": self._cell_deleted,
@@ -144,7 +144,7 @@ class _AtWork:
         code = dict(self.right)
         for alternative in self._shuffled(known_alternatives(self.course, self.chapter)):
             code[alternative.exercise] = alternative.function
-        return self._written(code, "everything right, written differently")
+        return self._written(code, "everything correct, written differently")
 
     def _one_slip(self) -> HandIn:
         known = [m for m in known_misconceptions(self.course, self.chapter) if m.exercise in self.right]

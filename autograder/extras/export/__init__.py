@@ -32,7 +32,7 @@ __all__ = ["export"]
 @click.command(cls=PlacedCommand, section="To teach", after="marks")
 @chapters_argument
 @everything_option
-@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), help="The system for which a file is written.")
+@click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), help="The system to write the file for.")
 @click.option(
     "--push",
     type=click.Choice(["canvas"]),
@@ -68,7 +68,9 @@ __all__ = ["export"]
     help="With --push: the course's address, such as https://canvas.example.edu/courses/17. Default: CANVAS_COURSE_URL.",
 )
 @click.option(
-    "--send", is_flag=True, help="With --push: enter the marks after you confirm. Otherwise, only show changes."
+    "--send",
+    is_flag=True,
+    help="With --push: enter the marks after you confirm. Without --send, changes are only shown.",
 )
 @click.option("--yes", is_flag=True, help="With --send: do not ask for confirmation.")
 @course_option

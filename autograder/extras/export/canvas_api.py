@@ -154,7 +154,7 @@ def _errors() -> Iterator[None]:
             "InvalidAccessToken": f"The token in {TOKEN} is wrong or has expired. Create a new one.",
             "Unauthorized": "The token's owner does not have permission to do this in the course. Use the token of a teacher.",
             "Forbidden": "The token's owner does not have permission to do this in the course, or there were too many requests. Check the permission, or wait a minute.",
-            "ResourceDoesNotExist": "The token's owner has no access to such a course or assignment. Check --url and --column.",
+            "ResourceDoesNotExist": "The token's owner has no access to this course or assignment. Check --url and --column.",
             "RateLimitExceeded": "There were too many requests. Wait a minute.",
             "ConnectionError": "Canvas cannot be reached. Check --url and the network.",
         }
@@ -185,7 +185,7 @@ def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]
                 [user_id] = there
                 if user_id in owners:
                     raise CourseError(
-                        f"{owners[user_id]} and {student.id} of the gradebook both match user {user_id} in Canvas. Nothing was sent. Give each "
+                        f"{owners[user_id]} and {student.id} in the gradebook both match user {user_id} in Canvas. Nothing was sent. Give each "
                         "student a different LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
                     )
                 found[student.id], owners[user_id] = user_id, student.id

@@ -143,7 +143,7 @@ def _of_waiting(found: ClassMarks) -> list[str]:
         return []
     shown = ", ".join(f"{student} ({chapter})" for chapter, student in waiting[:5])
     more = f" and {len(waiting) - 5} more" if len(waiting) > 5 else ""
-    how = "exported with the points so far" if found.policy.partial else "left blank, which is not a zero"
+    how = "exported with the points so far" if found.policy.partial else "left blank, not zero"
     verb = "needs" if len(waiting) == 1 else "need"
     return [
         f"{pluralize(len(waiting), 'mark')} {verb} manual grading and {'is' if len(waiting) == 1 else 'are'} {how}: {shown}{more}."

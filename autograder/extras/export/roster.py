@@ -288,7 +288,7 @@ def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping
                     continue
                 if index in whose:
                     raise CourseError(
-                        f"{whose[index].id} and {student.id} of the gradebook both match row {index + 2} of {roster.path}. Nothing was written. "
+                        f"{whose[index].id} and {student.id} in the gradebook both match row {index + 2} of {roster.path}. Nothing was written. "
                         "Give each student a different LMS id (`nbgrader db student add ID --lms-user-id=…` changes it)."
                     )
                 whose[index], taken[student.id] = student, index
@@ -344,7 +344,7 @@ def _fill(
     if locked:
         why = "these students are excused in Canvas" if to == "canvas" else "these grades cannot be changed in Moodle"
         remarks.append(
-            f"{pluralize(len(locked), 'row')} of {chapter} stayed as {'it was' if len(locked) == 1 else 'they were'}, because {why}: {_few(locked)}."
+            f"{pluralize(len(locked), 'row')} of {chapter} {'was' if len(locked) == 1 else 'were'} left unchanged, because {why}: {_few(locked)}."
         )
     return remarks
 
@@ -396,8 +396,8 @@ def _column_of(
     if to == "moodle" and "Identifier" in layout:
         if "Grade" not in layout:
             raise WorksheetError(
-                f"No column of the worksheet can be recognized as the grades. Its columns are: {', '.join(map(escape_formula, head))}. "
-                f"Nothing was written. Choose the column of the grades: --column {chapter}=NAME."
+                f"No column of the worksheet could be recognized as the grade column. Its columns are: {', '.join(map(escape_formula, head))}. "
+                f"Nothing was written. Choose the grade column: --column {chapter}=NAME."
             )
         return layout["Grade"] if alone else None
     return None

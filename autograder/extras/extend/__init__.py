@@ -69,8 +69,8 @@ def extend(
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         for one, entry in zip(extensions, found, strict=True):
-            what = f"{duration(one.time)} more" if one.time else "no extension"
-            later = "" if entry["submitted"] else " The extension counts when a submission is graded."
+            what = f"an extension of {duration(one.time)}" if one.time else "no extension"
+            later = "" if entry["submitted"] else " The extension takes effect when a submission is graded."
             echo_status(f"{sanitize(one.student)} has {what} for {one.chapter}.{later}")
 
 

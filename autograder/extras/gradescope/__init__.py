@@ -31,7 +31,7 @@ __all__ = ["gradescope"]
 def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
-    """Create the zip file with which Gradescope grades a chapter. It contains the checks and the secret, so give it to nobody else."""
+    """Create the zip file that Gradescope uses to grade a chapter. It contains the checks and the secret, so do not share it."""
     from autograder.extras.gradescope.bundle import bundle
 
     with report_errors():
@@ -45,5 +45,5 @@ def gradescope(
             )
         bundle(course, chapter, path, hidden=hidden_checks, unsafe_local=unsafe_local)
         echo_status(
-            f"The zip is {path}. It contains the checks, the solutions and the course's secret. Upload it to Gradescope, and do not share it with anyone else."
+            f"The zip file is {path}. It contains the checks, the solutions and the course's secret. Upload it to Gradescope, and do not share it with anyone else."
         )

@@ -12,11 +12,11 @@ from autograder.pages.text import wrapped
 
 __all__ = ["failure", "results_of"]
 
-_RECEIVED = "Your submission has arrived, but it could not be graded, so it has no score. "
+_RECEIVED = "Your submission was received, but it could not be graded, so it has no score. "
 _NOT_YOURS = "This is not your fault. Your instructors can see what went wrong."
 _LATER = {
-    "after_due_date": "Further checks are shown after the due date.",
-    "after_published": "Further checks are shown once the grades are published.",
+    "after_due_date": "More checks are shown after the due date.",
+    "after_published": "More checks are shown once the grades are published.",
     "hidden": "Some checks are not shown.",
 }
 _NOT_TRIED = "Skipped: fix the check above first."

@@ -21,7 +21,7 @@ __all__ = ["import_"]
     "course_folder",
     metavar="FOLDER",
     type=PATH,
-    help="The course folder. Default: the nearest course folder, from the current folder upwards.",
+    help="The course folder. Default: the current folder or the nearest course folder above it.",
 )
 @unsafe_option
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None, unsafe_local: bool) -> None:

@@ -67,7 +67,7 @@ class StudentNameRewriter(ast.NodeTransformer):
     def changed(self, node: ast.expr) -> ast.expr:
         """Return ``node`` with the student's names rewritten."""
         changed = self.visit(ast.parse(ast.unparse(node), mode="eval").body)
-        assert isinstance(changed, ast.expr)  # noqa: S101 - it was one
+        assert isinstance(changed, ast.expr)  # noqa: S101 - rewriting keeps the type
         return changed
 
 
@@ -293,7 +293,7 @@ def as_probe(body: Sequence[ast.stmt], answers: Sequence[str], *, hidden: bool) 
 def without_raises(node: ast.stmt) -> ast.stmt:
     """Rewrite ``with pytest.raises(E):`` and ``assert_raises(E, f, …)`` as a try statement, which needs no package."""
     changed = _Raises().visit(ast.parse(ast.unparse(node)).body[0])
-    assert isinstance(changed, ast.stmt)  # noqa: S101 - it was one
+    assert isinstance(changed, ast.stmt)  # noqa: S101 - rewriting keeps the type
     return ast.fix_missing_locations(changed)
 
 

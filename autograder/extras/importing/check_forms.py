@@ -77,7 +77,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
                 failed[place] = stopped
                 continue
             before = dict(names) if "*" in statement_names(node) else {}
-            # A test may expect an error in pytest's words without importing it.
+            # A test may use ``pytest.raises`` without importing pytest.
             done = without_raises(node) if re.search(r"[rR]aises\b", ast.unparse(node)) else node
             error = _error_of(ast.Module([done], []), where, names)
             if error:
@@ -126,7 +126,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
         if not fails:
             try:
                 recorded(replace(checks, specs={exercise: replace(spec, checks=(replace(check, visible=True),))}))
-            except Exception as error:  # noqa: BLE001 - whatever keeps it from being written down
+            except Exception as error:  # noqa: BLE001 - any reason why the check cannot be recorded
                 unwritten = str(error) or type(error).__name__
         found.setdefault(exercise, {})[name] = {"why": fails.replace(f"{folder}/", ""), "unwritten": unwritten}
     return {"checks": found}
@@ -399,7 +399,7 @@ def _launch(arguments: Sequence[str], course: Course, *, unsafe_local: bool) -> 
     except SandboxUnavailable as error:
         raise SandboxUnavailable(
             f"There is no sandbox here, so the notebook's solutions and tests were not run. {error} Run `autograder doctor` to see "
-            "what is missing and how to get it. To run a notebook that you trust without a sandbox, as yourself, add --unsafe-local. "
+            "what is missing and how to get it. If you trust the notebook, add --unsafe-local to run it without a sandbox, with your permissions. "
             "Nothing was written."
         ) from error
 

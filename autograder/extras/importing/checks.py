@@ -104,7 +104,7 @@ def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
     return Body(tuple(statements), " ".join(title.split()), why)
 
 
-_PARTIAL = "its last line gives a number of points, but a check only passes or fails"
+_PARTIAL = "its last line returns a number of points, but a check can only pass or fail"
 
 
 def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequence[Statement]) -> bool:

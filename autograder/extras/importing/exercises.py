@@ -167,7 +167,7 @@ def _bound_in_order(chunk: _Chunk) -> list[str]:
 
 def _of_function(answer: AnswerCell, origin: int, chunk: _Chunk, helpers: Sequence[_Chunk]) -> Exercise:
     function = chunk.function
-    assert function is not None  # noqa: S101 - the chunk was chosen for it
+    assert function is not None  # noqa: S101 - callers pass only such chunks
     stub = "\n\n\n".join(_stub(one) for one in (*helpers, chunk))
     return Exercise(
         function.name,
@@ -208,7 +208,7 @@ def _of_variables(
 def _stub(chunk: _Chunk) -> str:
     """Return a function with its docstring and an empty body. The part of its body that the source shows becomes comments."""
     function = chunk.function
-    assert function is not None  # noqa: S101 - the chunk was chosen for it
+    assert function is not None  # noqa: S101 - callers pass only such chunks
     if isinstance(function, ast.ClassDef):
         return _class_stub(function)
     lines = chunk.statement.text.splitlines()
@@ -217,7 +217,7 @@ def _stub(chunk: _Chunk) -> str:
     body = function.body[0]
     if body.lineno == function.lineno or len(lines) != (function.end_lineno or first) - first + 1:
         empty = ast.parse(ast.unparse(function)).body[0]
-        assert isinstance(empty, ast.FunctionDef)  # noqa: S101 - it was one
+        assert isinstance(empty, ast.FunctionDef)  # noqa: S101 - unparsing keeps the type
         empty.body = [*empty.body[: int(documented)], ast.Raise(ast.Name("NotImplementedError", ast.Load()), None)]
         return ast.unparse(empty)
     end = body.end_lineno if documented else body.lineno - 1
@@ -242,7 +242,7 @@ def _stub(chunk: _Chunk) -> str:
 def _class_stub(node: ast.ClassDef) -> str:
     """Return a class with its docstring and empty methods, without the author's private helpers."""
     empty = ast.parse(ast.unparse(node)).body[0]
-    assert isinstance(empty, ast.ClassDef)  # noqa: S101 - it was one
+    assert isinstance(empty, ast.ClassDef)  # noqa: S101 - unparsing keeps the type
     body: list[ast.stmt] = empty.body[: int(ast.get_docstring(empty) is not None)]
     for method in empty.body:
         if isinstance(method, ast.FunctionDef) and (not method.name.startswith("_") or method.name.startswith("__")):

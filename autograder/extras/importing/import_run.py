@@ -157,7 +157,7 @@ def _chapter_name(course: Course, path: Path, name: str | None) -> str:
     own = [course.source(asked), course.checks(asked), course.root / "solutions" / f"{asked}.py"]
     there = [str(p.relative_to(course.root)) for p in own if p.exists()]
     if there or asked in course.chapters:
-        what = f"{there[0]} exists" if there else f"it is in c.Course.chapters of {CONFIG_NAME}"
+        what = f"{there[0]} exists" if there else f"it is in c.Course.chapters in {CONFIG_NAME}"
         raise ImportRefusedError(
             f"The course already has a chapter {asked} ({what}). Give another name with --chapter NAME. Nothing was written."
         )

@@ -39,7 +39,7 @@ __all__ = ["collect"]
 @click.option("--url", help="The course's URL in Canvas. With it, submission times are read through Canvas's API.")
 @click.option("--column", metavar="NAME", help="With --url: the assignment's name in Canvas. Default: the chapter.")
 @click.option("--add", is_flag=True, help="Enter unknown students in the gradebook.")
-@click.option("--force", is_flag=True, help="Also replace notebooks that are newer or have another origin.")
+@click.option("--force", is_flag=True, help="Also replace notebooks that are newer or came from elsewhere.")
 @json_option
 @course_option
 def collect(

@@ -358,7 +358,7 @@ def _collected(
             return replace(
                 result, status="kept", reason="A later attempt was collected before. --force replaces it with this one."
             )
-    # A time that was corrected by hand is not changed.
+    # A time that was corrected manually is not changed.
     stamped = time != before.get("timestamp", "") and now == before.get("timestamp", "")
     if not same:
         write_atomically(target, choice.data)

@@ -39,13 +39,15 @@ def new_exercise(
         if made.new_chapter:
             click.echo(f"{chapter} is a new chapter, at the end of the list in course_config.py.")
         if made.from_reference:
-            click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
+            click.echo(f"The stub is created from {name} in solutions/{chapter}.py.")
         for path in made.files:
             todo = made.todo.get(path, 0)
             left = f"   {pluralize(todo, 'place')} to fill in" if todo else ""
             click.echo(f"  {path.relative_to(course.root)}{left}")
         if made.todo:
-            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists the remaining places.")
+            click.echo(
+                f"Each place is marked TODO(author), and `autograder release {chapter}` lists the remaining places."
+            )
         if not made.from_reference:
             click.echo(
                 f"First write the solution in solutions/{chapter}.py. `autograder stubs {chapter}` then copies its docstring to the stub."

@@ -124,7 +124,7 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
                 there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
                     f"{path}, line {node.lineno} already defines {there}, but --signature is "
-                    f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is made from the reference."
+                    f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is created from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")
         if name in _bound_by(node):

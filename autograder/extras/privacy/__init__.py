@@ -15,7 +15,7 @@ from autograder.course.course import load_course
 
 __all__ = ["export_student", "forget"]
 
-dry_option = click.option("--dry-run", is_flag=True, help="Only list what is stored. Nothing is written.")
+dry_option = click.option("--dry-run", is_flag=True, help="Only list what is stored, and change nothing.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object with every place that has the student's data."
 )
@@ -24,7 +24,7 @@ json_option = click.option(
 @click.command(cls=PlacedCommand, section="To teach", after="roster")
 @click.argument("student")
 @dry_option
-@click.option("--yes", is_flag=True, help="Do not ask before anything is removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 @course_option
 def forget(student: str, *, dry_run: bool, yes: bool, as_json: bool, course_folder: Path | None) -> None:

@@ -92,7 +92,7 @@ def report(
             page = report_page(course.title or course.course_id, reports, names, made_at, links)
             # A page with names is private: other accounts on this machine may not read it.
             write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
-            echo_status(f"The page is {path}.")
+            echo_status(f"The page was written to {path}.")
 
 
 @click.command(cls=PlacedCommand, section="To teach", after="feedback")

@@ -32,7 +32,7 @@ Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
 # The meaning of each status, as users read it.
 STANDINGS: Mapping[Standing, str] = {
     "graded": "graded",
-    "waiting": "graded, but a part needs manual grading",
+    "waiting": "graded, but part of it needs manual grading",
     "ungradable": "could not be graded: needs your review",
     "ungraded": "submitted, not graded yet",
     "missing": "not submitted",

@@ -193,7 +193,7 @@ def _reasons(mark: StudentMark, worth: Mapping[str, float]) -> tuple[str, ...]:
     broken = [e.name for e in outcomes if e.status == "error"]
     endless = [e.name for e in outcomes if e.status == "timeout"]
     groups = [
-        ("not begun: ", blank), ("the mistake ", named), ("code that fails: ", broken), ("code that does not end: ", endless),
+        ("not started: ", blank), ("the mistake ", named), ("code that fails: ", broken), ("code that does not end: ", endless),
     ]  # fmt: skip
     found = [f"{what}{', '.join(names)}" for what, names in groups if names]
     if not found:
@@ -289,7 +289,7 @@ def _of_item(difficulty: float, found: float | None, low: float | None, students
     if students < FEW:
         return f"With fewer than {FEW} students, the difficulty of this exercise and its relation to the other exercises are unknown."
     if difficulty >= _EASY:
-        first = "Students earned nearly all points of this exercise."
+        first = "Students earned nearly all the points in this exercise."
     elif difficulty <= _HARD:
         first = "This exercise is hard."
     else:
@@ -319,6 +319,6 @@ def _of_alpha(alpha: float | None, students: int, columns: Mapping[str, Sequence
         return f"Cronbach's alpha is not defined here: {why}."
     what = "the exercises measure one thing, and similar exercises would rank the class in much the same way"
     if alpha < _RELIABLE:
-        what = "a good part of the differences between totals is chance, or the exercises measure different things"
+        what = "much of the difference between totals is due to chance, or the exercises measure different things"
     rough = f" With fewer than {SOME} students, this is only a rough estimate." if students < SOME else ""
     return f"Cronbach's alpha is {alpha:.2f}: {what}.{rough}"

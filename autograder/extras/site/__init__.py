@@ -22,7 +22,7 @@ __all__ = ["site"]
     metavar="DIR",
     type=PATH,
     required=True,
-    help="The site's folder: a new folder, or the folder of an earlier site.",
+    help="The output folder: a new folder, or one that contains an earlier site.",
 )
 @click.option(
     "--pyodide",
@@ -32,11 +32,11 @@ __all__ = ["site"]
 )
 @course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
-    """Build the course, or some chapters, as a website. It runs in a browser with nothing installed."""
+    """Build the course, or some chapters, as a website. It runs in a browser without any installation."""
     from autograder.extras.site.build import build_site
 
     with report_errors():
         made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=echo_status)
         echo_status(
-            f"The site is in {made}. Put it on any web server. To view it here: python -m http.server --directory {made}"
+            f"The site is in {made}. Upload it to any web server. To view it here: python -m http.server --directory {made}"
         )

@@ -90,7 +90,7 @@ def list_lines(
         outcome = outcomes.get(name)
         status = outcome.status if outcome is not None else "not_attempted"
         sign = _SIGNS.get(status, "✗")
-        words = {"passed": "solved", "not_attempted": "not begun"}.get(status, "not yet right")
+        words = {"passed": "solved", "not_attempted": "not started"}.get(status, "not yet right")
         text = f"{'→' if name == focus else ' '} {sign} {name:<{widest}}   {words}"
         points = f", {pluralize(exercise.points, 'point')}" if examples.audience == "class" else ""
         lines.append(ScreenLine(text + (points if len(text + points) < width_for(columns) else ""), _STYLES[sign]))

@@ -190,8 +190,8 @@ class Watch:
             reason = "was not created by `autograder start`, so its original is unknown. Download the notebook again from where you got it."
             self._show("", f"{self.notebook.name} {reason}")
             return
-        this = f"y the cell of {self.focus}, " if self.focus else ""
-        choices = f"{this}a the whole notebook, any other key to cancel"
+        this = f"y for the cell of {self.focus}, " if self.focus else ""
+        choices = f"Press {this}a for the whole notebook, or any other key to cancel"
         self._show("ask", f"Restore the original? {choices}. A copy of your work is kept.")
 
     def _answer(self, key: str) -> None:
@@ -255,7 +255,7 @@ class Watch:
         if self._panel == "list" and result.examples is not None:
             lines += screen.list_lines(result.examples, result.exercises, self.focus, columns)
         elif exercise is not None and outcome is not None:
-            assert result.examples is not None  # noqa: S101 - the exercise comes from them
+            assert result.examples is not None  # noqa: S101 - the exercise is one of the examples
             card = card_of(result.examples, self.notebook.resolve().parent, exercise, outcome)
             shown = screen.card_lines(card, exercise.kind, columns)
             outdated = self._checker.busy and time.monotonic() - self._began >= SHOWN_AFTER

@@ -17,8 +17,8 @@ from autograder.mistakes.edits.operators import Change, Operator, Scope
 
 __all__ = ["Donor", "donor_lines", "donor_operator"]
 
-_MAX_SIZE = 24  # nodes of an expression: a larger one would be nearly the whole solution
-_SHARE = 0.6  # share of the donor's result: with a larger one, too, an expression would be nearly the whole solution
+_MAX_SIZE = 24  # nodes of an expression: a larger expression would be nearly the whole solution
+_SHARE = 0.6  # share of the donor's result: an expression with a larger share would also be nearly the whole solution
 _STEP = 4  # nodes that an expression may always have if it contains the student's own expression
 _MOST = 90  # expressions of each donor
 _MOST_LINES = 12
@@ -84,7 +84,7 @@ class Donor:
 
     @cached_property
     def lines(self) -> list[DonorExpression]:
-        """Its assignments to a name, because a whole line may be missing in the student's code."""
+        """The assignments to a name. The student's code may lack such a line."""
         if self._function is None:
             return []
         found: dict[str, DonorExpression] = {}

@@ -56,7 +56,7 @@ class Change(NamedTuple):
 
     Attributes:
         replacement: the new expression.
-        kind: the kind of mistake that the change undoes (``edits.kinds``).
+        kind: the kind of mistake that the change undoes (``base.edit_kinds``).
         cost: how far the new expression is from the old one. The cheapest changes cost 1 and are tried first.
         mutation: the place of the change among the mutations of its node, empty if it is not a mutation. Every mutation is
             also tried as an edit: after the other changes of its node, at a cost of 1. With an infinite ``cost``, it is tried only then.

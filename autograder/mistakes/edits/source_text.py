@@ -19,7 +19,7 @@ class Edit:
         end: the byte after the last replaced byte.
         text: the new text.
         line: the line of the student's cell in which a reader finds the edit.
-        kind: the kind of mistake that it undoes, as in ``edits.kinds``.
+        kind: the kind of mistake that it undoes, as in ``base.edit_kinds``.
         cost: how far the new text is from the old one.
     """
 

@@ -68,7 +68,7 @@ class PersonalHint(NamedTuple):
     def is_in(self, written: Iterable[str]) -> bool:
         """Return whether one of the ``written`` hints is about the same kind of mistake.
 
-        Each kind has words (``edits.kinds``): a hint about a wrong axis says "axis" or "along". No written hint fits a
+        Each kind has words (``base.edit_kinds``): a hint about a wrong axis says "axis" or "along". No written hint fits a
         kind without words, such as another variable or another number.
         """
         return any(kind_of(self.kind).is_mentioned_in(hint) for hint in written)

@@ -49,9 +49,9 @@ _TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one
 _KEPT = 5000  # programs whose results are remembered
 _SHARE = 0.3  # seconds that are added to the budget for each second of grading
 _BEGINNING = 45  # the first budget, as a multiple of one exercise's limit: for about a hundred different mistakes
-_PART = 8  # a mistake may take this part (an eighth) of the remaining budget for each student who makes it
+_PART = 8  # the share of the remaining budget (an eighth) that a mistake may use for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
-_WAITING = 4  # a search may take this many times its limit on processor time in wall-clock time
+_WAITING = 4  # the limit on wall-clock time, as a multiple of that on processor time
 # A message describes code with one mistake, but this student's results come from two.
 _TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 

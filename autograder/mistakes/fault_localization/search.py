@@ -23,7 +23,7 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUn
 
 __all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
-MAX_PLACES = 2  # lines, at most, that are reported. If an edit in any of more lines is enough, none is the mistake
+MAX_PLACES = 2  # lines that are reported at most. If edits in more lines are each enough, none is reported
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
 _MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32
@@ -140,7 +140,7 @@ _Combined = tuple[Callable[[], Iterator[Variant]], ...]
 
 
 def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
-    """Return the valid variants of the first way to combine edits that gives valid variants."""
+    """Return the valid variants from the first of several ways to combine edits that yields any."""
     for variants in combined:
         if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
             return found

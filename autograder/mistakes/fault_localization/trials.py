@@ -130,7 +130,7 @@ def _share(given: Any, right: Any) -> float | None:
     return float(np.mean(close(one, other, rtol, atol))) if one.size else 1.0
 
 
-_COUNTED = 2000  # numbers of a result: of a larger result, only the form is compared
+_COUNTED = 2000  # the most numbers of a result that are compared: of a larger result, only the form is compared
 
 
 def _asked(

@@ -29,7 +29,7 @@ def show_figures(draw: Callable[[], object]) -> None:  # noqa: ARG001 - a notebo
 def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object]], None]:
     """Call the decorated drawing function, which uses the student's functions ``names``. Errors are printed, not raised.
 
-    With ``prediction``, a variable that the student sets first, it returns the value to compare with.
+    ``prediction`` names a variable that the student sets first. The drawing function returns the value to compare it with.
     """
 
     def draw_now(draw: Callable[[], object]) -> None:
@@ -69,7 +69,7 @@ def _compared(said: object, found: object) -> str:
     close, shown = str(said).strip().lower() == str(found).lower(), found
     if isinstance(found, float):
         close, shown = isinstance(said, int | float) and abs(said - found) <= 0.1 * abs(found), f"{found:.3g}"
-    return f"You predicted {said}. It is {shown}{', as you said.' if close else '. What explains the difference?'}"
+    return f"You predicted {said}. The result is {shown}{', as you predicted.' if close else '. What explains the difference?'}"
 
 
 def _say(*lines: str) -> None:

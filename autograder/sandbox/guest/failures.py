@@ -142,7 +142,7 @@ def _text_of(error: BaseException) -> str:
     except CallTimeout:
         raise
     except BaseException as second:  # noqa: BLE001 - a student's __str__ may raise anything
-        return f"(its text cannot be shown: {type(second).__name__})"
+        return f"(its message cannot be shown: {type(second).__name__})"
 
 
 def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted in a random line."""
+    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted at a random line."""
     import ast  # noqa: PLC0415 - slow, and only needed after a timeout
 
     try:
@@ -203,8 +203,8 @@ def _line(lines: list[str], number: int | None) -> str:
 
 
 def refuse_input(*_args: object, **_kwargs: object) -> str:
-    """Replace ``input`` in a graded notebook. Raises ``RuntimeError``."""
-    raise RuntimeError("input() has no answer while a notebook is graded. Write the value into the cell instead.")
+    """Raise ``RuntimeError``. This function replaces ``input`` in a graded notebook."""
+    raise RuntimeError("input() does not work while a notebook is graded. Write the value into the cell instead.")
 
 
 _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS}
@@ -258,7 +258,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
     if packages & _PROCESSES and (refused or number == errno.ENOENT):
         return f"{_START}it cannot start another program or process. Do the same work in Python, in this process."
     if (packages & _NETWORK and refused) or type(error).__name__ in {"gaierror", "herror"}:
-        return f"{_START}it has no network. Put the data that you need into a cell."
+        return f"{_START}it has no network access. Put the data that you need into a cell."
     if number in _FULL:
         return f"{_START}it can store at most {jail.disk_mb} MiB of files."
     if refused and error.filename is not None:

@@ -92,7 +92,7 @@ def _picture(drawn: list[Axes], name: str) -> dict[str, Any]:
     axes = [_axes(one) for one in drawn if one.get_label() != "<colorbar>"]
     axes = [one for one in axes if any(one[part] for part in ("bars", "lines", "points", "images", "wedges", "areas"))]
     if not axes:
-        raise NotAsAsked(f"{name} draws nothing that can be seen: no bar, line, point or image.")
+        raise NotAsAsked(f"{name} draws nothing visible: no bar, line, point or image.")
     figure: Any = drawn[0].get_figure()
     title = figure._suptitle.get_text() if getattr(figure, "_suptitle", None) is not None else ""  # noqa: SLF001
     if len(axes) == 1:  # a figure's title and legend belong to its only plot

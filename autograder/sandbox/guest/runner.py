@@ -36,7 +36,7 @@ class Runner:
         self._connection, self._kernel = connection, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
-        self._failed = False  # whether the last work did not return a value
+        self._failed = False  # whether the last work failed to return a value
         self._compiled: dict[str, CodeType] = {}  # source text sent by the parent
         self._before: dict[str, Value] = {}  # the namespace before the parent redefined anything
 
@@ -153,7 +153,7 @@ class Runner:
         if tag == "n":
             return look_up(self._kernel.namespace, *items)
         if tag != "s" or len(items) != 2:
-            raise WireError("only source text, names and seeds are sent inwards")
+            raise WireError("only source text, names and seeds are sent to the child")
         text, name = items
         namespace: dict[str, Value] = {"__name__": "given", "np": np}
         if text not in self._compiled:  # a script that is called a hundred times is compiled once

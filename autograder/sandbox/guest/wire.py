@@ -144,7 +144,7 @@ class Encoder:
             return self._special(value)
         self._bytes_left -= plain.nbytes
         if self._bytes_left < 0:
-            raise TooBig(f"its arrays are too large together (this array alone: {plain.nbytes / 2**20:.0f} MiB)")
+            raise TooBig(f"its arrays are too large in total (this array alone: {plain.nbytes / 2**20:.0f} MiB)")
         raw = plain.tobytes()
         self.blobs.append(raw)
         if padding := -len(raw) % ALIGN:
@@ -173,7 +173,7 @@ class Decoder:
         """Return the value that ``tree`` describes."""
         if tree is None or type(tree) in (bool, int, float, str):
             if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
-                raise WireError("a whole number has more digits than may be sent")
+                raise WireError("a whole number has too many digits to be sent")
             return tree
         if type(tree) is not list or not tree or type(tree[0]) is not str or depth > MAX_DEPTH:
             raise WireError("a part of the value is not a tagged list")
@@ -235,7 +235,7 @@ class Decoder:
             raise WireError("an array has no valid shape") from error
         end = self._offset + count * dtype.itemsize
         if end > len(self._blob):
-            raise WireError("an array is longer than the bytes that came with it")
+            raise WireError("an array needs more bytes than were sent with it")
         try:
             flat = _frombuffer(self._blob, dtype, count=count, offset=self._offset) if count else _empty(0, dtype)
             result = flat.reshape(sides)
@@ -317,7 +317,7 @@ def _is_number(item: Value) -> bool:
 def _form(code: str, *shape: Json) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     """Return the dtype, shape and number of elements of an array. Raises ``WireError`` if they are not allowed."""
     if code not in DTYPES:
-        raise WireError("an array has a dtype that may not be sent")
+        raise WireError("an array has a dtype that is not allowed")
     if any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
         raise WireError("an array has no valid shape")
     return _dtype(code), shape, math.prod(shape)
@@ -327,7 +327,7 @@ def pack(head: Json, blobs: Sequence[bytes] = ()) -> bytes:
     """Return the frame of ``head``, which must be valid JSON, and its bytes. Raises ``TooBig`` above the reader's limit."""
     text = _dumps(head).encode("ascii", "replace")
     if len(text) > MAX_HEAD:
-        raise TooBig("its text is longer than may be sent")
+        raise TooBig("its text is too long to be sent")
     return b"".join((HEADER.pack(len(text), sum(map(len, blobs))), text, *blobs))
 
 
@@ -355,7 +355,7 @@ def parse_head(raw: bytes | bytearray) -> dict[str, Json]:
     if raw.count(b"[") + raw.count(b"{") > 2 * MAX_NODES or raw.count(b",") > 4 * MAX_NODES:
         raise WireError("a frame has too many parts")
     if nested_deeper(raw, MAX_NESTING):
-        raise WireError("a frame is nested too deep")
+        raise WireError("a frame is nested too deeply")
     try:
         head = _loads(raw.decode("ascii"))
     except ValueError as error:

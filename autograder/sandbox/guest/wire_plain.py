@@ -272,7 +272,7 @@ def encode_other_array(encode: Encode, value: Value) -> Json:
     shape = [int(n) for n in plain.shape]
     if kind == "U":
         if plain.size * plain.dtype.itemsize // 4 > MAX_CHARACTERS:
-            raise TooBig("its texts are longer than can be checked")
+            raise TooBig("its strings are too long to be checked")
         return ["texts", shape, *plain.ravel().tolist()]
     code = plain.dtype.newbyteorder("<").str
     if not _TIMES.fullmatch(code):
@@ -326,7 +326,7 @@ def _int(_decode: Decode, items: list[Json], _depth: int) -> int:
         raise WireError("a whole number has an invalid form")
     number = int(text, 16)
     if number.bit_length() > MAX_BIG_BITS:
-        raise WireError("a whole number has more digits than may be sent")
+        raise WireError("a whole number has too many digits to be sent")
     return number
 
 
@@ -394,13 +394,13 @@ def named_zone(key: Json) -> dt.tzinfo:
     Loading a zone opens a file with its name, so no name is used that is not in the list.
     """
     if type(key) is not str or key not in zone_names():
-        raise WireError("a time zone is not known here")
+        raise WireError("a time zone is unknown")
     import zoneinfo  # noqa: PLC0415
 
     try:
         return zoneinfo.ZoneInfo(key)
     except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:  # removed since the list was read
-        raise WireError("a time zone is not known here") from error
+        raise WireError("a time zone is unknown") from error
 
 
 def _time_of_day(_decode: Decode, items: list[Json], _depth: int) -> dt.time:
@@ -435,9 +435,9 @@ def _shaped(shape: Json, count: int) -> tuple[int, ...]:
 def _texts(_decode: Decode, items: list[Json], _depth: int) -> np.ndarray[Any, Any]:
     shape, *texts = items
     if not all(type(text) is str for text in texts):
-        raise WireError("an array of texts contains something else")
+        raise WireError("an array of strings contains something else")
     if len(texts) * max(map(len, texts), default=0) > MAX_CHARACTERS:
-        raise WireError("the texts of an array are too long")
+        raise WireError("the strings of an array are too long")
     return np.array(texts, dtype=str).reshape(_shaped(shape, len(texts)))
 
 

@@ -222,7 +222,7 @@ def _column(pandas: ModuleType, array: Value) -> Any:
 def from_parts(parts: Value) -> Any:
     """Rebuild the value that ``parts`` describe. Raises ``ValueError`` if they are not exactly in the expected form."""
     if type(parts) is not tuple or not parts or type(parts[0]) is not str or parts[0] not in _BUILDERS:
-        raise ValueError("a table has a description that is not known")
+        raise ValueError("a table has an unknown description")
     word, *rest = parts
     try:
         import pandas as pd  # noqa: PLC0415 - most courses have no tables

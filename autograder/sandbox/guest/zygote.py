@@ -168,8 +168,8 @@ class Zygote:
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        # scikit-learn reads the loaded libraries there, to limit their threads. If the child has a /proc of
-        # its own, that is empty. Then scikit-learn finds the libraries in another way.
+        # scikit-learn reads the loaded libraries there, to limit their threads. If the child has its own
+        # /proc, it is empty. Then scikit-learn finds the libraries in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])
         os.chdir(folder or "/")

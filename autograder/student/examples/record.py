@@ -220,8 +220,8 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
     if not any("CheckFailed" in ast.unparse(n) for n in raised):
         return ""
     if [a.arg for a in method.args.args] != ["self", "student"] or len(marks) > 1:
-        why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture student."
-        raise CourseError(f"{where} {why} Compare with agrees in another check, or hide this one.")
+        why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture `student`."
+        raise CourseError(f"{where} {why} Compare with `agrees` in another check, or hide this one.")
     for statement in (s for s in parts if isinstance(s, ast.Import | ast.ImportFrom)):
         statement.names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
         if "solutions" in ast.unparse(statement):

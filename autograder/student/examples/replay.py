@@ -175,7 +175,7 @@ def _unanswered(exercise: ExerciseExamples, answers: Sequence[Answer]) -> Exerci
     if all(answer.error is not None for answer in answers):
         todo = f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
     else:
-        todo = f"You have not answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
+        todo = f"You have not answered yet: assign a value to {_listed(names, 'and')}, run the cell, and check again."
     return _not_attempted(exercise, todo)
 
 

@@ -83,7 +83,7 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
     if examples.audience != "self-learners":
         raise CheckProblem(
             f"`solution` is only for self-study, and this chapter belongs to a graded course. "
-            f"`{usage(target, 'hint')}` helps you here, and so does your instructor."
+            f"Use `{usage(target, 'hint')}`, or ask your instructor."
         )
     progress = read(folder_of(folder, examples.chapter)).of(examples.chapter, target.name)
     needed = min(BEFORE_A_SOLUTION, len(target.hints))
@@ -186,7 +186,7 @@ def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, V
 
 def _follow_up(exercise: ExerciseExamples, number: int, examples: Examples) -> str:
     if number == len(exercise.hints):
-        own = f"`{usage(exercise, 'hint')}` looks at your own code next." if exercise.kind != "answers" else ""
+        own = f"Next, `{usage(exercise, 'hint')}` looks at your own code." if exercise.kind != "answers" else ""
         more = " ".join(filter(None, [own, _solution_note(exercise, examples)]))
         return f"\n\nStill stuck? {more}" if more else ""
     return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the next one."
@@ -205,5 +205,5 @@ def _no_more(exercise: ExerciseExamples, examples: Examples) -> str:
     return (
         f"You have seen all {total} hints for `{exercise.name}`. `{again}` shows the first again. Now work through "
         "the small example in the text on paper, print every intermediate shape, and read what "
-        f'`check("{exercise.name}")` finds. {_solution_note(exercise, examples)}'
+        f'`check("{exercise.name}")` reports. {_solution_note(exercise, examples)}'
     ).rstrip()

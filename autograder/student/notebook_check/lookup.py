@@ -179,7 +179,7 @@ def source_folder(folder: Path) -> Path | None:
 def _what_happened(name: str, run: _CellRun) -> str:
     made = attempt.defined_names(run.source)
     if attempt.parsed(run.source) is None:
-        return f"Python could not read the cell of `{name}` (a SyntaxError)"
+        return f"Python could not parse the cell of `{name}` (a SyntaxError)"
     if made is not None and name not in made and not run.failed:
         instead = f" now defines `{', '.join(sorted(made))}` instead" if made else " no longer defines it"
         return f"The cell of `{name}`{instead}"
@@ -295,7 +295,7 @@ def _unknown(name: str, names: Mapping[str, Value], examples: Examples, verb: st
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
             right = usage(exercise, verb)
-            return f"{verb} got the text of an answer. Write {right}, with the exercise's name in quotes."
+            return f"{verb} received the text of an answer. Write {right}, with the exercise's name in quotes."
     known = list(examples.exercises)
     near = get_close_matches(name, known, 1, 0.6)
     if not near and asks_for(examples.chapter, names, name):

@@ -32,7 +32,7 @@ __all__ = [
 
 PACKAGES = ("numpy", "matplotlib")  # the default without a course
 _MAX_FILE = 16 << 20
-_ASK = "To run a notebook that you trust without a sandbox, add --unsafe-local. Its code can then do anything that you can."
+_ASK = "If you trust the notebook, add --unsafe-local to run it without a sandbox. Its code can then do anything that you can."
 # A sandbox needs the Linux kernel. On these systems learners run their own notebooks without one, as Jupyter does.
 _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
@@ -61,7 +61,7 @@ def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
     name = _WITHOUT_SANDBOX.get(system)
     if name is None or course_folder(folder) is not None:
         return ""
-    return f"There is no sandbox on {name}, so notebooks' code can do anything that you can. Run only notebooks that you trust."
+    return f"There is no sandbox on {name}, so a notebook's code can do anything that you can. Run only notebooks that you trust."
 
 
 def check_by_examples(

@@ -77,7 +77,7 @@ def _report(result: layout.StartResult, title: str, say: Callable[[str], None]) 
         say(f"{title} is in {result.folder}")
         for words, names in (
             ("added, because they were missing", result.added),
-            ("updated, because you have not begun them", result.renewed),
+            ("updated, because you have not started them", result.renewed),
             ("unchanged, with your work", result.kept),
         ):
             if names:
@@ -90,7 +90,7 @@ def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -
     """Open the map of the course in ``folder`` in JupyterLab and wait until it is closed. Return its exit status."""
     if find_spec("jupyterlab") is None:
         say(
-            "JupyterLab is not installed here. You can do one of these:\n"
+            "JupyterLab is not installed here. Do one of the following:\n"
             '  pip install "nbautograder[lab]"     then run the same command again\n'
             f"  open {folder / layout.MAP_NAME} in an editor that supports notebooks\n"
             f"  autograder watch {folder}     checks in this terminal each time you save"

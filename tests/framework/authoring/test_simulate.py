@@ -1,4 +1,4 @@
-"""Solutions written into notebooks as students would write them."""
+"""Tests of writing solutions into notebooks as students would write them."""
 
 import ast
 import builtins

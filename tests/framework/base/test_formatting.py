@@ -12,7 +12,7 @@ def test_a_number_is_exact_where_it_can_be():
 
 
 def test_one_is_singular_and_nothing_else_is():
-    """A half and none are plural."""
+    """One half and zero are plural."""
     counts = ", ".join(pluralize(count, "point") for count in (1, 1.0, 0, 0.5, 2))
     assert counts == "1 point, 1 point, 0 points, 0.5 points, 2 points"
     assert (points(0.5, 1), points(1 / 3, 2)) == ("0.5 of 1 point", "0.33 of 2 points")

@@ -16,7 +16,7 @@ def names(steps):
 
 
 def test_they_are_nbgraders_own_with_the_changes_that_are_named():
-    """Each is the chain of the nbgrader that is installed, a step left out, put in the place of another, or added."""
+    """Each list equals the installed nbgrader's, except for steps that are left out, replaced or added."""
     ours = preprocessor_steps()
     stock = names(GenerateAssignment.preprocessors.default_args[0])
     stock = [step for step in stock if step not in {"ClearSolutions", "InstantiateTests"}]
@@ -48,7 +48,7 @@ def test_a_course_gets_them_as_if_it_had_spelled_them_out_and_may_have_its_own(c
 
 @pytest.mark.parametrize("left", [None, 'load_subconfig("course_config.py")\n'])
 def test_a_course_without_them_is_told_before_its_stubs_are_wiped(course, left):
-    """Nothing is released by nbgrader's own chain, and doctor says that nbgrader autograde would run code without a sandbox."""
+    """Nothing is released with nbgrader's default steps, and doctor says that nbgrader autograde would run code without a sandbox."""
     path = course.root / "nbgrader_config.py"
     path.unlink() if left is None else path.write_text(left)
     with pytest.raises(ReleaseError, match=r"There is no \S+/nbgrader_config\.py\.|does not make nbgrader use") as told:

@@ -1,4 +1,4 @@
-"""Tests of text from which everything that acts on a terminal is removed."""
+"""Tests of removing everything from a text that acts on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verdict as JSON: the contract that programs outside the project read."""
+"""Tests of a verdict as JSON, which programs outside the project read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERDICT = Verdict(
     ],
 )
 def test_a_line_is_the_object_as_text(verdict):
-    """To the letter what ``json.dumps`` writes, also the second time, when parts of it are known."""
+    """The line is exactly what ``json.dumps`` writes, even if parts of it come from the cache."""
     lines = list(json_lines([verdict, verdict.relabelled(notebook="other.ipynb", student=None), verdict]))
     assert lines[0] == lines[2] == json.dumps(verdict.to_json(), ensure_ascii=False)
     assert Verdict.from_json(json.loads(lines[0])) == verdict
@@ -39,7 +39,7 @@ def test_a_line_is_the_object_as_text(verdict):
 
 
 def test_what_a_check_says_is_no_book():
-    """A text of megabytes is cut in the outcome of a check. Everything else stays."""
+    """A text of megabytes is cut in the result of a check. Everything else stays."""
     check = CheckResult("a", "t", "failed", "x" * 10**6, reason="y" * 10**6, example="short")
     assert (len(check.message), len(check.reason), check.example) == (8000, 8000, "short")
     assert check.message.endswith("x…")

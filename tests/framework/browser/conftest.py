@@ -1,4 +1,4 @@
-"""A real JupyterLab and a real Chromium, which all browser tests of a process share. Each test module has its own folder."""
+"""Start a real JupyterLab and Chromium, which all browser tests of a process share. Each test module has its own folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Nothing but this machine has an address, for any request of a page, a worker or the browser itself.
+# Requests of a page, a worker or the browser can only reach this machine.
 FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
@@ -63,11 +63,11 @@ class Lab:
     folder: str
 
     def doc(self, path: str) -> str:
-        """Return the address of a notebook in a tab of its own, without what was open before."""
+        """Return the address of a notebook in a new tab, without restoring earlier tabs."""
         return f"{self.address}/doc/tree/{self.folder}/{path}?reset"
 
     def tree(self, path: str) -> str:
-        """Return the address of a notebook in JupyterLab, without what was open before."""
+        """Return the address of a notebook in JupyterLab, without restoring earlier tabs."""
         return f"{self.address}/lab/tree/{self.folder}/{path}?reset"
 
 
@@ -86,7 +86,7 @@ def lab_server(lab_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_root: Path, request: pytest.FixtureRequest) -> Path:
-    """The module's folder in JupyterLab, to be filled before asking for ``lab``."""
+    """The module's folder in JupyterLab. A test fills it before it uses ``lab``."""
     folder = lab_root / request.path.stem
     folder.mkdir()
     return folder
@@ -116,7 +116,7 @@ def _end_kernels(server: str) -> None:
 @contextmanager
 def serve(folder: Path, home: Path) -> Iterator[str]:
     """Run a JupyterLab server in ``folder``, with its settings below ``home``, and give its address."""
-    _chromium()  # no server is started for a browser that is not there
+    _chromium()  # if there is no browser, no server is started
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -137,8 +137,8 @@ def serve(folder: Path, home: Path) -> Iterator[str]:
     finally:
         server.terminate()
         try:
-            server.wait(timeout=60)  # it ends its kernels first
-        except subprocess.TimeoutExpired:  # one of them did not hear of it: what was to be shown has been shown
+            server.wait(timeout=60)  # the server ends its kernels first
+        except subprocess.TimeoutExpired:  # a listener is missing, but everything has been shown by now
             server.kill()
             server.wait()
 
@@ -155,7 +155,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture
 def page(browser: sync_api.Browser, lab: Lab) -> Iterator[sync_api.Page]:
-    """A page that may talk to the server and to nobody else."""
+    """A page that may connect to the server only."""
     with one_page(browser, lab.address, viewport={"width": 1200, "height": 1000}) as page:
         yield page
 
@@ -164,7 +164,7 @@ def page(browser: sync_api.Browser, lab: Lab) -> Iterator[sync_api.Page]:
 def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **options: Any) -> Iterator[sync_api.Page]:
     """A page that may connect only to the server at ``address``. The test fails if it requests anything else.
 
-    Requests that start with ``in_vain`` are blocked too, but are no failure, because pages of other projects make them.
+    Requests that start with ``in_vain`` are blocked too, but the test does not fail, because other projects' pages make them.
     """
     context = browser.new_context(**options)
     machine = "/".join(address.split("/")[:3])
@@ -180,7 +180,7 @@ def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **op
 
     context.route("**/*", pass_on)
     page = context.new_page()
-    # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
+    # On a busy machine, JupyterLab may ask which kernel to start before it knows that there is only one.
     page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
     try:
         yield page
@@ -191,7 +191,7 @@ def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **op
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Say nothing of each request."""
+        """Do not log requests."""
 
 
 @pytest.fixture(scope="session")
@@ -205,7 +205,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="session")
 def site(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """The folder of a site of the whole course with its own Pyodide, and its address: below a name, as many servers have it."""
+    """The folder of a site of the whole course with its own Pyodide, and its address in a subpath, as on many servers."""
     _chromium()
     served = tmp_path_factory.mktemp("served")
     made = build_site(course, served / "attention", pyodide=browser_file("pyodide"))

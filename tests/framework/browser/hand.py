@@ -1,4 +1,4 @@
-"""A student's actions in JupyterLab: open a notebook, write into a cell, run it, add one below."""
+"""A student's actions in JupyterLab: open a notebook, write into a cell, run it, and add a cell below."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WAIT = 120_000  # milliseconds, at most
 
 
 def set_theme(page, lab, theme):
-    """Choose a theme, decline the offer of news that would lie over the notebook, and have every cell drawn."""
+    """Choose a theme, decline the offer of news that would cover the notebook, and let JupyterLab render every cell."""
     settings = {
         "apputils-extension:themes": {"theme": theme},
         "apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-        "notebook-extension:tracker": {"windowingMode": "none"},  # else cells out of sight are not on the page
+        "notebook-extension:tracker": {"windowingMode": "none"},  # else hidden cells are not rendered
     }
     for name, values in settings.items():
         address = f"{lab.address}/lab/api/settings/@jupyterlab/{name}"
@@ -27,7 +27,7 @@ def set_theme(page, lab, theme):
 
 
 def open_notebook(page, lab, path):
-    """Open a notebook in a tab of its own, and give its code cells when they are there."""
+    """Open a notebook in a new tab, and return its code cells once they are rendered."""
     page.goto(lab.doc(path))
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
@@ -43,7 +43,7 @@ def run(cell):
     prompt = cell.locator(".jp-InputPrompt")
     before = re.compile(re.escape(prompt.inner_text().strip() or "[ ]"))
     for _ in range(30):
-        # JupyterLab drops keys while it is still setting itself up: press until the prompt says that the cell runs.
+        # JupyterLab ignores keys while it is starting. So press until the prompt shows that the cell runs.
         cell.locator(".cm-content").click()
         cell.page.keyboard.press("Control+Enter")
         with suppress(AssertionError):
@@ -53,7 +53,7 @@ def run(cell):
 
 
 def type_and_run(cell, code=None):
-    """With the keyboard alone, go to a cell, replace its content by ``code``, run it and wait until it is done."""
+    """Using only the keyboard, go to a cell, replace its content with ``code``, run it and wait until it is done."""
     keys, prompt = cell.page.keyboard, cell.locator(".jp-InputPrompt")
     select(cell)
     if code is not None:
@@ -66,7 +66,7 @@ def type_and_run(cell, code=None):
         return
     before = prompt.inner_text()
     for _ in range(30):
-        # As in `run`: JupyterLab drops keys while it is still setting itself up.
+        # As in `run`, JupyterLab ignores keys while it is starting.
         keys.press("Control+Enter")
         with suppress(AssertionError):
             expect(prompt).not_to_have_text(before.strip() or "[ ]:", timeout=4_000)
@@ -75,7 +75,7 @@ def type_and_run(cell, code=None):
 
 
 def select(cell):
-    """Select a cell of the notebook by the keys that go up and down, wherever the keyboard was.
+    """Select a cell of the notebook with the arrow keys, wherever the focus was.
 
     These keys pass over a folded cell. So the text above it is selected and run, and the selection then moves on.
     """
@@ -96,7 +96,7 @@ def select(cell):
             return
         keys.press("j" if distance > 0 else "k")
         if cell.evaluate(down) == distance:
-            keys.press("Tab")  # the keyboard is not in the notebook yet
+            keys.press("Tab")  # the notebook does not have the focus yet
             keys.press("Escape")
     raise AssertionError("the keyboard does not reach the notebook")
 
@@ -119,7 +119,7 @@ def add_below(cell, code):
 
 
 def reach(control):
-    """Go to something that takes keys with the Tab key alone."""
+    """Move the focus to a control, using only the Tab key."""
     keys = control.page.keyboard
     keys.press("Escape")
     for _ in range(40):

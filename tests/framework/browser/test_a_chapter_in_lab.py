@@ -1,4 +1,4 @@
-"""Chapter 0 as a student works on it in JupyterLab: blank, with a mistake, with all hints, and right."""
+"""Test chapter 0 as a student works on it in JupyterLab: blank, with a mistake, with all hints, and right."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLIP = "def normalize_rows(A):\n    return A / A.sum(axis=0)"
 RIGHT = "def normalize_rows(A):\n    return A / A.sum(axis=1, keepdims=True)"
 CONTENT = ".jp-RenderedHTMLCommon, .jp-RenderedText"  # what the notebook shows, and not JupyterLab around it
 PAIRS = "def pairwise_dot(X, Y):\n    return X @ Y.T"
-# Problems of the rendered page for a reader, each in a sentence.
+# Return the problems that a reader of the rendered page would have, each as a sentence.
 STUMBLES = r"""() => {
     const found = [];
     for (const text of document.querySelectorAll(".jp-RenderedMarkdown")) {
@@ -48,7 +48,7 @@ def lab_folder(lab_folder, tmp_path_factory):
 
 
 def test_a_student_goes_from_a_blank_stub_to_a_picture(page, lab):
-    """A blank stub is not attempted, a slip is named, three hints follow, and what is right is praised and drawn."""
+    """A blank stub is not attempted, a mistake is named, three hints follow, and a right function is praised and its picture drawn."""
     set_theme(page, lab, "JupyterLab Light")
     code = open_notebook(page, lab, f"{CHAPTER}.ipynb")
     stub = code.filter(has_text="def normalize_rows").first

@@ -1,6 +1,6 @@
-"""A student's evening in a real browser, from the map to work that is still there: in JupyterLab, and with nothing installed.
+"""Test an evening of a student's work in a real browser, in JupyterLab and on the site, from the map to a reload.
 
-With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment each station is kept there as a picture.
+If the environment variable ``AUTOGRADER_SCREENSHOTS`` names a folder, a picture of each step is saved there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NARROW = {"width": 820, "height": 1000}
 
 @pytest.fixture
 def keep(request):
-    """A function that keeps a picture of a page under a name, where somebody wants them."""
+    """A function that saves a picture of a page under a name, if pictures are requested."""
     folder = os.environ.get("AUTOGRADER_SCREENSHOTS")
 
     def picture(page, name):
@@ -74,7 +74,7 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
 
 
 def test_on_a_phone_the_notebook_has_the_whole_width(browser, site):
-    """In both themes, 390 px wide: a link of the first page leads to its exercise, and JupyterLab's panels are closed."""
+    """At 390 px and in both themes, a link of the first page leads to its exercise, and JupyterLab's panels are closed."""
     _, address = site
     for scheme in ("light", "dark"):
         with one_page(browser, address, viewport={"width": 390, "height": 800}, color_scheme=scheme) as page:
@@ -117,7 +117,7 @@ def test_the_map_leads_to_an_exercise(browser, lab):
 
 
 def evening(page, keep):
-    """Work on the course from its map, with the keyboard except for two clicks."""
+    """Work on the course, starting from its map, using the keyboard except for two clicks."""
     overview = page.locator(".jp-Notebook", has_text="Attention from scratch").last
     expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
     overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)
@@ -133,7 +133,7 @@ def evening(page, keep):
     type_and_run(checked)
     expect(checked).to_contain_text("`check` is defined in the cell that begins `import numpy as np`.")
     type_and_run(code.nth(0))
-    for _ in range(2):  # the second cell is folded: the keys that go up and down pass over it, these do not
+    for _ in range(2):  # the second cell is folded: the arrow keys skip it, but these keys do not
         page.keyboard.press("Shift+Enter")
 
     type_and_run(stub, WRONG)
@@ -188,7 +188,7 @@ def look(code):
 
 
 def predict(code):
-    """Look at a picture, type a prediction, and return the cell of the moving picture, which shows only after it."""
+    """Look at a picture, type a prediction, and return the cell of the interactive picture, which is hidden until then."""
     look(code)
     type_and_run(code.filter(has_text="guess_temperature =").first, "guess_temperature = 0.5")
     moving = code.filter(has_text='prediction="guess_temperature"').first
@@ -197,11 +197,11 @@ def predict(code):
 
 
 def break_and_repair(stub, checked):
-    """A syntax error leaves the right function of before, which is not checked. After the repair, it is."""
+    """After a syntax error, the earlier right function remains but is not checked. After the repair, the function is checked."""
     type_and_run(stub, f"{RIGHT})")
     type_and_run(checked)
     expect(checked).to_contain_text(
-        "Python could not read the cell of `softmax` (a SyntaxError), so `softmax` is still"
+        "Python could not parse the cell of `softmax` (a SyntaxError), so `softmax` is still"
     )
     type_and_run(stub, RIGHT)
     type_and_run(checked)
@@ -209,7 +209,7 @@ def break_and_repair(stub, checked):
 
 
 def move(picture):
-    """Go to the slider of the moving picture with the Tab key, and to its other end: the weights are those of there."""
+    """Go to the slider of the interactive picture with the Tab key, and to its other end. The picture shows the weights for that end."""
     reach(picture.get_by_role("slider", name="temperature"))
     picture.page.keyboard.press("End")
     expect(picture.locator("tbody td:not(.ag-bar)")).to_have_text(["0.337", "0.333", "0.330"])
@@ -217,6 +217,6 @@ def move(picture):
 
 
 def open_with_keys(summary):
-    """Go to what is folded with the Tab key, and open it."""
+    """Go to a folded part with the Tab key, and open it."""
     reach(summary)
     summary.page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The page about a class in a real browser: it asks for nothing, axe finds nothing, and its plots follow the theme."""
+"""Test the page about a class in a real browser: it loads nothing, axe finds no problem, and its plots follow the theme."""
 
 from __future__ import annotations
 

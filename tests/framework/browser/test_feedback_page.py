@@ -1,4 +1,4 @@
-"""The feedback page of a half-right notebook, graded by `autograder grade` and opened in a real browser, wide and narrow.
+"""Test the feedback page of a partly right notebook, graded by `autograder grade`, in wide and narrow browser windows.
 
 ``AUTOGRADER_PICTURES=docs/images pytest tests/framework/browser/test_feedback_page.py`` takes its pictures again.
 """
@@ -88,7 +88,7 @@ def test_only_what_fails_is_open(page):
     assert len(page.locator("body").inner_text().split()) < 900
     folds = page.locator("main > details")
     assert [fold.locator("summary").first.inner_text() for fold in folds.all()] == [
-        "What passes (1)", "All points", "The whole notebook",
+        "Passed exercises (1)", "All points", "The whole notebook",
     ]  # fmt: skip
     card = page.locator("#check-weighted_average .ag-card")
     assert not card.is_visible()
@@ -106,7 +106,7 @@ def test_lines_are_marked_and_the_loop_is_named(page):
 
 
 def test_checks_that_wait_say_for_what(page):
-    """One superfluous norm keeps most checks from running. The card says how many points wait, and for which check."""
+    """Because of one superfluous norm, most checks are skipped. The card says how many points are waiting, and for which check."""
     card = page.locator("#check-soft_lookup .ag-card")
     assert re.search(r"\d checks, worth [\d.]+ points, run once “.*” passes\.", card.inner_text())
     assert "not tried" not in card.inner_text()
@@ -114,7 +114,7 @@ def test_checks_that_wait_say_for_what(page):
 
 
 def test_a_quiz_has_one_line_for_each_wrong_answer(page):
-    """Each opens to say why it is wrong."""
+    """Each answer unfolds to show why it is wrong."""
     card = page.locator("#check-quiz_ch1 .ag-card")
     wrong = card.locator("li.ag-failed").all()
     assert len(wrong) >= 4
@@ -124,7 +124,7 @@ def test_a_quiz_has_one_line_for_each_wrong_answer(page):
 
 
 def test_the_notebook_has_formulas_folds_and_described_pictures(page):
-    """Nothing of its Markdown is shown raw, deep parts open, and a picture is described by the text below it."""
+    """No Markdown is shown as source, the parts marked *Deep* unfold, and a picture's description is the text below it."""
     page.locator("#notebook > summary").click()
     prose = " ".join(page.locator("#notebook .prose").all_inner_texts())
     assert not re.search(r"\\[a-z]+|\$|</?(details|summary|b)>", prose)
@@ -144,7 +144,7 @@ def test_the_notebook_has_formulas_folds_and_described_pictures(page):
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_sound_at_every_width_in_both_themes(browser, address, width, height, scheme):
-    """It fits, requests nothing, runs no script, and axe finds nothing serious, folded parts included."""
+    """The page fits, requests nothing and runs no script, and axe finds nothing serious, even in folded parts."""
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, bypass_csp=True)
     page, asked, said = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))

@@ -44,7 +44,7 @@ def server(graded_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def page(browser, server):
-    """A page on which nbgrader's formgrader asks for the MathJax of its delivery network, and does not get it."""
+    """A page on which formgrader's request for MathJax from its delivery network is blocked."""
     with one_page(browser, server, in_vain="https://cdnjs.cloudflare.com/ajax/libs/mathjax/") as page:
         yield page
 
@@ -56,7 +56,7 @@ def graded(folder):
 
 
 def of_ben(folder):
-    """Return the address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
+    """Return the address of ben's notebook in formgrader, and its score in the gradebook: of the first exercise, and in total."""
     with book_of(load_course(folder)) as book:
         notebook = book.find_submission_notebook(CHAPTER, CHAPTER, "ben")
         grade = book.find_grade(f"check_{EXERCISE}", CHAPTER, CHAPTER, "ben")
@@ -64,7 +64,7 @@ def of_ben(folder):
 
 
 def score_field(page, server, address):
-    """Ben's notebook in formgrader, and the field in which the mark of the first exercise is given."""
+    """Open Ben's notebook in formgrader, and return the field for the mark of the first exercise."""
     page.goto(f"{server}/{address}")
     field = page.locator("input.score").first
     expect(field).to_be_visible(timeout=WAIT)

@@ -1,6 +1,6 @@
-"""The course's moving pictures in a real JupyterLab: by keyboard and by mouse, light and dark, after a reload, and not trusted.
+"""Test the course's interactive pictures in JupyterLab: by keyboard and mouse, in both themes, after a reload, and untrusted.
 
-With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment each of them is kept there, in both themes.
+If the environment variable ``AUTOGRADER_SCREENSHOTS`` names a folder, each picture is saved there in both themes.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def test_the_reader_moves_every_picture(page, lab, lab_folder):
 
     saved = json.loads((lab_folder / "moving.ipynb").read_text(encoding="utf-8"))
     the_grader_keeps_the_still_pictures(saved)
-    saved["cells"][1]["outputs"][0]["data"]["text/plain"] = "another one's"  # now it is nobody's signed work
+    saved["cells"][1]["outputs"][0]["data"]["text/plain"] = "another one's"  # now the notebook is not trusted
     (lab_folder / "untrusted.ipynb").write_text(json.dumps(saved), encoding="utf-8")
     still = open_notebook(page, lab, "untrusted.ipynb").nth(1)
     drawn = still.locator(".ag-moving img")
@@ -113,7 +113,7 @@ WORDS = (
 
 
 def look_at(page, code, theme):
-    """Every picture is there to be moved, fits its place, and has nothing that keeps somebody from reading or using it."""
+    """Check that every picture has its controls, fits into its place, and is accessible."""
     expect(page.locator(".ag-moving")).to_have_count(len(CHAPTERS))
     expect(page.locator(".ag-moving img")).to_have_count(0)
     assert serious(page, ".ag-moving") == []
@@ -139,7 +139,7 @@ def weights_at(temperature):
 
 
 def the_grader_keeps_the_still_pictures(saved):
-    """The feedback page shows the picture and the text of a submission, and none of its markup."""
+    """Check that the feedback page shows the picture and the text of a submission, but none of its markup."""
     cells = [(2 * index + 1, solved_cells(*one)[1]) for index, one in enumerate(CHAPTERS.items())]
     kept = kept_pictures(saved, [CodeCell(index, f"cell {index}", source) for index, source in cells], 10_000)
     assert [set(kept[index].outputs[0]["data"]) for index, _ in cells] == [{"image/png", "text/plain"}] * len(CHAPTERS)

@@ -1,4 +1,4 @@
-"""The pictures of the README: chapter 1 as a self-learner meets it in JupyterLab, once with a slip and once right.
+"""Take the pictures of the README: chapter 1 as a self-learner sees it in JupyterLab, once with a mistake and once right.
 
 ``AUTOGRADER_PICTURES=docs/images pytest tests/framework/browser/test_readme_pictures.py`` takes them again.
 """
@@ -63,7 +63,7 @@ def test_softmax_in_jupyterlab(page, lab, name, seen):
 
 
 def _take(page, first, last, path):
-    """A picture of the page from one cell to another."""
+    """Take a picture of the page from one cell to another."""
     page.mouse.move(0, 0)  # nothing is hovered over
     last.scroll_into_view_if_needed()
     top, bottom = first.bounding_box(), last.bounding_box()

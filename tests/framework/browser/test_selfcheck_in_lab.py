@@ -1,6 +1,6 @@
 """``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark.
 
-With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment the cards are kept there as pictures.
+If the environment variable ``AUTOGRADER_SCREENSHOTS`` names a folder, pictures of the cards are saved there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def lab_folder(lab_folder: Path) -> Path:
 
 @pytest.fixture(params=THEMES)
 def cells(request, page, lab):
-    """The notebook's cells after all were run one by one, in the theme that the test is for."""
+    """The notebook's cells after each was run, in the theme that the test is for."""
     set_theme(page, lab, f"JupyterLab {request.param.title()}")
     found = open_notebook(page, lab, f"{request.param}.ipynb")
     light = str(request.param == "light").lower()

@@ -1,4 +1,4 @@
-"""What the site adds to JupyterLab, in a real Chromium: the whole width on a phone, and links on cards."""
+"""Test what the site adds to JupyterLab, in a real Chromium: the whole width on a phone, and links on cards."""
 
 from __future__ import annotations
 

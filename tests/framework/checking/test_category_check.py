@@ -102,7 +102,7 @@ def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
 
 
 def test_category_mutants_are_right_on_ordinary_input():
-    """They differ from the reference in their category only."""
+    """Such mutants differ from the reference in their category only."""
 
     def double(x):
         return 2 * x

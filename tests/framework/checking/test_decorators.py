@@ -71,7 +71,7 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
 @pytest.mark.parametrize(
     ("body", "options", "sentence"),
     [
-        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring. Write the title that students see there\."),
+        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring. Write one: students see it as the check's title\."),
         ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1, but the exercise 'it' has 3\."),
         (
             {"test_a": titled, "test_b": pure(points=1, after="test_c")},
@@ -91,7 +91,7 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sentence):
-    """A sentence that says where, what was found and what to do."""
+    """The sentence says where the problem is, what was found, and what to do."""
     with pytest.raises(CourseError, match=rf"^\S+\.py, line \d+: .*({sentence})"):
         exercise("it", **options)(type("TestIt", (), body))
 
@@ -99,8 +99,8 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring. .* student should"),
-        (alternatives_of, "what is different in this correct solution"),
+        (misconceptions_of, r"test_decorators\.py, line \d+: untitled has no docstring. .* for students"),
+        (alternatives_of, "how this correct solution differs"),
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):

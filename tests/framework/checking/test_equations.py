@@ -1,4 +1,4 @@
-"""Einsum equations as answers: judged by what they compute, with words for what they get wrong."""
+"""Test einsum equations as answers: they are judged by their results, and messages explain wrong ones."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     ("equation", "words"),
     [
         ("ia,ja->ji", "It has shape (4, 2), but it should have shape (2, 4)."),
-        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. After `->` you choose the order."),
+        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. Use `->` to choose the order yourself."),
         ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a is used for an axis of size 3 and for an axis of size 4."),
         ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' has 1 letter, but its array has 2 axes."),
         ("ia,ja->k", "output subscript 'k' which never appeared"),
@@ -38,7 +38,7 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "any other complaint of NumPy's"],
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
-    """The shape that came out, the rule by which NumPy chose its order, or both sizes, in place of NumPy's own message."""
+    """Instead of NumPy's own message, students read the resulting shape, the rule for its order, or both sizes."""
     assert words in reason(equation)
 
 

@@ -1,4 +1,4 @@
-"""Checks of random results: how many results they use, what they detect and what they accept."""
+"""Test checks of random results: how many results they use, what they detect and what they accept."""
 
 from math import log, sqrt
 
@@ -49,7 +49,7 @@ def test_no_fewer_draws_have_the_power():
 
 @pytest.mark.parametrize("skewed", [False, True])
 def test_averages_have_the_stated_power(skewed):
-    """Averages off by the effect are rejected with the stated probability, right ones as seldom as stated."""
+    """Averages that are off by the effect are rejected with the stated probability, and right ones as rarely as stated."""
     draw = np.random.default_rng(3).exponential if skewed else np.random.default_rng(3).normal
     test = Average(1.0, 1.0, effect=0.5, skewness=2.0 * skewed, false_alarms=0.01)
     low, high = test.bounds

@@ -194,8 +194,8 @@ def one_line(**options):
 
 
 WRONG = [
-    (changed(heights=[3, 3, 2]), bars, {}, "The bar at 'b' is 3 high instead of 4."),
-    (changed(heights=[1, 1, 1]), bars, {}, "The bar at 'a' is 1 high instead of 3 (3 of 3 bars differ)."),
+    (changed(heights=[3, 3, 2]), bars, {}, "The bar at 'b' has height 3 instead of 4."),
+    (changed(heights=[1, 1, 1]), bars, {}, "The bar at 'a' has height 1 instead of 3 (3 of 3 bars differ)."),
     (changed(names=["a", "x", "c"]), bars, {}, "There is no bar at 'b', but one at 'x'."),
     (changed(names=["a", "b", "c", "d"], heights=[*HEIGHTS, 1]), bars, {}, "There is an extra bar at 'd'."),
     (changed(ylabel=""), bars, {}, "The y axis has no label."),
@@ -207,7 +207,7 @@ WRONG = [
     (changed(more={"ylim": (0, 9)}), changed(more={"ylim": (0, 5)}), {"parts": "limits"}, "The y axis goes from 0 to 9 instead of from 0 to 5."),
     (line, bars, {}, "It draws no bars, but it should (it draws lines)."),
     (histogram, lambda: plt.hist(SAMPLE, bins=[1, 2, 4]), {}, "It draws 3 bars instead of 2."),
-    (lambda: plt.hist(SAMPLE[1:], bins=EDGES), histogram, {}, "The bar from 1 to 2 is 1 high instead of 2."),
+    (lambda: plt.hist(SAMPLE[1:], bins=EDGES), histogram, {}, "The bar from 1 to 2 has height 1 instead of 2."),
     (lambda: plt.hist(SAMPLE, bins=3), histogram, {}, "There is a bar from 1 to 1.967 instead of from 1 to 2."),
     (one_line(), line, {}, "It draws 1 line instead of 2."),
     (one_line(y=X**3), one_line(), {}, "The line is at y = 8 instead of 4, at x = 2."),
@@ -217,14 +217,14 @@ WRONG = [
     (lambda: plt.scatter(X, [1, 4, 9, 15]), points, {}, "There is no point at x = 4, y = 16."),
     (lambda: plt.scatter(X[:2], X[:2]), points, {}, "It draws 2 points instead of 4."),
     (lambda: plt.pie([1, 1]), pie, {}, "A slice of the pie is 50.0% of the whole instead of 25.0%."),
-    (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image differs: at index [0, 0] it is 2 instead of 1 (3 of 9 entries differ)."),
+    (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image differs: at index [0, 0], it is 2 instead of 1 (3 of 9 entries differ)."),
     (lambda: [a.plot(X, X) for a in plt.subplots(1, 2)[1]], points, {}, "It draws 2 plots (axes) instead of 1."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("wrong", "right", "options", "sentence"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
-    """In one sentence, in the words of who reads pictures."""
+    """The difference is described in one sentence, as a reader of the picture would describe it."""
     texts = options.pop("texts", False) if "texts" in options else False
     with pytest.raises(CheckFailed) as failed:
         assert_same_plot(drawn(wrong, texts=texts), drawn(right, texts=texts), **options)
@@ -234,13 +234,13 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
-        (lambda: None, "draws nothing that can be seen: no bar, line, point or image."),
-        (plt.subplots, "draws nothing that can be seen"),
+        (lambda: None, "draws nothing visible: no bar, line, point or image."),
+        (plt.subplots, "draws nothing visible"),
         (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, but at most 200,000 can be checked."),
     ],
 )
 def test_what_cannot_be_looked_at_says_why(function, sentence):
-    """As a ``NotAsAsked``, which is the student's sentence."""
+    """The probe raises ``NotAsAsked`` with a sentence for the student."""
     with pytest.raises(Exception, match=sentence) as refused:
         drawn(function)
     assert type(refused.value).__name__ == "NotAsAsked"

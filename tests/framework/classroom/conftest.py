@@ -1,4 +1,4 @@
-"""A small course with a class in it, and its gradebook cell by cell."""
+"""Fixtures: a small course with a class, and its gradebook cell by cell."""
 
 import sqlite3
 from contextlib import closing
@@ -38,7 +38,7 @@ def course(tmp_path):
 
 
 def class_of_many(course, size):
-    """Hand in ``size`` notebooks, all of them different: right, wrong in each known way, half done, cut off."""
+    """Submit ``size`` different notebooks: right, wrong in each known way, unfinished, and truncated."""
     wrong = misconceptions_in(course.misconceptions(CHAPTER))
     for number in range(size):
         code = dict(RIGHT)
@@ -61,7 +61,7 @@ def cells(course):
 
 
 def given_back(course):
-    """Return the bytes of everything that students get back, by path."""
+    """Return the bytes of all files that are returned to students, by path."""
     kinds = ("autograded", "feedback")
     files = [path for kind in kinds for path in (course.root / kind).rglob("*") if path.is_file()]
     return {str(path.relative_to(course.root)): path.read_bytes() for path in files}

@@ -1,4 +1,4 @@
-"""Pages with what the gradebook has: marks and comments of people, late penalties, and pages that somebody else made."""
+"""Test pages with the gradebook's content: manual marks and comments, late penalties, and pages from other programs."""
 
 import datetime as dt
 import json
@@ -16,7 +16,7 @@ from tests.support.nbgrader import nbgrader
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A class of four, graded: one right, one wrong, one half a file, one who wrote an essay."""
+    """A graded class of four: one right, one wrong, one with a truncated file, and one who wrote an essay."""
     made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("pages") / "mini")))
     hand_in(made, "ada", document(made, **RIGHT), "2030-01-02 00:00:00 UTC")
     hand_in(made, "bob", document(made, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
@@ -50,7 +50,7 @@ def changed(course, before):
 
 
 def by_hand(course, student, name="check_to_kelvin", **fields):
-    """Give a mark, and write a comment, as formgrader does."""
+    """Enter a mark and a comment as formgrader does."""
     with book_of(course) as book:
         grade = book.find_grade(name, CHAPTER, CHAPTER, student)
         for field, value in fields.items():
@@ -67,14 +67,14 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
 
 
 def test_a_page_says_what_waits_for_a_person(course):
-    """The essay that was begun waits, the one left alone has no points, and what could not be graded is no zero."""
+    """An essay needs manual grading, a blank one gets no points, and a notebook that could not be graded is not a zero."""
     eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
     assert "Your instructor still has to grade essay, so these points may change." in eli
     assert "<td>– of 4 points</td><td>needs manual grading</td>" in eli
     assert '<a href="#cell-essay">' in eli
     assert "<td>0 of 4 points</td><td>no answer</td>" in ada
     assert "<strong>6 of 10 points</strong> for ada." in ada
-    assert "that is not a zero" in cut
+    assert "not the same as zero points" in cut
 
 
 @pytest.mark.parametrize("again", ["grade", "feedback"])
@@ -91,7 +91,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
         assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
     assert changed(course, before) == {"bob", "eli"}
     bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
-    assert f"Graded manually: {mark} of 2 points. The checks gave 0, but the manual mark counts." in bob
+    assert f"Graded manually: {mark} of 2 points. The checks gave 0 points, but the manual mark counts." in bob
     assert "Extra credit: 0.5 points." in bob
     assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
     assert "including manual marks." in bob
@@ -103,7 +103,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
 
 
 def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
-    """Sums and counts stay the same."""
+    """Such a move is detected although all sums and counts stay the same."""
     by_hand(course, "eli", manual_score=1.0)
     regrade(course)
     before = pages(course)
@@ -147,7 +147,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
             "The page in feedback/ was not written by autograder, or was changed since. It was kept and may show old marks. "
             "To replace it: `autograder feedback ch1_units --student ID --force`."
         )
-        assert told["bob"] == told["ada"]  # of many, it is reported once
+        assert told["bob"] == told["ada"]  # a problem of many students is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page written, 0 unchanged.\n"

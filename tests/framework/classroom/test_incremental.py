@@ -1,4 +1,4 @@
-"""Tests that graded and delivered work is skipped, and that anything doubtful is written again."""
+"""Tests that graded and delivered submissions are skipped, and that everything that may have changed is written again."""
 
 import json
 import os
@@ -20,13 +20,13 @@ from tests.support.mini import CHAPTER, RIGHT, change, copy_course, document, ha
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A small course, in which the tests of this file grade one class over and over: a new gradebook takes seconds."""
+    """A small course that all tests of this file share, because a new gradebook takes seconds."""
     return with_book(copy_course(tmp_path_factory.mktemp("resting") / "mini"))
 
 
 @pytest.fixture
 def graded(shared):
-    """A graded class of four. One of them submitted half a file."""
+    """A graded class of four. One student submitted a truncated file."""
     class_of_many(shared, 3)
     hand_in(shared, "s009", b"{")
     again(shared)
@@ -99,7 +99,7 @@ def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
 
 
 def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
-    """Not even NumPy: the second run is over before nbgrader would have been read."""
+    """Not even NumPy is imported. The second run ends before nbgrader could be imported."""
     code = (
         "import sys; from autograder.course.course import load_course;"
         "from autograder.classroom.run import grade_class, handed_in; course = load_course();"
@@ -124,7 +124,7 @@ def spoil_notebook(course):
 
 
 def spoil_book(course, statement="DELETE FROM grade"):
-    """Take one student's grades out of the gradebook."""
+    """Delete one student's grades from the gradebook."""
     mine = "SELECT part.id FROM submitted_notebook AS part "
     mine += "JOIN submitted_assignment AS s ON s.id = part.assignment_id WHERE s.student_id = 's001'"
     with sqlite3.connect(course.root / "gradebook.db") as book:
@@ -132,7 +132,7 @@ def spoil_book(course, statement="DELETE FROM grade"):
 
 
 def spoil_score(course):
-    """Change one score behind everybody's back."""
+    """Change one score in the database directly."""
     spoil_book(course, "UPDATE grade SET auto_score = auto_score + 1")
 
 
@@ -175,7 +175,7 @@ def test_another_time_of_handing_in_is_entered(graded, entered):
 
 
 def test_a_file_cut_short_costs_its_last_lines_only(graded, entered, kept):
-    """Half a line, as a power cut may leave it, is not believed and spoils no other."""
+    """An incomplete line, for example after a power cut, is ignored and does not affect others."""
     kept.write_text(kept.read_text()[:-40])
     again(graded)
     assert len(entered) == 1
@@ -185,7 +185,7 @@ def test_a_file_cut_short_costs_its_last_lines_only(graded, entered, kept):
 
 
 def test_the_file_stays_small(graded, kept):
-    """However often a class is graded, a submission keeps one line, and so does each outcome that is in use."""
+    """However often a class is graded, the file has one line for each submission and for each outcome that is in use."""
     gone = {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}
     unused = json.dumps({"outcome": "unused", "exercise": gone})
     kept.write_text(kept.read_text() * 60 + f"{unused}\n")
@@ -261,7 +261,7 @@ def test_only_the_changed_exercise_is_judged_again(mistaken, judged, edited):
 
 
 def test_a_notebook_that_keeps_state_is_judged_whole(graded, judged, edited):
-    """If a student's functions share a variable, what one exercise does may change another one, so all are judged."""
+    """If a student's functions share a variable, one exercise may affect another one, so all exercises are judged."""
     code = {**RIGHT, "to_kelvin": "seen = []\ndef to_kelvin(celsius):\n    seen.append(1)\n    return celsius + 273.15"}
     hand_in(graded, "s001", document(graded, **code))
     again(graded)

@@ -1,4 +1,4 @@
-"""A run that is stopped, killed or robbed of a process: nothing is lost, nothing is entered twice, nothing is left behind."""
+"""Tests of runs that are stopped or killed, or lose a process: nothing is lost, entered twice or left behind."""
 
 import os
 import random
@@ -22,7 +22,7 @@ from tests.support.mini import CHAPTER, copy_course
 COMMAND = (
     "from autograder.classroom.gradebook import entries; entries.BATCH = 5; from autograder.cli import main; main()"
 )
-# A shell that puts the tests into the background has them, and all that they start, ignore Ctrl-C.
+# If a shell runs the tests in the background, they and their child processes ignore Ctrl-C.
 COMMAND = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {COMMAND}"
 SIZE = 24
 
@@ -75,7 +75,7 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
         (course.root / ".course_secret").write_text("the same for both")
         class_of_many(course, SIZE)
     started = time.monotonic()
-    assert start(calm).wait() == 1  # some of the class handed in half a file
+    assert start(calm).wait() == 1  # some students submitted a truncated file
     whole = time.monotonic() - started
     moments = random.Random(20)  # noqa: S311 - moments to stop at
     for number in range(8):
@@ -89,14 +89,14 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
     assert start(stormy).wait() == 1
     assert len({row[1] for row in cells(calm)}) == SIZE
     assert cells(stormy) == cells(calm)
-    # The pages name the folder nowhere, so they are the same to the byte.
+    # The pages do not contain the folder's name, so they are equal byte by byte.
     assert given_back(stormy) == given_back(calm)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_told_to_stop_enters_what_it_has(course, number, status):
-    """Ctrl-C, and a polite kill: what was graded is in the gradebook, every process ends, the exit status says so."""
+    """After Ctrl-C or SIGTERM, all results so far are in the gradebook, every process ends, and the exit status says so."""
     class_of_many(course, SIZE)
     process = start(course)
     wait_for(process, f"7 of {SIZE}")
@@ -135,7 +135,7 @@ def fragile(outcome):
 
 
 def test_a_notebook_that_kills_every_process_is_told(course):
-    """After two processes it is given up, by name of what ended them, and everything else is graded."""
+    """After two processes, the notebook is given up with the reason why they ended, and all others are graded."""
     class_of_many(course, 4)
     outcomes = list(grade(course, handed_in(course, CHAPTER), workers=2, deliver=fragile))
     found = {outcome.job.student: outcome.verdict for outcome in outcomes}
@@ -145,7 +145,7 @@ def test_a_notebook_that_kills_every_process_is_told(course):
 
 
 def test_what_a_grading_process_raises_is_raised_at_home(course):
-    """An error that is no student's fault ends the run, and no process stays."""
+    """An error that no student caused ends the run, and no process remains."""
     class_of_many(course, 6)
     jobs = [job for job in handed_in(course, CHAPTER) if job.student != "s001"]
     with pytest.raises(PermissionError, match="s004"):

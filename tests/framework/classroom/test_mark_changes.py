@@ -92,7 +92,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
     assert found[0] == ("ada", 6.0, 5.5, "changed manually in the gradebook")
     # ada's manual mark for it stays, whatever the checks find.
     some = told["cyd"].score
-    less = some - 1.5  # no mistake in to_kelvin is left that mean_kelvin could follow from
+    less = some - 1.5  # to_kelvin has no mistake any more that could affect mean_kelvin
     assert [move for move in found[1:] if move[0] == "cyd"] == [
         ("cyd", some, less, course_changed),
         ("cyd", less, some, course_changed),
@@ -134,7 +134,7 @@ def test_the_better_notebook_counts_where_the_course_says_so(course):
 
 
 def test_a_run_that_was_stopped_loses_no_better_notebook(course, monkeypatch):
-    """Stopped between the graded notebook and the gradebook, the same command still has what was given back before."""
+    """If the run stops before it enters the mark, running it again still finds the files that were returned before."""
     back = given_back(course)
     hand_in(course, "bob", document(course, **HALF))
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Tests of review warnings: each situation is created, and its message repeats until someone resolves it."""
+"""Tests of review warnings: each situation is created, and its warning is repeated until it is resolved."""
 
 import json
 
@@ -34,8 +34,8 @@ UNKNOWN = (
 NO_MARK = "Until you grade the notebook manually, `nbgrader export` writes {} for it into grades.csv."
 STALE = "{} was manually graded with {}, but {}. The manual mark counts until you change it."
 POINTS = (
-    "Points have changed since ch1_units was released: to_kelvin has 2 in the gradebook and 3 in its checks. Marks "
-    "above the gradebook's points are cut off. Give the cells of the chapter's notebook the same points as its checks, "
+    "Points have changed since ch1_units was released: to_kelvin has 2 points in the gradebook and 3 in its checks. Marks "
+    "above the gradebook's maximum points are capped. Give the cells of the chapter's notebook the same points as its checks, "
     "run `nbgrader generate_assignment ch1_units --force` and grade again."
 )
 NEW_BOOK = (
@@ -84,7 +84,7 @@ def auto(course, student, name="check_to_kelvin"):
 
 
 def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course):
-    """Warnings: a second notebook with other work, an unknown student, and a mark exported as 0. Copies cause none."""
+    """There are warnings about a second notebook with other work, an unknown student, and a mark exported as 0, but not about copies."""
     for student in ("ada", "bob", "dott"):
         hand_in(course, student, essay(course, f"{student}'s essay", to_kelvin=WRONG_SIGN))
     hand_in(course, "cut", b"{")
@@ -108,7 +108,7 @@ def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course
 
 
 def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
-    """Nothing else of the submission has changed. The warning goes away with the file."""
+    """There is a warning although nothing else in the submission has changed. It disappears with the file."""
     beside(course, "bob", "later.ipynb", essay(course, "Later."))
     assert regrade(course)[0]["bob"] == OTHER_FILE.format("later.ipynb")
     (course.root / "submitted" / "bob" / CHAPTER / "later.ipynb").unlink()
@@ -116,7 +116,7 @@ def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
 
 
 def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
-    """After a better answer and another essay, manual marks stay, and a warning repeats until someone has looked again."""
+    """After a better answer and another essay, manual marks stay, and a warning is repeated until they are reviewed."""
     with book_of(course) as book:
         for name, score in (("check_to_kelvin", 1.0), ("essay", 3.0)):
             grade = book.find_grade(name, CHAPTER, CHAPTER, "bob")
@@ -126,7 +126,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
         book.db.commit()
     assert regrade(course)[0]["bob"] is None
     hand_in(course, "bob", essay(course, "A far better essay."))
-    (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no longer a copy of it
+    (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no longer a copy of the notebook
     hand_in(course, "ada", essay(course, "ada's essay", quiz_ch1_units='q1 = "b"\nq2 = 1.0'))
     stale = STALE.format("to_kelvin", "1 point", "the checks now give 2")
     stale += " " + STALE.format("essay", "3 points", "its text has changed since")
@@ -156,7 +156,7 @@ def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_han
 
 
 def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):
-    """Marks are cut to the gradebook's points, with a warning for everyone, until it has the new points."""
+    """Marks are limited to the gradebook's points, with a warning for each student, until the gradebook has the new points."""
     for test, points in (('to_kelvin", points=2)', 'to_kelvin", points=3)'), ("pure(points=0.5)", "pure(points=1.5)")):
         change(course.checks(CHAPTER), test, points)
     for _ in range(2):
@@ -172,7 +172,7 @@ def test_points_that_were_raised_after_the_release_are_told_until_they_agree(cou
 
 
 def test_a_gradebook_that_is_new_is_told_where_graded_notebooks_lie(course):
-    """Students whose graded notebook exists may have had manual marks. The others have lost nothing."""
+    """Only students with a graded notebook get the warning, because they may have had manual marks."""
     with_book(course)
     told, verdicts = regrade(course)
     lost = f"{OTHER_FILE.format('solution.ipynb')} {NEW_BOOK}"

@@ -1,4 +1,4 @@
-"""A class's submissions: found, graded, entered, and given back."""
+"""Test a run over a class: submissions are found, graded, entered, and returned."""
 
 import contextlib
 import errno
@@ -31,7 +31,7 @@ def opened(monkeypatch):
 
 
 def regrade(course, **options):
-    """Grade everything that was handed in for the chapter."""
+    """Grade all submissions of the chapter."""
     return grade_class(course, CHAPTER, handed_in(course, CHAPTER), **options)
 
 
@@ -77,9 +77,9 @@ def test_what_has_not_changed_is_not_run_again(course, opened):
 
 
 def test_an_interrupted_run_goes_on(course, opened):
-    """Ctrl-C keeps what was graded, also in the gradebook, and the same command continues from there."""
+    """After Ctrl-C, results so far are in the gradebook, and running the same command again continues."""
     for student in ("ada", "bob", "cyd"):
-        # All notebooks differ, as real ones do. Equal files would be answered by one stored verdict.
+        # All notebooks differ, as real ones do. For equal files, one stored verdict would be used.
         quiz = f"# {student}\n{RIGHT['quiz_ch1_units']}"
         hand_in(course, student, document(course, **{**RIGHT, "quiz_ch1_units": quiz}))
 
@@ -113,7 +113,7 @@ def test_links_and_other_names_are_not_followed(course):
     [_, bob, dan, eve, fay] = regrade(course)
     assert bob.score == MAX_SCORE
     assert bob.warning == (
-        "The notebook was submitted as solution.ipynb. It is the only notebook of ch1_units in its folder, so it was graded."
+        "The notebook was submitted as solution.ipynb. It is the only notebook for ch1_units in its folder, so it was graded."
     )
     assert "has no ch1_units.ipynb, but it has last.ipynb, mine.ipynb" in dan.reason
     assert "has no ch1_units.ipynb, but it has scratch.ipynb" in fay.reason
@@ -165,7 +165,7 @@ def test_an_old_page_does_not_stay_for_a_new_submission(course):
 
 
 def test_half_a_character_stops_nobody(course):
-    """In the stored text of a picture, in what a notebook says was copied, in another file's name: all are graded."""
+    """A lone surrogate in a picture's text, in a list of copied cells or in another file's name does not prevent grading."""
     source = course.source(CHAPTER)
     released = json.loads(source.read_text())
     next(c for c in released["cells"] if c["id"] == "picture")["metadata"]["tags"] = ["picture"]
@@ -188,7 +188,7 @@ def test_half_a_character_stops_nobody(course):
 
 
 def test_small_files_are_never_read_whole(course):
-    """A time of a terabyte, which takes no room on disk, is read as far as a time could go."""
+    """Of a sparse timestamp file of a terabyte, only as many bytes are read as a time may have."""
     file = hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
     os.truncate(file.with_name("timestamp.txt"), 1 << 40)
     file.with_name("submission_secret.txt").write_bytes(b"\xff" * 10_000)
@@ -198,7 +198,7 @@ def test_small_files_are_never_read_whole(course):
 
 
 def test_names_of_other_files_are_not_all_told(course):
-    """Ten of them are enough to see what was handed in."""
+    """Ten names are enough to show what was submitted."""
     file = hand_in(course, "ada", b"")
     file.unlink()
     for number in range(1000):
@@ -240,7 +240,7 @@ def test_what_is_no_folder_is_told_and_not_passed_over(course):
 
 
 def test_a_timestamp_that_is_no_time_is_told_beside_the_mark(course):
-    """The mark is entered, a person hears that no late penalty was worked out, and hears it again the next time."""
+    """The mark is entered. A warning says that no late penalty was computed, and is repeated in the next run."""
     stamps = {"ada": b"yesterday evening", "bob": b"\xff\xfe\x00", "cyd": b" \n", "dot": b"2030-01-01 10:00:00 UTC"}
     stamps |= {"eli": b"2030-01-01 10:00:00.5 CET", "fay": b"2030-01-20T10:30:00+02:00", "gus": None}
     for student, stamp in stamps.items():
@@ -304,7 +304,7 @@ def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
 
 
 def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opened):
-    """Errors in it are found before a class is graded, or with the first notebooks."""
+    """Errors in the gradebook are found before a class is graded, or with the first notebooks."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write('\nc.LateSubmissionPlugin.penalty_method = "half"\n')
     hand_in(course, "ada", document(course, **RIGHT))
@@ -331,7 +331,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
     os.close(full)
     told = grading_disk_error_advice(error.value)
     assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
-    assert "Free some space. Graded notebooks are saved." in told
+    assert "Free up some space. Graded notebooks are saved." in told
     monkeypatch.undo()
     [ada] = regrade(course, confinement="local")
     assert ada.score == MAX_SCORE

@@ -1,4 +1,4 @@
-"""One notebook, one verdict: in one process or several, in a jail of either kind or in none, stopped and gone on."""
+"""Test that a notebook gets the same verdict in one process or several, in either sandbox or none, and after an interruption."""
 
 import dataclasses
 import difflib
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A course with more than 120 different submissions. Each job has the kind of student that made it."""
+    """A course with more than 120 different submissions. Each job names the kind of student who made the notebook."""
     folder = tmp_path_factory.mktemp("corpus") / "course"
     copy_course(HERE, folder)
     with (folder / "course_config.py").open("a") as config:

@@ -40,7 +40,7 @@ def through_text(verdicts):
 
 
 def test_verdicts_come_back_to_the_letter():
-    """Also 0 and 0.0, which are equal: what is printed is the same text."""
+    """This includes 0 and 0.0, which are equal but are printed differently."""
     found, _ = through_text(CLASS)
     assert found == CLASS
     assert list(json_lines(found)) == list(json_lines(CLASS))

@@ -43,7 +43,7 @@ def verdicts_of(*arguments, cwd, check=0):
 
 @pytest.fixture(scope="module")
 def course_folder(tmp_path_factory):
-    """A course folder with three things handed in: all right, one mistake, and no notebook at all."""
+    """A course folder with three submissions: all right, one mistake, and a file that is not a notebook."""
     course = copy_course(tmp_path_factory.mktemp("cli") / "course")
     hand_in(course, "ada", document(course, **RIGHT))
     hand_in(course, "ben", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
@@ -52,7 +52,7 @@ def course_folder(tmp_path_factory):
 
 
 def handed_in_by(folder, student):
-    """Return the notebook that a student handed in."""
+    """Return the notebook that a student submitted."""
     return folder / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
 
 
@@ -60,7 +60,7 @@ def handed_in_by(folder, student):
 
 
 def test_version_is_told_without_loading_anything():
-    """`autograder --version` prints the version, and has loaded neither NumPy nor Click nor Rich to do so."""
+    """`autograder --version` prints the version without loading NumPy, Click or Rich."""
     asked = (
         "import sys, atexit; sys.argv = ['autograder', '--version']; "
         "atexit.register(lambda: print(sorted({'numpy', 'click', 'rich', 'traitlets'} & set(sys.modules)))); "
@@ -115,7 +115,7 @@ def test_outside_a_course_it_says_what_to_do(tmp_path, call):
     ids=["chapter", "student", "exercise"],
 )  # fmt: skip
 def test_what_the_course_does_not_have_is_wrong_usage(course_folder, call, words):
-    """It is named, with what the course has."""
+    """The message names what is missing and lists what the course has."""
     told = run(*call.split(), cwd=course_folder, check=2).stderr
     assert [word for word in words if word not in told] == []
 
@@ -149,7 +149,7 @@ def called(monkeypatch, error, *arguments):
     ],
 )
 def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments, told):
-    """Only `grade` continues where it was stopped, so only `grade` says so."""
+    """Only `grade` can continue a stopped run, so only `grade` says so."""
     monkeypatch.chdir(course_folder)
     assert called(monkeypatch, KeyboardInterrupt, *arguments) == (told, 130)
 
@@ -164,7 +164,7 @@ def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments,
     ],
 )  # fmt: skip
 def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, error, words):
-    """No traceback, the machine's status, and never without a jail because of what a notebook did to one."""
+    """There is no traceback, the status is 1, and a sandbox that fails during a run is never replaced by running without one."""
     told, status = called(monkeypatch, error, "check", "x.ipynb", "--course", str(course_folder))
     assert status == 1
     assert words in told
@@ -201,7 +201,7 @@ def test_check_keeps_to_what_is_asked_for(course_folder):
 
 
 def test_check_goes_on_past_what_cannot_be_graded(course_folder, tmp_path):
-    """A missing file, a folder and a broken notebook get verdicts with reasons, the others are graded, and the status is 1."""
+    """A missing file, a folder and a broken notebook get verdicts with reasons. The others are graded, and the status is 1."""
     files = [tmp_path / "gone.ipynb", tmp_path, handed_in_by(course_folder, "cleo"), handed_in_by(course_folder, "ada")]
     done = run("check", *files, "--json", cwd=course_folder, check=1)
     verdicts = json.loads(done.stdout)
@@ -213,7 +213,7 @@ def test_check_goes_on_past_what_cannot_be_graded(course_folder, tmp_path):
 
 
 def test_check_reads_well_in_a_terminal(course_folder):
-    """For a person: points by exercise, a sign for each check, the case, and the mistake by its message."""
+    """The output shows points by exercise, a sign for each check, the failing case, and the mistake's message."""
     told = run("check", handed_in_by(course_folder, "ben"), cwd=course_folder, check=0).stdout
     assert "to_kelvin   0 of 2 points" in told
     assert "  ✗ water freezes\n" in told
@@ -236,7 +236,7 @@ def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
 
 
 def test_check_without_course_or_examples_says_what_is_missing(course_folder, tmp_path):
-    """A notebook with nothing to check it by is ungradable, and the reason says what to bring."""
+    """Without a course or examples, a notebook is ungradable, and the reason says which file is needed."""
     shutil.copy(handed_in_by(course_folder, "ada"), tmp_path / "mine.ipynb")
     [verdict] = verdicts_of("mine.ipynb", cwd=tmp_path, check=1)
     assert "There is no examples.json next to mine.ipynb" in verdict["reason"]
@@ -264,7 +264,7 @@ def test_a_course_config_beside_a_strangers_notebook_is_not_run(course_folder, t
 
 
 def test_unsafe_local_is_said_and_stamped(course_folder):
-    """Without a jail a banner says so, and so does the verdict."""
+    """If there is no sandbox, a banner and the verdict say so."""
     done = run("check", handed_in_by(course_folder, "ada"), "--unsafe-local", "--json", cwd=course_folder, check=0)
     assert done.stderr.startswith("UNSAFE: ")
     assert json.loads(done.stdout)[0]["sandbox"] == "local"
@@ -287,7 +287,7 @@ def test_grade_fills_the_gradebook_and_lists_what_needs_a_person(course_folder):
 
 
 def test_grade_keeps_to_the_students_named(course_folder):
-    """With --student only those are graded."""
+    """With --student, only the named students are graded."""
     done = run("grade", CHAPTER, "--student", "ada", "--json", cwd=course_folder, check=0)
     assert [v["student"] for v in json.loads(done.stdout)] == ["ada"]
 
@@ -328,7 +328,7 @@ def test_a_summary_can_be_read_aloud():
     ]
     with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
     assert with_an_essay == [
-        "The median is 2 of 4 points graded automatically. The lowest mark is 0, and the highest is 4.",
+        "The median of the automatic marks is 2 of 4 points. The lowest mark is 0, and the highest is 4.",
         "6 more points must be graded manually, in formgrader.",
     ]
 
@@ -350,7 +350,7 @@ def test_what_needs_a_person_is_listed_with_its_reason():
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():
-    """Terminal codes in names and reasons are gone, and the names are still there."""
+    """Terminal codes in names and reasons are removed, and the names remain."""
     told = verdict_text(verdict("ev\x1b[2Jil", reason="It is\x1b]0;owned\x07 empty."))
     assert told == "evil.ipynb\n  could not be graded: It is empty."
     assert "  - evil: It is empty." in needs_review([verdict("ev\x1b[2Jil", reason="It is\x1b[31m empty.")])
@@ -358,12 +358,12 @@ def test_nothing_in_a_notebook_drives_the_terminal():
 
 @pytest.mark.parametrize(("verb", "status"), [("audit", 2), ("release", 1), ("grade", 2)])
 def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path, verb, status):
-    """In one sentence with its file and line, before anything is graded or released."""
+    """One sentence gives its file and line, before anything is graded or released."""
     course = copy_course(tmp_path / "course")
     hand_in(course, "ada", document(course, **RIGHT))
     change(course.checks(CHAPTER), "def test_freezing(self, ", "def test_freezing(self, tmp_path, ")
     done = run(verb, CHAPTER, cwd=course.root, check=status)
     said = " ".join(done.stderr.split())
     assert f"test_{CHAPTER}.py, line " in said
-    assert "asks for the fixture 'tmp_path', which grading does not provide" in said
+    assert "requests the fixture 'tmp_path', which grading does not provide" in said
     assert "Traceback" not in done.stderr

@@ -97,7 +97,7 @@ def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
 
 
 def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
-    """A gradebook of another version and a package that is not there make a course that is not ready, on a sound machine."""
+    """With a gradebook of another version or a missing package, the course is not ready, even if the machine is."""
     course = with_book(copy_course(tmp_path / "mini", config="c.Course.packages = ['nosuchpackage']\n"))
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book, book:
         book.execute("UPDATE alembic_version SET version_num = '0123abc'")
@@ -107,7 +107,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
     found = json.loads(invoke(course, "doctor", "--json", status=1)[0])
     assert (found["ready"], found["sandbox"]) == (False, "landlock")
     told = {one["name"]: one["remedy"] for one in found["course"] if not one["holds"]}
-    assert "was made by a newer nbgrader than the one installed here" in told["gradebook"]
+    assert "was created by a newer nbgrader than the one installed here" in told["gradebook"]
     assert "pip install nosuchpackage" in told["packages"]
     text, _ = invoke(course, "doctor", status=1)
     assert f"The course in {course.root}"[:60] in text.replace("\n", "")
@@ -135,7 +135,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
     ],
 )
 def test_a_class_list_with_a_mistake_is_not_entered(course, tmp_path, text, sentence):
-    """One sentence with the lines that are wrong, and nothing in the gradebook, not even the lines that are right."""
+    """One sentence names the wrong lines, and nothing is entered, not even the correct lines."""
     path = tmp_path / "students.csv"
     path.write_text(text)
     _, said = invoke(course, "roster", path, status=2)
@@ -146,7 +146,7 @@ def test_a_class_list_with_a_mistake_is_not_entered(course, tmp_path, text, sent
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
-    """With semicolons, a mark of the encoding or Windows' own: names are right, and a second time nothing is lost."""
+    """Semicolons, a byte order mark and Windows encodings are accepted, and entering the list again loses nothing."""
     course = with_book(copy_course(tmp_path / "mini"))
     path = tmp_path / "students.csv"
     path.write_bytes("ID;First_Name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))

@@ -1,4 +1,4 @@
-"""Commands that run somebody's code, on a machine on which no sandbox works: in a process of their own, as a user calls them."""
+"""Tests of commands that run students' code, on a machine without a working sandbox. Each command runs in its own process."""
 
 import json
 import os
@@ -80,7 +80,7 @@ COMMANDS = {"the instructor's": ("-m", "autograder"), "the student's": ("-c", ST
 
 @pytest.mark.parametrize("installed", COMMANDS)
 def test_check_runs_nothing_without_being_asked(machine, places, installed):
-    """Inside a course folder it says what is missing. Elsewhere it also says how to do without."""
+    """Inside a course folder, the message says what is missing. Elsewhere, it also says how to run without a sandbox."""
     inside, mine, ran = places
     course = inside.parents[3]
     for notebook, folder, advised in ((inside, course, False), (mine, mine.parent, True), (inside, mine.parent, False)):
@@ -104,7 +104,7 @@ def test_check_runs_the_code_when_it_is_asked_to(machine, places, installed):
 
 
 def test_grade_says_the_same_as_check_in_a_course(machine, places):
-    """Both name each confinement and why it does not work."""
+    """Both commands name each sandbox and why it does not work."""
     inside, _mine, ran = places
     course = inside.parents[3]
     told = [
@@ -117,7 +117,7 @@ def test_grade_says_the_same_as_check_in_a_course(machine, places):
 
 
 def test_the_demonstration_runs_nothing_without_being_asked(machine, places, tmp_path):
-    """Its students are simulated, and it refuses like `grade`."""
+    """Although its students are simulated, `demo` refuses to run, like `grade`."""
     inside, _mine, _ran = places
     (tmp_path / "empty").mkdir()
     done = python(
@@ -129,7 +129,7 @@ def test_the_demonstration_runs_nothing_without_being_asked(machine, places, tmp
 
 
 def test_watch_runs_nothing_without_being_asked(machine, places):
-    """It ends with the same sentences, and with the option it watches."""
+    """Without the option, `watch` ends with the same message. With it, `watch` runs."""
     inside, mine, ran = places
     for notebook, advised in ((inside, False), (mine, True)):
         done = python("-m", "autograder", "watch", notebook, cwd=mine.parent, **machine)
@@ -142,7 +142,7 @@ def test_watch_runs_nothing_without_being_asked(machine, places):
 
 
 def test_watch_runs_the_code_in_a_sandbox_if_one_works(places):
-    """The same notebook cannot write next to its folder, and is checked all the same."""
+    """The same notebook cannot write next to its folder, and is checked nevertheless."""
     _inside, mine, ran = places
     assert "3 of 3 exercises solved" in watched(mine)
     assert not ran.exists()
@@ -173,7 +173,7 @@ def test_a_learner_without_linux_is_told_in_one_sentence(tmp_path, places):
         told = own_notebook_warning(mine.parent, system)
         assert (
             told
-            == f"There is no sandbox on {name}, so notebooks' code can do anything that you can. Run only notebooks that you trust."
+            == f"There is no sandbox on {name}, so a notebook's code can do anything that you can. Run only notebooks that you trust."
         )
         assert own_notebook_warning(inside.parent, system) == ""
     assert own_notebook_warning(tmp_path, "linux") == ""
@@ -225,7 +225,7 @@ def imported(foreign, *options, **env):
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
-    """Its code can read nothing of the user's and write nothing outside, and the chapter is there."""
+    """Its code cannot read the user's files or write outside, and the chapter is created."""
     if kind == "bubblewrap":
         assert working_bwrap()[0]
         env = {}
@@ -242,7 +242,7 @@ def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
 
 
 def test_an_imported_notebook_is_not_run_without_being_asked(machine, foreign):
-    """Without a sandbox nothing is run and nothing written, and with the option the code runs as the user."""
+    """Without a sandbox, nothing is run or written. With the option, the code runs as the user."""
     course, _notebook, ran = foreign
     done = imported(foreign, **machine)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -20,7 +20,7 @@ def refused(tmp_path, line):
 @pytest.mark.parametrize("name", ["call_seconds", "cell_seconds", "submission_seconds"])
 @pytest.mark.parametrize("value", ["-1.0", "0", "float('inf')", "float('nan')", "1e9"])
 def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
-    """No clock and no kernel takes such a number of seconds: everybody's code would be stopped before its first line."""
+    """With such a number of seconds, all code would be stopped before its first line."""
     words = rf"^c\.Course\.{name} in /\S+/course_config\.py is \S+\. It must be a number of seconds above 0,"
     assert re.search(words, refused(tmp_path, f"c.Course.{name} = {value}"))
 
@@ -33,7 +33,7 @@ def test_memory_that_is_none_or_meant_as_gigabytes_is_refused(tmp_path, value):
 
 
 def test_limits_at_their_edges_are_taken(tmp_path):
-    """Unusual but possible values are no error, and neither is a list that is extended."""
+    """Unusual but possible values are accepted, and so is a list that is extended."""
     lines = ["c.Course.call_seconds = 0.01", "c.Course.memory_mb = 64", "c.Course.chapters.append('ch2_more')"]
     course = copy_course(tmp_path / "mini", config="\n" + "\n".join(lines) + "\n")
     assert (course.limits.call_seconds, course.limits.memory_mb) == (0.01, 64)
@@ -54,7 +54,7 @@ def test_limits_at_their_edges_are_taken(tmp_path):
     ],
 )
 def test_a_misspelt_setting_is_refused(tmp_path, line, told):
-    """A setting that nothing reads would leave the course graded by another limit than its author thinks."""
+    """A misspelled setting would be ignored, and the course graded with another limit than its author expects."""
     assert told in refused(tmp_path, line)
 
 
@@ -68,7 +68,7 @@ def test_a_misspelt_setting_is_refused(tmp_path, line, told):
     ],
 )
 def test_code_of_the_course_that_fails_is_told_with_its_line(tmp_path, line, told):
-    """Configuration, solutions and checks: the file, the line and the error, on one line."""
+    """For configuration, solutions and checks, the message gives the file, the line and the error, on one line."""
     course = copy_course(tmp_path / "mini")
     for path, verb, read in (
         (course.root / f"solutions/{CHAPTER}.py", "imported", lambda: course.references(CHAPTER)),

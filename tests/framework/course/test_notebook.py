@@ -1,4 +1,4 @@
-"""Reading what students hand in."""
+"""Test reading the files that students submit."""
 
 import json
 import os
@@ -111,7 +111,7 @@ class TestReading:
         ],
     )
     def test_what_is_no_regular_file_is_refused(self, tmp_path, name, words):
-        """It is never opened."""
+        """Such a file is never opened."""
         os.mkfifo(tmp_path / "pipe.ipynb")
         with pytest.raises(NotebookError, match=words):
             read_notebook(tmp_path / name)
@@ -126,7 +126,7 @@ class TestReading:
             read_notebook(path)
 
     def test_a_file_of_nothing_but_lists_is_refused_unread(self):
-        """Three bytes of a file may take sixty once they are read: such a file is not, and its sentence says why."""
+        """Three bytes of such a file may take sixty in memory. So it is not parsed, and the message says why."""
         data = b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + b"[]," * 3_000_000 + b"0]}}"
         with pytest.raises(NotebookError, match=r"more than 5 million lists and items.*Clear Outputs"):
             parse_notebook(data, Path("ch1.ipynb"))
@@ -153,7 +153,7 @@ class TestReading:
         assert read_notebook(path).exercises() == ["softmax"]
 
     def test_what_does_not_matter_is_passed_over(self):
-        """Sources as lists, a byte order mark, missing metadata, odd types and unknown cells are all read."""
+        """Sources as lists, a byte order mark, missing metadata, unexpected types and unknown cells are accepted."""
         cells = [
             {"cell_type": "code", "source": ["a = 1\n", "b = 2", 7]},
             {"cell_type": "code", "metadata": ["odd"], "source": None},
@@ -170,7 +170,7 @@ class TestReading:
         assert nb.cells[6].points is None
 
     def test_half_a_character_can_be_written_down_again(self):
-        """A lone surrogate, which is possible in JSON but not in UTF-8, stops nothing."""
+        """A lone surrogate, which is possible in JSON but not in UTF-8, causes no error."""
         nb = parse_notebook(rb'{"cells": [{"cell_type": "code", "source": "x = \"\ud800\""}]}')
         nb.cells[0].source.encode()
         document_bytes({"cells": [{"outputs": "\ud800"}], "metadata": {"x": "\udfff"}}).decode()
@@ -201,7 +201,7 @@ class TestReading:
 
 
 def test_a_copied_cell_runs_twice_and_is_told():
-    """Both copies run in order, the last is the stub, and the id is listed once."""
+    """Both copies run in order, the last one is the stub, and the id is listed once."""
     nb = notebook(stub("softmax", "first"), stub("softmax", "second"), check("softmax"), check("softmax"))
     assert [c.source for c in nb.code_cells()] == ["first", "second"]
     assert nb.stub("softmax").source == "second"
@@ -258,7 +258,7 @@ class TestBlank:
         ],
     )
     def test_anything_of_ones_own_is_an_attempt(self, source):
-        """A body, a lambda, an alias, an import, even a syntax error: the student has begun."""
+        """A body, a lambda, an alias, an import or even a syntax error shows that the student has begun."""
         assert "softmax" not in blank(stub("softmax", source))
 
     @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ class TestBlank:
         assert "softmax" not in blank(*cells)
 
     def test_cells_that_were_handed_out_are_nobodys_attempt(self):
-        """A cell of the notebook itself that binds the name is not the student's."""
+        """A released cell that binds the name is not the student's attempt."""
         demo = code("def softmax(x):\n    return x")
         released = notebook(stub("softmax", STUB), demo)
         assert "softmax" in blank_exercises(notebook(stub("softmax", STUB), demo), released)
@@ -333,17 +333,17 @@ class TestChapter:
         )
 
     def test_the_file_name_tells(self, course, tmp_path):
-        """A chapter's id anywhere in the file name is enough, as downloads are renamed."""
+        """A chapter's id anywhere in the file name is enough, because downloads are renamed."""
         path = tmp_path / "jane_ch2_b (1).ipynb"
         path.write_text(json.dumps(document(stub("softmax", STUB))))
         assert chapter_of(read_notebook(path), course) == "ch2_b"
 
     def test_the_metadata_comes_before_the_name(self, course):
-        """A notebook that names its own chapter is believed, if there is such a chapter."""
+        """If a notebook names its chapter and there is such a chapter, this counts more than the file name."""
         assert chapter_of(notebook(stub("scores", STUB), autograder={"chapter": "ch1_a"}), course) == "ch1_a"
         assert chapter_of(notebook(stub("scores", STUB), autograder={"chapter": "ch9"}), course) == "ch2_b"
 
     def test_the_stubs_tell_where_nothing_else_does(self, course):
-        """The chapter with most shared grade ids is chosen. If none is shared, there is no guess."""
+        """The chapter with the most shared grade ids is chosen. If no id is shared, there is no guess."""
         assert chapter_of(notebook(stub("mean", STUB), stub("scores", STUB), stub("softmax", "")), course) == "ch1_a"
         assert chapter_of(notebook(code("x = 1")), course) is None

@@ -1,4 +1,4 @@
-"""Many notebooks to verdicts."""
+"""Test grading many notebooks."""
 
 import copy
 from pathlib import Path
@@ -15,12 +15,12 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, docu
 
 
 def jobs(course, **submissions):
-    """Hand each in and name them as jobs, in order."""
+    """Submit each notebook, and return the jobs in order."""
     return [Job(hand_in(course, student, notebook), student, CHAPTER) for student, notebook in submissions.items()]
 
 
 def right_but(course, **code):
-    """A right notebook, but for ``code`` in its stubs."""
+    """Return a right notebook, with ``code`` in some of its stubs."""
     return document(course, **{**RIGHT, **code})
 
 
@@ -74,7 +74,7 @@ def test_a_blank_notebook_is_not_attempted(course):
     ids=["by its name", "kept as a default", "kept under another name"],
 )
 def test_a_mistake_is_named_and_counted_once(course, code):
-    """A function that depends on a wrong one earns its marks, even if it stored that one when the notebook ran."""
+    """A function that depends on a wrong one earns its marks, even if it stored the wrong one when the notebook ran."""
     verdict = verdict_on(course, right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=code))
     assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
     assert verdict.exercise("mean_kelvin").score == 3
@@ -124,7 +124,7 @@ def test_a_helper_of_the_same_name_takes_no_marks(course):
 
 
 def test_the_last_definition_counts_where_it_is_the_better_one(course):
-    """A student may correct an exercise in a later cell, their own or another exercise's."""
+    """Students may correct an exercise in a later cell: a new one, or that of another exercise."""
     mended = f"{RIGHT['to_kelvin']}\n\n{RIGHT['mean_kelvin']}"
     first, second = right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=mended), right_but(course, to_kelvin=WRONG_SIGN)
     second["cells"].append(code_cell(RIGHT["to_kelvin"]))
@@ -141,7 +141,7 @@ def test_two_wrong_definitions_earn_nothing_together(course):
 
 
 def test_a_definition_above_its_empty_stub_is_told(course):
-    """A student whose code is replaced by the stub below it hears where to write."""
+    """If the stub below a student's code replaces it, the student reads where to write."""
     notebook = document(course)
     notebook["cells"].insert(2, code_cell(RIGHT["to_kelvin"]))
     verdict = verdict_on(course, notebook).exercise("to_kelvin")
@@ -177,7 +177,7 @@ def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch
 
 @pytest.mark.parametrize("broken", ["ada", "bob"])
 def test_a_notebook_that_cannot_even_be_opened_ends_nothing(course, monkeypatch, broken):
-    """Our own mistake before a notebook is run, with the first or a later one, is that one's reason."""
+    """If our own code fails before a notebook is run, this notebook is ungradable with that reason, and the run continues."""
 
     class Breaks(Submission):
         def __init__(self, job, *args, **options):
@@ -202,7 +202,7 @@ def test_an_endless_loop_costs_its_own_exercise_only(course):
 
 
 def test_a_cell_that_never_ends_says_which_line_loops(course):
-    """A loop in a cell, outside of every function, is named in the message of the exercise that the cell should define."""
+    """A loop in a cell, outside any function, is named in the message of the exercise that the cell should define."""
     course.cell_seconds = 0.5
     code = f"count = 0\nwhile count >= 0:\n    count += 1\n\n{RIGHT['mean_kelvin']}"
     verdict = verdict_on(course, right_but(course, mean_kelvin=code))
@@ -212,7 +212,7 @@ def test_a_cell_that_never_ends_says_which_line_loops(course):
 
 
 class OneSession(TimeBudget):
-    """The time of a submission that its first session has used up."""
+    """A time budget that the first session of a submission uses up."""
 
     def __init__(self):
         super().__init__()
@@ -224,7 +224,7 @@ class OneSession(TimeBudget):
 
 
 def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
-    """Run again after a kill, for follow-through, redefined functions and pictures: they share one time budget, and each submission has its own."""
+    """All runs of a submission (after a kill, for follow-through, redefined functions and pictures) share its time budget."""
     made = []
     monkeypatch.setattr("autograder.grading.submission.TimeBudget", lambda: made.append(OneSession()) or made[-1])
     ends = "def to_kelvin(c):\n    os._exit(0)"
@@ -266,7 +266,7 @@ def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
 
 
 def test_a_result_that_cannot_be_taken_ends_the_run(course):
-    """A full disk, say, is no student's fault and no reason to go on: what was raised is raised, and nothing is passed over."""
+    """An error that no student caused, such as a full disk, ends the run and is raised."""
 
     def full(_outcome):
         raise OSError(28, "No space left on device")
@@ -302,7 +302,7 @@ def test_a_reason_is_short_and_clean():
 
 
 def without_jail(monkeypatch, *students):
-    """No jail starts again for the notebooks of ``students``."""
+    """Let no sandbox start again for the notebooks of ``students``."""
     whole = Worker.open
 
     def refuse(self, cells, **options):
@@ -320,7 +320,7 @@ def of_three(course):
 
 
 def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monkeypatch):
-    """One or two notebooks alone never end a run: the others are graded."""
+    """If the sandbox fails for one or two notebooks in a row, the run continues and the others are graded."""
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob")
     verdicts = grade_notebooks(course, [*three, *three], confinement="local")
@@ -329,7 +329,7 @@ def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monke
 
 
 def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
-    """Three notebooks in a row without a sandbox are the machine's fault, and the class is not called ungradable."""
+    """After three notebooks in a row without a sandbox, the run ends, and the class does not become ungradable."""
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []

@@ -1,4 +1,4 @@
-"""The notebook that is graded and kept."""
+"""Test the graded notebook."""
 
 import copy
 import json
@@ -38,7 +38,7 @@ def ids(notebook):
 
 class TestRestored:
     def test_a_sound_submission_keeps_its_cells(self, course, restore):
-        """The student's sources stay, what they changed of locked cells does not."""
+        """The student's code stays, and their changes to locked cells are undone."""
         submitted = document(course, **RIGHT)
         cell(submitted, "check_to_kelvin")["source"] = "print('full marks')"
         cell(submitted, "check_to_kelvin")["metadata"]["nbgrader"]["points"] = 1000
@@ -48,7 +48,7 @@ class TestRestored:
         assert cell(result, "check_to_kelvin")["metadata"]["nbgrader"]["points"] == 2
 
     def test_the_last_of_a_copied_cell_keeps_its_id(self, course, released, restore):
-        """A copied cell stays above as a plain cell, so that it still runs in order. The copied ids are reported."""
+        """The earlier copy stays as an ordinary cell, so that it still runs in order. The duplicate ids are reported."""
         submitted = document(course, **RIGHT)
         first = submitted["cells"].index(cell(submitted, "to_kelvin"))
         submitted["cells"].insert(first, copy.deepcopy(submitted["cells"][first]))
@@ -59,7 +59,7 @@ class TestRestored:
         assert restore(result) == result
 
     def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, restore):
-        """Marks have a cell even if the student deleted it, with or without the stub."""
+        """If the student deleted a check cell, with or without the stub, it is restored, so that its marks have a cell."""
         submitted = document(course, **RIGHT)
         for gone in ("check_to_kelvin", "mean_kelvin", "check_mean_kelvin"):
             submitted["cells"].remove(cell(submitted, gone))
@@ -67,7 +67,7 @@ class TestRestored:
         assert ids(restore(submitted)) == order.split()
 
     def test_whatever_the_cells_hold_the_result_is_a_notebook(self, restore):
-        """Odd ids, kinds, metadata and sources become valid nbformat 4.5."""
+        """Invalid ids, types, metadata and sources become valid nbformat 4.5."""
         unknown, stub = {"grade_id": "unknown", "grade": True}, {"grade_id": "to_kelvin", "solution": True}
         cells = [
             {"cell_type": "code", "id": "a b", "source": ["x = 1\n", "y"], "metadata": 3},

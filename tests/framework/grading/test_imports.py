@@ -31,7 +31,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     verdicts = grade_class(course, CHAPTER, jobs)
     assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
     assert " ".join(needs_review(verdicts).split()) == (
-        "Needs your review: - ada, ben, cyd and 2 more: The notebook imports scipy, but c.Course.packages of course_config.py does not list it. "
+        "Needs your review: - ada, ben, cyd and 2 more: The notebook imports scipy, but c.Course.packages in course_config.py does not list it. "
         'So the notebook was graded without it. If students may use it, add "scipy" there and grade again.'
     )
     for verdict in (verdicts[0], verdicts[4]):
@@ -44,11 +44,11 @@ def test_students_imports_are_said_once_for_a_class(course):
     [
         (
             "import scipy",
-            "Code cell 1 of ch1_units's own notebook imports scipy, which .* lists numpy, matplotlib. .* nothing was graded. Add",
+            "Code cell 1 in ch1_units's own notebook imports scipy, which .* lists numpy, matplotlib. .* nothing was graded. Add",
         ),
         (
             '__import__("scipy")',
-            "Code cell 1 of the course's own notebook failed because scipy is missing during grading, so no mark was given.",
+            "Code cell 1 in the course's own notebook failed because scipy is missing during grading, so no mark was given.",
         ),
     ],
 )

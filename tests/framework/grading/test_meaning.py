@@ -1,4 +1,4 @@
-"""Tests of what code means: which exercises a change concerns, and which notebooks keep state between exercises."""
+"""Tests of comparing code by its meaning: which exercises a change concerns, and which notebooks keep state between exercises."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def changed(old, new):
     ],
 )
 def test_a_change_concerns_the_exercises_that_use_it(old, new, exercises):
-    """A helper counts for the exercises that use it, a comment for none. What no exercise uses counts for all."""
+    """A change to a helper concerns the exercises that use it, a comment none, and code that no exercise uses all exercises."""
     assert changed(old, new) == ((set(), True) if exercises is None else (exercises, False))
 
 
@@ -122,5 +122,5 @@ def test_plain_functions_keep_no_state(code):
     ],
 )
 def test_anything_else_may_keep_state(code):
-    """A variable, a cache, a random generator, a class, a file or unreadable code may carry something to the next exercise."""
+    """A variable, a cache, a random generator, a class, a file or unreadable code may affect the next exercise."""
     assert may_keep_state(["import numpy as np", code], ["f"])

@@ -1,4 +1,4 @@
-"""Tests that stored pictures are kept, and that nothing else in a notebook about itself is trusted."""
+"""Tests that stored pictures are kept, and that no other claim of a notebook about itself is trusted."""
 
 import base64
 import json
@@ -37,7 +37,7 @@ def picture(data, **more):
 
 @pytest.fixture
 def drawing(course):
-    """The mini course with a cell that draws, tagged as one."""
+    """The mini course with a cell that draws and has the tag ``picture``."""
     source = course.source(CHAPTER)
     notebook = json.loads(source.read_text())
     cell = next(c for c in notebook["cells"] if c["id"] == "picture")
@@ -106,7 +106,7 @@ def test_a_cell_that_does_more_than_draw_is_run(drawing, more, printed):
 
 @pytest.mark.parametrize("stored", [[], [picture(png())]])
 def test_a_course_may_have_everything_drawn(drawing, stored):
-    """``c.Course.redraw_pictures`` asks for pictures that the jail drew, whatever the notebook brings along."""
+    """With ``c.Course.redraw_pictures``, pictures are drawn in the sandbox, whatever the notebook contains."""
     with (drawing.root / "course_config.py").open("a") as config:
         config.write("c.Course.redraw_pictures = True\n")
     outputs = shown(load_course(drawing.root), stored)
@@ -114,7 +114,7 @@ def test_a_course_may_have_everything_drawn(drawing, stored):
 
 
 def test_a_tag_of_the_students_own_changes_nothing(drawing):
-    """Only the cells that were handed out with the tag are left out: by their text, not by what a notebook says."""
+    """Only cells that were released with the tag are skipped. They are recognized by their text, not by the notebook's tags."""
     notebook = document(drawing, **RIGHT)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -126,6 +126,6 @@ def test_a_tag_of_the_students_own_changes_nothing(drawing):
 
 
 def test_a_line_that_a_picture_cell_printed_is_kept(drawing):
-    """Text without an image is kept too: there may have been nothing to draw yet."""
+    """Text without an image is kept too, because there may have been nothing to draw yet."""
     line = {"output_type": "stream", "name": "stdout", "text": "Nothing to see yet.\x1b[31m"}
     assert [output["text"] for output in shown(drawing, [line])] == ["Nothing to see yet."]

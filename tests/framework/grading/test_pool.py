@@ -19,7 +19,7 @@ CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else
 
 
 def where(outcome):
-    """Record the cores of the process. The first time, s001's notebook ends the process."""
+    """Record the cores of the process. At first, s001's notebook ends the process."""
     been_here = outcome.job.path.with_name("been here")
     if outcome.job.student == "s001" and not been_here.exists():
         been_here.touch()
@@ -48,7 +48,7 @@ def test_with_a_worker_for_each_core_each_keeps_to_its_own(course):
 
 @pytest.mark.skipif(len(CORES) < 2, reason="there is one core, and everything is on it")
 def test_with_fewer_workers_than_cores_nobody_is_bound(course):
-    """Two runs with few workers each must not meet on the same cores."""
+    """Processes are not bound, because two runs with few workers each could otherwise use the same cores."""
     assert set(map(tuple, cores_of(course, 4 * len(CORES), len(CORES) - 1).values())) == {tuple(CORES)}
 
 
@@ -69,14 +69,14 @@ def test_the_same_processes_go_on_with_another_task(course):
 
 
 def sleepy(outcome):
-    """Deliver an outcome, for one student only after a while."""
+    """Deliver an outcome. For one student, this takes a while."""
     if outcome.job.student == "s1":
         time.sleep(1.5)
     return outcome
 
 
 def test_a_slow_reader_of_outcomes_costs_nobody_a_mark(tmp_path):
-    """The clock of a notebook runs only while it is graded, and not while its outcome waits to be used."""
+    """The time limit of a notebook covers its grading, but not the time until its outcome is used."""
     limits = "c.Course.submission_seconds = 0.5\nc.Course.grader_seconds = 1.0\n"  # three seconds for each notebook
     course = copy_course(tmp_path / "mini", config=limits)
     for number in range(4):

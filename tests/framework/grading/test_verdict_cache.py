@@ -32,7 +32,7 @@ def key_of(course, notebook=b"notebook", asked=()):
 
 
 def test_what_was_kept_comes_back_whole(cache):
-    """A verdict and its cells are unchanged after storing and loading. Half a file, as after a power cut, is ignored."""
+    """A verdict and its cells are unchanged after storing and loading. A truncated file, as after a power cut, is ignored."""
     key = cache.key(b"notebook")
     assert cache.load(key) is None
     cache.save(key, VERDICT, CELLS)
@@ -46,7 +46,7 @@ def test_what_was_kept_comes_back_whole(cache):
 
 
 def test_an_ungradable_notebook_is_tried_again(cache):
-    """An ungradable notebook is never answered from the cache."""
+    """The cache never has a verdict on an ungradable notebook."""
     cache.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
     assert cache.load("key") is None
 
@@ -59,7 +59,7 @@ def test_an_ungradable_notebook_is_tried_again(cache):
     ],
 )  # fmt: skip
 def test_a_change_to_the_course_changes_every_key(course, name):
-    """Checks, references, misconceptions and the notebook itself decide a verdict, so they are part of its key."""
+    """A verdict depends on checks, references, misconceptions and the notebook itself, so they are part of its key."""
     before = key_of(course)
     assert key_of(load_course(course.root)) == before, "a fresh process finds what the last one kept"
     with (course.root / name).open("a") as file:

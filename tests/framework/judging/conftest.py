@@ -1,4 +1,4 @@
-"""Stand-ins for students, made of functions."""
+"""Fixtures: students made of functions."""
 
 from types import FunctionType
 
@@ -24,12 +24,12 @@ class Student(FunctionSubject):
 
 
 class Sitting(FunctionSession):
-    """An in-process session in which functions look one another up, as in a notebook."""
+    """An in-process session in which functions find each other by name, as in a notebook."""
 
     def __init__(self, namespace):
         namespace = dict(namespace)
         functions = {name: value for name, value in namespace.items() if callable(value)}
-        for name, f in functions.items():  # each sees the others through globals of its own, as cells of a notebook do
+        for name, f in functions.items():  # each function has its own globals, which contain the others
             namespace[name] = FunctionType(f.__code__, dict(f.__globals__), name, f.__defaults__, f.__closure__)
         for name in functions:
             namespace[name].__globals__.update(namespace)
@@ -55,7 +55,7 @@ def grade(course):
 
 
 def right():
-    """Everything as it should be."""
+    """Return right functions and answers for all exercises."""
     names = {"np": np}
     exec("\n\n".join(RIGHT.values()), names)  # noqa: S102 - a closure would tie functions together that meet by name
     return {name: names[name] for name in ("to_kelvin", "mean_kelvin", "q1", "q2")}

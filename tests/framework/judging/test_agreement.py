@@ -1,4 +1,4 @@
-"""The fixture ``agrees``, and the call that an assertion finds by itself."""
+"""Test the fixture ``agrees``, and how an assertion finds the call that returned its value."""
 
 import inspect
 
@@ -23,7 +23,7 @@ def softmax(x, axis=-1):
 
 
 def pair(x, *, f=None, rng=None):
-    """A function of several results, of a function and of a generator."""
+    """Return several results from an array, a function and a generator."""
     return x + 1, {"twice": 2 * x, "drawn": 0.0 if rng is None else rng.normal(), "f": 0.0 if f is None else f(x).sum()}
 
 
@@ -31,7 +31,7 @@ REFERENCES = {"softmax": softmax, "pair": pair, "flag": lambda x: bool(x > 0)}
 
 
 def fixtures(**functions):
-    """``student`` and ``agrees`` for a student with these functions, the others right."""
+    """Return ``student`` and ``agrees`` for a student with these functions. All others are right."""
     session = FunctionSession({**REFERENCES, **functions})
     conversation = ExerciseSession(
         lambda: session,
@@ -60,7 +60,7 @@ def test_both_are_asked_the_same_and_the_students_answer_comes_back():
 
 
 def test_a_failure_spells_the_call_by_the_references_parameters():
-    """Arrays are above the call, ready to paste, and small values are in it."""
+    """Arrays are shown above the call, ready to paste, and small values in the call itself."""
     _, agrees = fixtures(softmax=lambda x, axis: softmax(x))  # noqa: ARG005 - that is the mistake
     scores = np.array([[0.0, 1.0], [0.0, 0.0]])
     with pytest.raises(CheckFailed) as failed:
@@ -81,7 +81,7 @@ def test_options_are_those_of_assert_matches():
 
 
 def test_every_assertion_finds_the_call_that_returned_its_value():
-    """Values that are computed from a result are compared, but named only as far as the student returned them."""
+    """Values that are computed from a result are compared too, but only values that the student returned get a call."""
     student, _ = fixtures(softmax=lambda x: x)
     x = np.array([1.0, 2.0])
     found = student.softmax(x)
@@ -102,7 +102,7 @@ EMPTY = {
 
 @pytest.mark.parametrize("ask", EMPTY.values(), ids=EMPTY)
 def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
-    """Every property of entries is true of no entry. An empty result that is right passes."""
+    """Every property holds for the entries of an empty array, so an empty result must be rejected unless it is right."""
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     student, _ = fixtures(softmax=lambda x: x[:0])
     with pytest.raises(
@@ -113,7 +113,7 @@ def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
     student, _ = fixtures(pair=lambda x: (x + 1, {"twice": [], "drawn": 0.0, "f": 0.0}))
     with pytest.raises(CheckFailed, match=r"^pair\(x\)\[1\]\['twice'\] is an empty array of shape \(0,\)"):
         ask(student.pair(x)[1]["twice"])
-    ask(np.ones((0, 2)))  # it is unknown what is right here
+    ask(np.ones((0, 2)))  # the right result is unknown here
 
 
 def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
@@ -129,7 +129,7 @@ def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
 
 
 def test_the_spelling_of_parts_functions_generators_and_variables():
-    """An index for a part, the parameter's name for a function, how to make the generator, and a variable by its name."""
+    """A part is shown with its index, a function by its parameter, a generator by its creation, and a variable by its name."""
     student, _ = fixtures(q1=7)
     x = np.array([1.0])
     first, others = student.pair(x, rng=Rng(3), f=Source("def f(x):\n    return x\n", "f"))
@@ -142,7 +142,7 @@ def test_the_spelling_of_parts_functions_generators_and_variables():
 
 
 def test_a_tolerance_follows_from_the_inputs_that_are_found():
-    """float32 in, and the answer is compared as loosely as float32 is."""
+    """If an input is float32, the answer is compared with float32's tolerance."""
     student, agrees = fixtures(softmax=lambda x: softmax(x) * np.float32(1.0005))
     x = np.array([1.0, 2.0], np.float32)
     agrees.softmax(x)

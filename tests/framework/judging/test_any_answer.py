@@ -89,7 +89,7 @@ def test_naming_a_mistake_never_fails(one, other):
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_errors_can_be_compared_whatever_they_say(one, other):
-    """Two errors are the same one or they are not."""
+    """Comparing two errors always gives True or False."""
     pair = [Answer(error=StudentError("ValueError", text)) for text in (one, other)]
     assert isinstance(same_answer(*pair), bool)
     assert same_answer(pair[0], pair[0])

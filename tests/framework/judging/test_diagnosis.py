@@ -1,4 +1,4 @@
-"""Only what the probes returned distinguishes the solutions of an exercise with probes."""
+"""Test that only the results of probes distinguish solutions of an exercise with probes."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def known(*wrong, calls=CALLS):
 
 
 def test_probes_tell_where_there_are_some():
-    """Calls through a probe count, or without any, the plain calls."""
+    """Only calls through a probe count. If there are none, the ordinary calls count."""
     assert distinguishing_calls("slope", CALLS) == [c for c in CALLS if c.probe]
     plain = [c for c in CALLS if not c.probe]
     assert distinguishing_calls("slope", plain) == plain
@@ -44,14 +44,14 @@ def test_probes_tell_where_there_are_some():
 
 
 def test_a_mistake_is_named_in_whatever_form_it_comes():
-    """Two functions that return different numbers and do the same wrong thing are the same mistake."""
+    """Two functions may return different numbers and have the same mistake."""
     found = known().explain(asked(lambda x: -100 * x))
     assert (found.name, found.message) == ("downhill", "It goes down.")
     assert known().explain(asked(steeper)) is None
 
 
 def test_what_does_the_same_is_grouped_together():
-    """Submissions that no mistake explains are alike when the probes saw the same."""
+    """Submissions that no mistake explains count as alike if the probes returned the same results."""
     assert answer_signature("slope", asked(downhill)) == answer_signature("slope", asked(lambda x: -2 * x))
     assert answer_signature("slope", asked(downhill)) != answer_signature("slope", asked(steeper))
 
@@ -93,7 +93,7 @@ def in_place(x):
 
 
 def test_who_changes_the_inputs_besides_makes_the_same_mistake():
-    """The known mistake explains the values. Another check reports the changed input."""
+    """The known mistake explains the values, and another check reports the changed input."""
     calls = [call for call in CALLS if not call.probe]
     answers = asked(in_place, calls)
     assert answers[0][1].changed == ("0",)
@@ -111,7 +111,7 @@ def test_two_mistakes_that_no_question_tells_apart_are_not_named():
 
 
 def test_two_slips_in_two_entries_get_a_note_each():
-    """An answer by name is matched name by name: with both slips in it, the whole is no mistake that anybody knows."""
+    """A dictionary is matched entry by entry, because no single mistake explains an answer with both."""
 
     def wrong_in(name, text, change):
         def function(x):

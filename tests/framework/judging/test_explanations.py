@@ -22,11 +22,11 @@ def raised(code):
     ("code", "words"),
     [
         ("np.ones((2, 3)) @ np.ones((2, 3))", "here of size 3, and the second-to-last axis of its right side"),
-        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "What does each of these two axes count"),
+        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "What does each of these two axes run over"),
         ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
         ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
-        ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` stands for all axes in front"),
-        ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that are also before it"),
+        ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` stands for all leading axes"),
+        ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that also appear before it"),
         (
             "np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))",
             "The same letter must mean the same size everywhere",
@@ -42,9 +42,12 @@ def raised(code):
         ("{[1]}", "Use a tuple instead of a list"),
         ("'a' + 1", "`str(…)` turns a number into a string"),
         ("int('1.5')", "This text is not a whole number"),
-        ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "The value left of `@` is a single number or None"),
-        ("np.ones((2, 3)) @ None", "The value right of `@` is a single number or None"),
-        ("np.ones((2, 3, 4)) @ np.ones((5, 4, 6))", "do not fit: (2,3,4) and (5,4,6). Lined up from the right"),
+        ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "The value on the left of `@` is a single number or None"),
+        ("np.ones((2, 3)) @ None", "The value on the right of `@` is a single number or None"),
+        (
+            "np.ones((2, 3, 4)) @ np.ones((5, 4, 6))",
+            "do not fit: (2,3,4) and (5,4,6). Line the shapes up from the right",
+        ),
         ("np.ones((2, 3, 4, 5)) @ np.ones((4, 3, 5, 2))", "is an axis in a different place than you think?"),
         ("np.where(np.ones((3, 1, 4)) > 0, np.ones((2, 3, 5)), 0.0)", "The shapes (3,1,4) and (2,3,5) do not fit"),
         ("np.ones((2, 3))[np.ones((1, 3), bool)]", "does not broadcast"),
@@ -83,13 +86,13 @@ def raised(code):
         ("if np.ones(3): pass", "or `&`, `|` and `~` for each entry"),
         ("raise NotImplementedError", "Replace it with your answer"),
         ("import math\nmath.exp(np.ones(3))", "got an array"),
-        ("def f(:\n  pass", "it ran nothing in it"),
+        ("def f(:\n  pass", "none of it ran"),
         ("def f():\npass", "come below it, indented by four spaces"),
-        ("def f():\n    a = 1\n  return a", "start at the same column"),
+        ("def f():\n    a = 1\n  return a", "must start in the same column"),
     ],
 )
 def test_an_error_is_explained_in_words(code, words):
-    """The exception's own text comes first, then its meaning and where to look."""
+    """The exception's own text comes first, then its meaning and the place to look at."""
     kind, message = raised(code)
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
@@ -109,13 +112,13 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
         ("V @ K", "The sizes would fit with the last two axes of `V` swapped.", "of `K`"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
-        ("Q @ K[:, 1:]", "What does each of these two axes count", "fit"),
-        ("x / x.sum(axis=1)", "A sum or a maximum drops its axis without `keepdims=True`", ""),
+        ("Q @ K[:, 1:]", "What does each of these two axes run over", "fit"),
+        ("x / x.sum(axis=1)", "Without `keepdims=True`, a sum or a maximum drops its axis.", ""),
         ("Q * K", "Which axis of the first array should match which axis of the second?", "drops"),
         ("x / x.sum(axis=0, keepdims=True)[:, :2]", "Which axis of the first array should match", "drops"),
         ("Q.transpose(0, 2, 1)", "swaps the axes -1 and -2, counted from the end", ""),
         ("B.transpose(0, 2, 1, 3)", "swaps the axes -2 and -3, counted from the end", ""),
-        ("B.transpose(2, 0, 1, 3)", "Which axes does it have just before this line?", "from the end"),
+        ("B.transpose(2, 0, 1, 3)", "Which axes does the array have just before this line?", "from the end"),
         ("x - max(x)", "Python's own `max` compares whole rows of an array", ".any()"),
         ("v if v else 0", "Use `.any()` or `.all()` for one answer", "max"),
         ("v.sum(axis=1)", "The array has 1 axis, counted from 0, so there is no axis 1. The last axis is -1", "1 axes"),
@@ -136,7 +139,7 @@ def test_only_what_would_fit_is_suggested(line, words, unsaid):
 
 
 def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
-    """The name of one exercise is much like that of another: what is missing is the cell."""
+    """The name resembles the name of another exercise, but the message says that its cell was not run."""
     error = ("NameError", "name 'masked_softmax' is not defined")
     exercises = ["masked_softmax", "softmax"]
     text = explain(*error, function="f", known=["softmax"], exercises=exercises)
@@ -167,7 +170,7 @@ def test_arguments_of_another_function_do_not_blame_the_graded_one():
 
 
 def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
-    """The shapes show it, and the smaller array is named. Other shapes that do not fit get the general question."""
+    """The shapes show the lost axis, and the message names the smaller array. Other shapes get the general question."""
     kind, message = raised("np.ones((2, 3)) - np.ones(2)")
     text = explain(kind, message, line="e = np.exp(x - top)", shapes="x (2, 3), top (2,)")
     assert "If a sum or a maximum made `top`, it dropped that axis: `keepdims=True` keeps it" in text
@@ -192,7 +195,7 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
     ids=["the line that raised", "a slip in a name of the notebook"],
 )
 def test_what_is_known_besides_the_error_is_told_too(error, known, words):
-    """A student finds the line again, and the name that was meant."""
+    """The message has the line, and the name that was probably meant."""
     assert words in explain(*error, function="f", **known)
 
 
@@ -228,7 +231,7 @@ def test_the_nearest_name_is_found_among_thousands():
 
 
 def test_long_names_are_not_compared():
-    """Names of 200 letters, thousands of them and all alike, took minutes."""
+    """Comparing thousands of similar names of 200 letters once took minutes."""
     word = "ab" * 100
     names = [word[n:] + word[:n] for n in range(200)] * 25
     started = time.process_time()
@@ -241,7 +244,7 @@ def test_long_names_are_not_compared():
     ("stopped", "words"),
     [
         ("timeout", "was stopped after 5 seconds. Is there a loop that never ends"),
-        ("memory", "more memory than it may use"),
+        ("memory", "more memory than allowed"),
         ("crash", "ended the Python process"),
         ("protocol", "could not be read"),
     ],
@@ -261,7 +264,7 @@ def test_errors_compare_by_kind_and_cause_not_by_sizes():
 
 
 def test_brackets_that_never_close_are_read_once():
-    """Their content stays. Processing each of them separately would take quadratic time."""
+    """The text after unclosed brackets stays. Processing each bracket separately would take quadratic time."""
     assert signature_of_error("E", "(a (b) (c\nd) e (f") == "E: (c d) e (f"
     started = time.process_time()
     signature_of_error("E", "(" * 100_000)

@@ -1,11 +1,11 @@
-"""Functions of this process behind a student's face: what runs too long is stopped, whatever swallows the first alarm."""
+"""Test sessions with functions of this process: code that runs too long is stopped, even if it swallows the first alarm."""
 
 from autograder.judging.functions import FunctionSession
 from autograder.sandbox.protocol import Call
 
 
 def test_an_alarm_that_was_swallowed_rings_again():
-    """Code that catches even the alarm once, as a callback of the garbage collector does, is stopped all the same."""
+    """Code that catches the alarm once, as a callback of the garbage collector does, is stopped nevertheless."""
     caught = []
 
     def endless():

@@ -50,7 +50,7 @@ def test_an_unknown_mistake_is_shown_but_not_named(grade):
 
 
 def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
-    """A stub earns nothing and hears nothing but that."""
+    """A stub earns nothing, and the message only says that it is not attempted."""
     verdict = grade(blank={"to_kelvin"})["to_kelvin"]
     assert (verdict.status, verdict.score, verdict.misconception) == ("not_attempted", 0.0, None)
 
@@ -64,7 +64,7 @@ def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
 
 
 def test_a_missing_function_says_so(course):
-    """No function, no riddle."""
+    """The message says that the function is missing."""
     others = {name: value for name, value in right().items() if name != "to_kelvin"}
     [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**others), only=frozenset({"to_kelvin"}))
     assert found.status == "error"
@@ -101,7 +101,7 @@ def test_a_call_may_wait_longer_than_it_may_compute(course):
 
 
 def in_place(celsius):
-    """Right numbers do not excuse writing into the caller's array."""
+    """Return right numbers, but write into the caller's array."""
     celsius += 273.15
     return celsius
 
@@ -142,18 +142,18 @@ def put_back(celsius):
 
 
 def forgetful(celsius, seen=[]):  # noqa: B006 - that is the mistake
-    """Right the first time only."""
+    """Return the right result the first time only."""
     seen.append(1)
     return celsius + 273.15 + (len(seen) > 3)
 
 
 def one_array(celsius, shelf={}):  # noqa: B006 - that is the mistake
-    """A result has to stay valid after later calls."""
+    """Return the same array in every call, so that later calls change earlier results."""
     return np.add(celsius, 273.15, out=shelf.setdefault(celsius.shape, np.empty(celsius.shape)))
 
 
 def another_shape(celsius):
-    """The numbers are the same, and the caller's array is not what it was."""
+    """Return the right numbers, but change the shape of the caller's array."""
     shape = celsius.shape
     celsius.shape = (-1, 1)
     return (celsius + 273.15).reshape(shape)
@@ -193,7 +193,7 @@ def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(ne
 
 @pytest.mark.parametrize("visible_only", [False, True])
 def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only):
-    """The wrong values may come from the change, so the change is reported first, and once."""
+    """The change may cause the wrong values, so it is reported first, and only once."""
 
     def to_kelvin(celsius):
         celsius += 300.0
@@ -202,7 +202,7 @@ def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only
     checks = grade(to_kelvin=to_kelvin, visible_only=visible_only)["to_kelvin"].checks
     first, *others = [check.reason for check in checks if check.status == "failed"]
     assert first.startswith("to_kelvin changes its input `celsius`.")
-    assert first.endswith("At index [0] it is 300 instead of 273.1.")
+    assert first.endswith("At index [0], it is 300 instead of 273.1.")
     assert not others
 
 
@@ -219,7 +219,7 @@ def test_a_random_answer_is_wrong(grade):
 
 
 def test_only_and_visible_only_keep_to_what_was_asked(grade):
-    """One exercise, or the checks that students run themselves."""
+    """Only one exercise is judged, or only the checks that students run themselves."""
     assert list(grade(only=frozenset({"mean_kelvin"}))) == ["mean_kelvin"]
     verdict = grade(visible_only=True)["to_kelvin"]
     assert [c.name for c in verdict.checks] == ["test_freezing"]
@@ -236,7 +236,7 @@ def test_follow_through_counts_a_mistake_once(grade):
 
 
 def test_an_earlier_function_that_was_never_begun_holds_no_mistake(grade):
-    """It is missing, and that is what counts once."""
+    """A missing function counts once as missing, not as a mistake."""
 
     def to_kelvin(celsius):
         raise NotImplementedError
@@ -246,7 +246,7 @@ def test_an_earlier_function_that_was_never_begun_holds_no_mistake(grade):
 
 
 def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grade):
-    """A check that computes with it raises an error of its own, which speaks of something the student never saw."""
+    """If a check cannot compute with the value, the message names the value's type, and not the check's own error."""
     change(
         course.checks(CHAPTER),
         "assert_matches(student.to_kelvin(x), ref",
@@ -268,7 +268,7 @@ def test_only_an_earlier_function_that_was_asked_is_at_fault():
 
 
 def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
-    """A wrong function stays wrong with the right one underneath."""
+    """A wrong function stays wrong even if the earlier function that it calls is right."""
     found = grade(to_kelvin=lambda c: c - 273.15, mean_kelvin=lambda celsius: np.mean(celsius, axis=-1))["mean_kelvin"]
     assert (found.follow_through, found.misconception) == (None, "stays_in_celsius")
     assert found.score < 3.0
@@ -285,7 +285,7 @@ def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, wo
 
 @pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
 def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
-    """Grading continues whatever is in a variable."""
+    """Whatever a variable contains, grading continues."""
     assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
 
 
@@ -321,7 +321,7 @@ def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
 
 
 def test_the_smallest_case_is_shown(grade):
-    """A property that fails shows the smallest arrays that show it."""
+    """If a property fails, the message shows the smallest arrays for which it fails."""
     verdict = grade(mean_kelvin=lambda celsius: np.mean(celsius + 273.15) * np.ones(celsius.shape[:-1]))["mean_kelvin"]
     shown = next(c for c in verdict.checks if c.name == "test_many_stations").message
     assert verdict.misconception == "mean_of_everything"
@@ -331,13 +331,13 @@ def test_the_smallest_case_is_shown(grade):
 
 
 def test_grading_twice_gives_the_same_verdicts(grade):
-    """Inputs are drawn from the course's secret, not from the hour."""
+    """Inputs are drawn from the course's secret and do not depend on the time."""
     wrong = {"mean_kelvin": lambda celsius: np.mean(celsius, axis=0)}
     assert grade(**wrong) == grade(**wrong)
 
 
 def test_one_student_leaves_no_trace_in_the_next(course):
-    """A class of three: the wrong one in the middle changes nothing for the last."""
+    """In a class of three, the second student's mistakes do not affect the last student."""
     judge = Judge(load_checks(course, "ch1_units"))
     students = [Student(**right()), Student(**{**right(), "to_kelvin": lambda _c: None}), Student(**right())]
     first, wrong, last = (sum(verdict.score for verdict in judge.judge(student)) for student in students)
@@ -346,7 +346,7 @@ def test_one_student_leaves_no_trace_in_the_next(course):
 
 
 class Numbered(Student):
-    """A student whose answers have numbers, as from the sandbox: equal bytes have equal numbers."""
+    """A student whose answers have serial numbers, as in the sandbox: equal bytes have equal numbers."""
 
     serials: ClassVar[dict[bytes, int]] = {}
 
@@ -382,17 +382,17 @@ def outcomes(course, students):
 
 
 def test_students_who_answer_alike_are_checked_once(course):
-    """A check that looks at the planned answers only is not run again for the same answers, and its outcome is the same."""
+    """A check that uses only the planned answers is not run again for equal answers, and its outcome is the same."""
     class_ = [Numbered("first", **right()), Numbered("second", **right())]
     found, ran = outcomes(course, class_)
     assert found["first"] == found["second"]
     again = {(exercise, check) for who, exercise, check in ran if who == "second"}
-    # Care asks more than was planned, and a quiz has no plan: these are for everybody.
+    # The purity check makes further calls, and a quiz has no planned calls. These are run for every student.
     assert {check for exercise, check in again if exercise != "quiz_ch1_units"} == {"test_care"}
 
 
 def test_whoever_answers_otherwise_is_checked(course):
-    """A digit in the last place, or an input changed, is another answer: the verdict is what it would be alone."""
+    """If the last digit of an answer differs or an input is changed, the check is run again for this student."""
     slightly = {**right(), "to_kelvin": lambda celsius: celsius + 273.15 + 1e-13}
     wrong = {**right(), "to_kelvin": lambda celsius: celsius + 273.0}
     changing = {**right(), "to_kelvin": in_place}
@@ -406,7 +406,7 @@ def test_whoever_answers_otherwise_is_checked(course):
 
 
 def test_care_is_taken_of_everybody(course):
-    """A student with the same answers to the planned calls and other answers later is detected, after any other student."""
+    """A student with equal answers to the planned calls but other answers later is detected, after any other student."""
     calls = Counter()
 
     def unsteady(celsius):
@@ -465,10 +465,10 @@ def test_every_case_of_a_parametrized_check_counts(course):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not"),
-        ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
+        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases requests the fixture 'tmp_path', which grading does not"),
+        ("reference, low", "refernce, low", "requests the fixture 'refernce'"),
         (POINTS, f"{POINTS}\n    @pytest.mark.skip", "marked with pytest.mark.skip, which grading does not support"),
-        ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
+        ("[0.0, 10.0]", "[]", "parametrized with no cases"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
         ("(2.0, 3.0,", "(2.0,", "2 names, but one case has 1 values"),

@@ -41,7 +41,7 @@ def hint(course):
 
 
 def test_a_check_file_imports_the_modules_beside_it_and_no_other_courses(tmp_path):
-    """Each course has its own, read again when the checks are."""
+    """Each course has its own modules, which are read again when the checks are."""
     one, other = course_with(tmp_path / "one", 0.0), course_with(tmp_path / "other", 1.0)
     assert [hint(course) for course in (one, other, one)] == [f"It is off by {x}." for x in (0.0, 1.0, 0.0)]
     (one.root / "tests/chapters/offsets.py").write_text("WRONG = 20.0  # changed\n", encoding="utf-8")
@@ -50,7 +50,7 @@ def test_a_check_file_imports_the_modules_beside_it_and_no_other_courses(tmp_pat
 
 
 def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
-    """And the course's solutions, from whichever folder it is started."""
+    """It also finds the course's solutions, from whichever folder it is started."""
     for folder, offset, code in (("one", 0.0, 0), ("other", 1.0, 1)):
         path = course_with(tmp_path / folder, offset).checks("ch1_units")
         python("-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", path, cwd=tmp_path, status=code, PATH="")

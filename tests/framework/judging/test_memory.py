@@ -1,4 +1,4 @@
-"""A call that may take only so much memory: what builds the whole table fails, what works in blocks does not."""
+"""Test memory limits: a function that builds the whole table fails, and one that works in blocks passes."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ X = np.linspace(0, 1, 6000)  # the whole table takes 275 MiB
 
 @pytest.fixture(params=["in-process", "bubblewrap"])
 def student(request):
-    """The two functions, in this process and in the jail."""
+    """The two functions, in this process and in the sandbox."""
     if request.param == "in-process":
         namespace: dict = {}
         exec(CODE, namespace)  # noqa: S102 - the text above
@@ -42,7 +42,7 @@ def student(request):
 
 
 def test_without_a_limit_both_forms_answer(student):
-    """The two compute the same."""
+    """Without a limit, the two return the same result."""
     assert np.allclose(student.whole(X), student.in_blocks(X))
 
 

@@ -86,7 +86,7 @@ def total(stack):
 
 
 def namespace(source, file="<right>"):
-    """Return the names that running ``source`` defines. Its lines can be shown."""
+    """Return the names that running ``source`` defines. Its source lines can be shown in messages."""
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names = {"np": np, "__name__": "made_here"}
     exec(compile(source, file, "exec"), names)  # noqa: S102 - our own
@@ -132,7 +132,7 @@ def both(worker):
         cells = [CodeCell(0, "imports", "import numpy as np"), CodeCell(1, "Stack", source)]
         with closing(worker.open(cells)) as session:
             there = said(session, check)
-        # Which line it was in, only this process knows of a call that was stopped.
+        # Only this process knows the line of a call that was stopped.
         assert here == there or "was stopped" in there
         return there
 
@@ -206,7 +206,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "no class": ("def Stack():\n    return 3\n", small, """
-        `Stack` should be a class. Its first line begins with `class Stack`.
+        `Stack` should be a class. Its first line should begin with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
         There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),
@@ -226,7 +226,7 @@ MISTAKES = {
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 item instead of an object of Stack.
+        stack.copy() is a list of 1 item instead of an object of type Stack.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
@@ -320,7 +320,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_right_in_an_unusual_way(both, name):
-    """However the class is written, what it answers counts."""
+    """However the class is written, only its results count."""
     assert both(dedent(UNUSUAL[name]) + "\ndef total(stack): return sum(stack)\n", whole) == ""
 
 
@@ -331,7 +331,7 @@ def test_the_right_class_is_right(both):
 
 
 def test_a_list_that_all_objects_share_is_seen(both):
-    """Two objects of one check live in one script, and the lines that are shown give what they say."""
+    """Two objects of one check are in one call sequence, and the lines in the message give the shown results."""
 
     def check(_student, agrees):
         one, two = agrees.Stack(), agrees.Stack()
@@ -354,7 +354,7 @@ def test_a_list_that_all_objects_share_is_seen(both):
 
 
 def test_too_many_steps_are_told_to_the_author():
-    """A check that takes hundreds of steps with one object hears what to do instead."""
+    """If a check takes hundreds of steps with one object, the message says what to do instead."""
     reference = ReferenceProxy(REFERENCE)
     with track_answers():
         stack = reference.Stack()

@@ -94,7 +94,7 @@ CASES = [
     ("def root(x): return 0", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError, but it returned 0."),
     ("def root(x): print('no')", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError, but it returned None."),
     ("def root(x): raise ValueError('no')", lambda a: a.raises(ValueError, says="negative").root(-1),
-     "root(-1) should raise a ValueError whose text contains 'negative', but its text is 'no'."),
+     "root(-1) should raise a ValueError whose message contains 'negative', but its message is 'no'."),
     ("def root(x):\n    return x.real_root", lambda a: a.raises(ValueError).root(-1),
      ("root stopped with AttributeError: 'int' object has no attribute 'real_root'", "`return x.real_root`", " Here a ValueError is expected.")),
     ("def root(x):\n    return BaseException", lambda a: a.raises("NotEnough").root(-1),
@@ -102,26 +102,26 @@ CASES = [
     ("", lambda a: a.printed().greet("Ann", times=2), ""),
     ("def greet(name, times=1): print('Hello, Ann  \\n\\n')", lambda a: a.printed().greet("Ann"), ""),
     ("def greet(name, times=1): print('Hello, Ann ')", lambda a: a.printed(exactly=True).greet("Ann"),
-     r"greet('Ann') prints 'Hello, Ann \n' instead of 'Hello, Ann\n': only the white space at the start or the end differs."),
+     r"greet('Ann') prints 'Hello, Ann \n' instead of 'Hello, Ann\n': only the whitespace at the start or end differs."),
     ("def greet(name, times=1): print('Hello', name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 'Hello Ann' in line 1 instead of 'Hello, Ann'."),
     ("def greet(name, times=1): print('Hello, ' + name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 1 line instead of 2: line 2, 'Hello, Ann', is missing."),
     ("def greet(name, times=1): return 'Hello, ' + name", lambda a: a.printed().greet("Ann"),
-     "greet('Ann') prints nothing instead of 'Hello, Ann'. It returns 'Hello, Ann', which shows nothing: `print` it."),
+     "greet('Ann') prints nothing instead of 'Hello, Ann'. It returns 'Hello, Ann' but does not print it: use `print`."),
     ("def greet(name, times=1): print('none')", lambda a: a.printed().greet("Ann", times=0), "greet('Ann', times=0) prints 'none' but should print nothing."),
     ("def greet(name, times=1):\n    while True:\n        print(name * 1000)", lambda a: a.printed().greet("Ann"), ("greet was stopped after 0.5 seconds",)),
     ("", lambda a: a.take(5).naturals(), ""),
     ("", lambda a: a.naturals(), ""),
-    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At place 3 of the list there is 3 instead of 2."),
+    ("def naturals(): return iter([0, 1, 3])", lambda a: a.take(3).naturals(), "At position 3 of the list, there is 3 instead of 2."),
     ("def naturals(): return 7", lambda a: a.take(3).naturals(), ("it returns a value of type int, which has no items to take one after another",)),
     ("def naturals():\n    yield 0\n    yield 1 / 0", lambda a: a.naturals(), ("naturals stopped with ZeroDivisionError: division by zero",)),
     ("def naturals():\n    yield 0\n    while True: pass", lambda a: a.naturals(), ("naturals was stopped after 0.5 seconds",)),
-    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At place 1 of the generator there is 1 instead of 0."),
+    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At position 1 of the generator, there is 1 instead of 0."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("source", "ask", "words"), CASES, ids=range(len(CASES)))
 def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, source, ask, words):
-    """An error that is not raised, another one with its line, what is printed and what a generator gives."""
+    """This includes an error that is not raised, another error with its line, printed text, and the items of a generator."""
     for reason in told(source, ask):
         if isinstance(words, str):
             assert reason == words
@@ -130,7 +130,7 @@ def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, sour
 
 
 def test_what_was_printed_is_there_to_be_asserted_about(told):
-    """The call gives it as one text, without the white space that does not count."""
+    """The printed text is returned as one string, without the white space that does not count."""
     found = []
     told("", lambda agrees: found.append(agrees.student.printed().greet("Ann", times=2)))
     assert found == ["Hello, Ann\nHello, Ann"] * 2

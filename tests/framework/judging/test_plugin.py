@@ -1,4 +1,4 @@
-"""The checks as an author runs them: by pytest itself, on a notebook that ``--student`` names."""
+"""Test the checks as an author runs them: with pytest, on a notebook given by ``--student``."""
 
 from autograder.authoring.simulate import write_notebook
 from tests.support import ROOT
@@ -14,7 +14,7 @@ def failing(course, **code):
     asked = ("-c", ROOT / "pyproject.toml", "-k", "ToKelvin", course.checks(CHAPTER), "--student", path)
     done = python("-m", "pytest", "-q", *asked)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    # pytest puts the reason behind a dash: cut to the terminal's width at a desk, whole where CI is set.
+    # pytest shows the reason after a dash. It is cut to the terminal's width, except on CI.
     failed = [line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith("FAILED")]
     return [line.split("::")[-1] for line in failed]
 

@@ -30,7 +30,7 @@ LOOK = "def probe(function, n):\n    return {'made': [item.size for item in func
 
 
 class Box:
-    """Something that cannot cross to the other side."""
+    """An object that cannot be sent to the parent."""
 
     def __init__(self, size):
         self.size = size
@@ -60,7 +60,7 @@ def test_a_probe_brings_back_what_it_saw():
 
 
 def test_a_probed_answer_is_asked_for_once_and_kept():
-    """Calling again gives the same answer without another call of the function, and the log has one entry."""
+    """A repeated call gives the same answer without calling the function again, and the log has one entry."""
     calls = []
 
     def counted(n):
@@ -75,7 +75,7 @@ def test_a_probed_answer_is_asked_for_once_and_kept():
 
 
 def test_probed_calls_are_planned_beside_plain_ones():
-    """A plan may have both. Each call gets its own answer, in any order."""
+    """A plan may have calls of both types. Each call gets its own answer, in any order."""
 
     def count(n):
         return n + 1
@@ -87,7 +87,7 @@ def test_probed_calls_are_planned_beside_plain_ones():
 
 
 def test_another_probe_is_another_question():
-    """The key of a call distinguishes two probes, and calls with and without a probe."""
+    """The keys of calls differ for two probes, and for calls with and without a probe."""
     keys = {call_key(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
     assert len(keys) == 3
 
@@ -106,7 +106,7 @@ def test_an_error_under_a_probe_is_told_as_the_function_s():
 
 
 def test_a_mistake_seen_through_a_probe_is_named():
-    """Answers that came through probes take part in the diagnosis like all others."""
+    """Answers from probes are used for the diagnosis like all others."""
     plan = [Call("boxes", (3,), probe=LOOK), Call("boxes", (1,), probe=LOOK)]
     wrong = Misconception("from_nought", "boxes", "You began at 0.", from_nought)
     known = diagnosis_of("boxes", {"boxes": boxes}, [wrong], plan)
@@ -249,7 +249,7 @@ def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_rec
     assert [c.status for c in constant.checks][:2] == ["passed", "failed"]
     assert constant.checks[1].message == "It should be between 15 and 25, but it is 30.\nthe sum of ten f(2) gave  30"
     assert judged(lambda n: 4 if n == 3 else 2.1).misconception == "one_more_of_three"
-    assert Judge(checks).judge(Student(f=lambda n: n))[0].score == 2.0  # its care is looked at through plain calls
+    assert Judge(checks).judge(Student(f=lambda n: n))[0].score == 2.0  # its purity is checked with ordinary calls
 
 
 REFUSES = """class NotAsAsked(Exception):
@@ -265,7 +265,7 @@ def probe(function, n):
 
 
 def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
-    """A probe's own message describes the result. Graded or checked at home, it is a failure and not an error."""
+    """The probe's own message describes the result. In grading and in a notebook, this is a failure and not an error."""
     course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
     words = "boxes returned the wrong type of result: it is of type tuple."
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
@@ -276,7 +276,7 @@ def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_
 
 
 def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
-    """No line of the student's raised it: what was returned could not be looked at. An error inside the function is theirs."""
+    """The student's code did not raise it: the probe could not inspect the result. An error inside the function is the student's."""
     course = probed(
         {
             CHECK_FILE: CHECKS.format(
@@ -292,7 +292,9 @@ def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
 
     text = message(lambda n: [n])
     assert text.startswith("Using the result of boxes raised")
-    assert "raised AttributeError: 'int' object has no attribute 'size'. The error is not in your code." in text
+    assert (
+        "raised AttributeError: 'int' object has no attribute 'size'. The error was raised outside your code." in text
+    )
     assert "boxes stopped with" not in text
     assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
     assert message(lambda: 0).startswith("boxes stopped with TypeError")
@@ -343,13 +345,13 @@ def test_arrays_changed_under_a_probe_are_noticed():
 
 
 def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise asks for
-    """There is no head at all. The probe's argument tells which rows are wanted."""
+    """Return forged rows instead of a head. The probe's argument shows which rows are needed."""
     given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
     if "rows_of" in given:
         X, honest = here["X"], given["rows_of"]
 
         def forged(_output, n):
-            given["rows_of"] = honest  # these globals are this process's, and other tests look through the probe too
+            given["rows_of"] = honest  # these globals belong to this process, and other tests use the probe too
             return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
 
         given["rows_of"] = forged
@@ -358,7 +360,7 @@ def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise 
 
 
 def test_what_a_function_wrote_into_the_probe_is_not_believed():
-    """Chapter 7 looks at the four matrices on the trusted side too: sizes that fit earn their points, forged rows none."""
+    """Chapter 7 also checks the four matrices on the trusted side. Right sizes earn their points, and forged rows earn none."""
     subject = Student(previous_token_head=zeros_beside_a_forged_look)
     judge = Judge(load_checks(load_course(ROOT), "ch7_capstone"))
     [verdict] = judge.judge(subject, only=frozenset({"previous_token_head"}))
@@ -367,7 +369,7 @@ def test_what_a_function_wrote_into_the_probe_is_not_believed():
 
 
 def test_tests_that_stumble_over_a_name_of_their_own_are_told_so():
-    """They refuse nothing: the error is theirs, while one inside of the function that they judge is caught."""
+    """Such tests reject nothing, because the error is their own. An error inside the tested function counts as a rejection."""
     names = {}
     exec(student_tests._TRIAL, names)  # noqa: S102 - our own text
 

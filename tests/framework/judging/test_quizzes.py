@@ -1,4 +1,4 @@
-"""A quiz as one table: its checks, its reference, its misconceptions and its alternatives follow from it."""
+"""Test quizzes: checks, reference, misconceptions and alternatives are created from one table."""
 
 import shutil
 
@@ -67,7 +67,7 @@ def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
 
 
 def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
-    """A letter in any common form and a close number are right. For a wrong answer, only the answer is shown."""
+    """A letter in any common form and a close number are right. The message about a wrong answer shows only that answer."""
     assert graded(course, q1=" (B) ", q2=0.2549).score == 1
     verdict = graded(course, q1="d", q2=0.3)
     assert (verdict.score, verdict.misconception) == (0, None)
@@ -88,7 +88,7 @@ def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
 
 
 def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(course):
-    """The framework's own words in the file are no solutions."""
+    """Functions of the framework in that file do not count as solutions."""
     references = reference_functions(course, "ch1_units")
     assert list(references) == ["quiz_ch1"]
     assert references["quiz_ch1"]() == {"q1": "b", "q2": 0.25}
@@ -126,7 +126,7 @@ def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sente
 
 
 def test_a_broken_table_is_the_courses_error_in_its_own_words(course):
-    """Graders and auditors of the course read the message once, not wrapped in another one."""
+    """The message about it is shown once and is not wrapped in another message."""
     change(course.root / "solutions" / "ch1_units.py", 'right="b", ', "")
     with pytest.raises(CourseError, match=r"^\S*solutions/ch1_units\.py, line 4: the quiz 'quiz_ch1', question q1"):
         load_checks(course, "ch1_units")

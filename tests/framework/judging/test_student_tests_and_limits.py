@@ -64,7 +64,7 @@ class Exercise:
 
 
 def first_again(words):
-    """Right, and quick."""
+    """Right and fast."""
     met = set()
     for word in words:
         if word in met:
@@ -74,7 +74,7 @@ def first_again(words):
 
 
 def fib(n, known=None):
-    """Right, and keeps its answers."""
+    """Right, and remembers its results."""
     known = {} if known is None else known
     if n < 2:
         return n
@@ -98,7 +98,7 @@ def both(worker):
         names = {"__name__": "made_here"}
         exec(source, names)  # noqa: S102 - our own
         with closing(worker.open([CodeCell(0, source.split()[1].partition("(")[0], source)])) as jailed:
-            # Lines of source that is run here are in no file.
+            # Source that is run here is in no file, so its lines are unknown.
             here, there = (re.sub(r" In the line `.*`:", "", said(s, check)) for s in (FunctionSession(names), jailed))
         assert here == there
         return here
@@ -118,7 +118,7 @@ def both(worker):
 
 
 def catching(student, _agrees):
-    """The check, tried."""
+    """Run the check."""
     Exercise().test_bugs(student)
 
 
@@ -160,7 +160,7 @@ def test_tests_that_take_no_function_hear_so(both):
     ],
 )
 def test_an_author_hears_what_catches_lacks(arguments, words):
-    """A function without a source cannot be handed over."""
+    """A function without source cannot be sent."""
     bugs, right = arguments
     with pytest.raises(CourseError, match=words):
         grades_tests(bugs, right=right, points=1)
@@ -184,13 +184,13 @@ def test_a_loop_inside_of_another_is_counted(both, source):
 
 
 def test_a_quick_function_keeps_to_the_limit(both):
-    """A set is not gone through."""
+    """A lookup in a set does not count the set's items."""
     source = "def first_again(words):\n    met = set()\n    for w in words:\n        if w in met:\n            return w\n        met.add(w)\n"
     assert both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS)) == ""
 
 
 def test_calls_are_counted(both):
-    """A recursion that asks for the same thing again and again is stopped long before it ends."""
+    """A recursion that repeats the same calls is stopped long before it ends."""
     said = both(
         "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n",
         lambda student, _a: student.within(calls={"fib": 100}).fib(30),
@@ -215,7 +215,7 @@ def test_the_time_of_the_processor_is_limited(both):
 
 
 def test_no_limit_enters_the_sandbox_as_it_is():
-    """The probe gets limits that are rounded, and only has to stop a function that goes on and on."""
+    """The probe gets rounded limits, because it only has to stop functions that run too long."""
     given = rounded_limits({"steps": 4321, "calls": {"f": 1}, "seconds": 0.3})
     assert given == {"steps": 2000, "calls": {"f": 1000}, "seconds": 0.5}
 
@@ -226,13 +226,13 @@ CLEANED = "    words = [w.strip() for w in words]\n"
 
 
 def growing(_student, agrees):
-    """The check of how the time grows."""
+    """Check how the time grows."""
     agrees.within(larger=LARGER).first_again(STRIPPED)
 
 
 @pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
 def test_time_that_grows_with_the_square_is_noticed(both, source):
-    """Also if the words were cleaned first, so that no step of comparing them is counted."""
+    """It is detected even if the words are cleaned first, so that comparing them counts no steps."""
     source = source.replace("(words):\n", f"(words):\n{CLEANED}", 1)
     assert both(source, lambda _s, agrees: agrees.within(steps=30_000).first_again(STRIPPED[:150])) == ""
     said = both(source, growing)
@@ -248,7 +248,7 @@ SORTED = "    ordered = sorted(words)\n    return next((a for a, b in zip(ordere
 
 @pytest.mark.parametrize("body", [SET, SORTED])
 def test_a_busy_machine_makes_no_quick_function_slow(both, body):
-    """Other processes take the processors, and the function passes each time."""
+    """Even if other processes use all processors, the function passes each time."""
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
         for _ in range(3):
@@ -268,7 +268,7 @@ def test_a_cache_does_not_hide_slow_code(both):
 
 
 def test_both_calls_are_tried_with_copies(both):
-    """A function that changes its arguments is measured with whole ones each time."""
+    """A function that changes its arguments is measured with unchanged ones each time."""
     source = "def first_again(words):\n    while words:\n        words.pop()\n"
     assert both(source, growing) == ""
 
@@ -283,13 +283,13 @@ def test_both_calls_are_tried_with_copies(both):
     ],
 )
 def test_an_author_reads_what_a_limit_of_growth_lacks(both, limits, words):
-    """Each is named, with what it should be."""
+    """The message names each invalid option, and what it should be."""
     with pytest.raises(CourseError, match=words):
         both("def fib(n): pass", lambda student, _a: student.within(**limits))
 
 
 @pytest.mark.parametrize("limit", [0, -3, 2.5, True])
 def test_a_limit_is_a_number(both, limit):
-    """An author who writes something else hears so."""
+    """If an author writes something else, a message says so."""
     with pytest.raises(CourseError, match="A limit must be a whole number above 0"):
         both("def fib(n): pass", lambda student, _a: student.within(steps=limit))

@@ -1,4 +1,4 @@
-"""Code that does not want to end is ended, by whichever means there are, and nothing of the limit stays behind."""
+"""Test time limits: code that does not end is stopped by every available means, and the limit leaves no traces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def plain():
 
 
 def swallowing():
-    """Inner loops whose interruption outer ones catch, in any form."""
+    """Inner loops whose interruption is caught by outer loops, in any form."""
     while True:
         with contextlib.suppress(BaseException):
             while True:
@@ -36,7 +36,7 @@ def swallowing():
 
 
 def returning():
-    """Calls that never let anything out."""
+    """Calls that swallow every exception."""
 
     def step():
         try:
@@ -74,7 +74,7 @@ def asleep():
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Patience in hundredths of a second."""
+    """Shorten all waiting times to hundredths of a second."""
     monkeypatch.setattr(limits, "AGAIN", 0.02)
 
 
@@ -104,7 +104,7 @@ print("traced")
 
 
 def test_code_can_be_traced_after_a_limit():
-    """As it is where steps are counted, and in a debugger."""
+    """Tracing works afterwards, as counting steps and debuggers need it."""
     done = subprocess.run(
         [sys.executable, "-c", TRACED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
@@ -122,7 +122,7 @@ def test_whatever_does_not_end_is_ended(way, endless):
     before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()
     with pytest.raises(OutOfTimeError), WAYS[way](0.05):
         endless()
-    for _ in range(1000):  # in which what was left over would be raised
+    for _ in range(1000):  # in which a pending error would be raised
         pass
     assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -143,7 +143,7 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
     monkeypatch.setattr(limits, "STUCK", 0.05)
     told = threading.Event()
     with pytest.raises(OutOfTimeError), time_limit(0.01, told.set):
-        hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)  # hears nothing for some tenths of a second
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)  # handles no signal for some tenths of a second
     assert told.is_set()
     told.clear()
     with time_limit(0.01, told.set):

@@ -1,4 +1,4 @@
-"""The leak hunter finds what is planted, so that its silence means something."""
+"""Test the search for leaked secrets: it finds secrets that are planted."""
 
 import json
 
@@ -15,7 +15,7 @@ from tests.support.mini import CHAPTER
 
 @pytest.fixture(autouse=True)
 def _secret(course):
-    """The mini course has its secret."""
+    """Give the mini course its secret."""
     course_secret(course)
 
 
@@ -52,7 +52,7 @@ def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
 
 
 def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course, tmp_path):
-    """A class gets no solution, obfuscated or not, unless its course allows it. A self-learner's file does not show any directly."""
+    """A class gets no solutions, obfuscated or not, unless its course allows it. A self-learner's file contains them only obfuscated."""
 
     def found(audience, *, sealed=True):
         data = json.loads(record_examples(course, CHAPTER, audience).read_text())
@@ -65,7 +65,7 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
     assert found("class") == set()
     assert found("self-learners", sealed=False) == set()
     assert "a reference solution" in found("self-learners")
-    course.solutions = "after due"  # and no gradebook says when that is
+    course.solutions = "after due"  # and no gradebook has the due date
     assert found("class") == set()
     course.solutions = "after passing"
     assert "an alternative" in found("class")

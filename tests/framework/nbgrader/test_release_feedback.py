@@ -1,4 +1,4 @@
-"""nbgrader's release of feedback in a class whose notebooks came in two ways: through the exchange, and by copying files."""
+"""Test nbgrader's release of feedback if some notebooks came through the exchange and others were copied."""
 
 from __future__ import annotations
 

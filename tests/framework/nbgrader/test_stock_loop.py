@@ -1,4 +1,4 @@
-"""The whole way of a chapter with nothing but nbgrader's own commands."""
+"""Test all steps of a chapter with nbgrader's own commands only."""
 
 import csv
 import functools
@@ -39,7 +39,7 @@ def scores(course):
 
 
 class Loop:
-    """One chapter on its way through nbgrader's commands, step by step."""
+    """The steps of one chapter with nbgrader's commands."""
 
     def __init__(self, course, chapter, folder):
         self.course, self.chapter = course, chapter
@@ -64,7 +64,7 @@ class Loop:
         return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
 
     def release(self):
-        """Make, release, list and fetch the chapter."""
+        """Generate, release, list and fetch the chapter."""
         self.instructor("generate_assignment", self.chapter)
         self.instructor("release_assignment", self.chapter)
         assert self.chapter in self.student("list")
@@ -87,7 +87,7 @@ class Loop:
         }
 
     def submit(self):
-        """One student submits for real, and the other submissions are put into the exchange. All are collected."""
+        """Submit one notebook with nbgrader's command, put the others into the exchange, and collect all."""
         notebook = self.fetched / f"{self.chapter}.ipynb"
         work = self.class_work(json.loads(notebook.read_text()))
         write_notebook(notebook, work[self.me])
@@ -122,14 +122,14 @@ class Loop:
 
 
 COURSES = {
-    "mini": (lambda folder: spell_out(copy_course(folder)), "ch1_units"),  # as courses wrote it once
+    "mini": (lambda folder: spell_out(copy_course(folder)), "ch1_units"),  # as in older courses
     "attention": (lambda folder: copy_whole(load_course(ROOT), folder), "ch1_weighted_averaging"),
 }
 
 
 @pytest.mark.parametrize(("make", "chapter"), COURSES.values(), ids=COURSES)
 def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, chapter):
-    """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
+    """Standard nbgrader takes a chapter from its source to exported marks and feedback, and no hidden part is disclosed."""
     (tmp_path / "course").mkdir()
     course = with_book(make(tmp_path / "course"))
     loop = Loop(course, chapter, tmp_path)
@@ -169,5 +169,5 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
     assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []
     ours = scores(course)
     differing = {key for key in ours if ours[key] != stock.get(key)}
-    assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader could only log
+    assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader only logs
     assert hunt(course, chapter, received) == []

@@ -33,7 +33,7 @@ def test_a_hidden_check_tells_what_the_setting_allows(setting, there, gone):
 
 @pytest.mark.parametrize("setting", ["title", "message", "example"])
 def test_a_visible_check_is_told_in_full(setting):
-    """The student can run it, so there is nothing to keep back, nor about the mistake behind it."""
+    """Students can run a visible check themselves, so neither its result nor the mistake is hidden."""
     told = disclosed_exercise(outcome(SEEN, UNSEEN, message="You misread it."), setting)
     shown = card_text(Card(told, graded=True))
     assert "x = 1" in shown

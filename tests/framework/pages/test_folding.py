@@ -20,7 +20,7 @@ def card(example, **more):
 
 @pytest.mark.parametrize(("entries", "folds"), [(3, False), (400, True)])
 def test_a_long_case_folds_below_the_advice(entries, folds):
-    """A short case is above it, open. In a terminal, which cannot fold, it comes last."""
+    """A short case is shown above the advice. In a terminal, which cannot fold, a long case comes last."""
     example = f"x = np.array({[1.0] * entries})\nmean(x) gave  1\nit should be  2"
     html, text = card_html(card(example)), card_text(card(example))
     assert (html.index(ADVICE) < html.index("np.array")) == folds
@@ -40,7 +40,7 @@ def test_each_hint_opens_by_itself():
 
 
 def test_a_long_call_stands_above_its_result():
-    """There would be no room next to it. Both results start in the same column."""
+    """Next to the call, there would be no room for the result. Both results start in the same column."""
     call = "multi_head_attention(case_X_q, case_X_kv, 2)"
     text = card_text(card(f"{call} gave  [1, 2]\nit should be{' ' * 37}  [3, 4]"))
     lines = [line.strip() for line in text.splitlines()]

@@ -1,4 +1,4 @@
-"""The page that a student gets back."""
+"""Test the feedback page."""
 
 import html.parser
 import json
@@ -61,7 +61,7 @@ def page(setting="message", **parts):
 
 
 class Reader(html.parser.HTMLParser):
-    """Notes the tags and attributes of a page."""
+    """Record the tags and attributes of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -69,7 +69,7 @@ class Reader(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        """Note a tag."""
+        """Record a tag."""
         self.tags.append(tag)
         self.attributes += [(tag, name, value or "") for name, value in attrs]
 
@@ -87,7 +87,7 @@ def test_the_page_tells_score_checks_and_mistake():
     ("setting", "told"), [("title", (False, False)), ("message", (True, False)), ("example", (True, True))]
 )
 def test_hidden_checks_tell_what_the_course_discloses(setting, told):
-    """Each setting shows the title only, title and message, or the example too."""
+    """The settings show the title only, the title and the message, or also the example."""
     text = page(setting)
     assert "a closed check" in text
     assert ("It is 7." in text, "y = 99" in text) == told
@@ -135,19 +135,19 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
 @pytest.mark.parametrize(
     ("exercise", "sentence"),
     [
-        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That gains 1 point."),
+        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That earns 1 point."),
         (
             replace(LOCATED, located=replace(LOCATED.located, cell="cell 1", lines=(1, 2))),
-            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That gains 1 point.",
+            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That earns 1 point.",
         ),
-        (EXERCISE, "is a good place to begin: the card below explains the mistake, and repairing it gains up to 1 point."),
-        (replace(EXERCISE, misconception=None), "is a good place to begin: repairing it gains up to 1 point."),
+        (EXERCISE, "is a good place to begin: the card below explains the mistake, and fixing it earns up to 1 point."),
+        (replace(EXERCISE, misconception=None), "is a good place to begin: fixing it earns up to 1 point."),
         (replace(EXERCISE, status="not_attempted", checks=()), "is a good place to begin: it comes first."),
-        (replace(EXERCISE, status="passed", score=2.0, checks=EXERCISE.checks[:1]), "Well done! There is nothing to repair."),
+        (replace(EXERCISE, status="passed", score=2.0, checks=EXERCISE.checks[:1]), "Well done! There is nothing to fix."),
     ],
 )  # fmt: skip
 def test_the_page_says_where_to_begin(exercise, sentence):
-    """One sentence below the mark, also if nothing works yet."""
+    """One sentence below the mark says so, even if nothing works yet."""
     [begin] = re.findall(r'<p class="begin">(.*?)</p>', page(exercise=exercise), re.DOTALL)
     assert " ".join(re.sub(r"<[^>]*>", "", begin).split()).endswith(sentence)
 
@@ -163,7 +163,7 @@ def test_the_exercise_that_gains_most_is_first():
     assert '<p class="begin"><a href="#check-attention"><code>attention</code></a> is a good place' in text
     assert text.index('id="check-attention"') < text.index('id="check-quiz"') < text.index('id="check-softmax"')
     alone = feedback_page("A course", replace(verdict, exercises=(quiz,)), document)
-    assert "is a good place to begin: the next right answer gains 1 point." in alone
+    assert "is a good place to begin: the next correct answer earns 1 point." in alone
 
 
 def test_only_what_fails_is_open():
@@ -173,11 +173,11 @@ def test_only_what_fails_is_open():
     text = feedback_page("A course", replace(verdict, exercises=(EXERCISE, passed)), document)
     assert "<h1>Feedback on 3 · Weights</h1>" in text
     assert "<code>softmax</code> · From *scores*</h3>" in text
-    opened = text[: text.index("<details>\n<summary>What passes (1)</summary>")]
+    opened = text[: text.index("<details>\n<summary>Passed exercises (1)</summary>")]
     assert "You normalised the columns." in opened
     assert "adds up" not in opened
     assert opened.count("<details") == opened.count("</details>")  # everything in front of it is open
-    assert text.index("What passes") < text.index("All points") < text.index("The whole notebook")
+    assert text.index("Passed exercises") < text.index("All points") < text.index("The whole notebook")
 
 
 def test_lines_that_a_card_quotes_are_marked():
@@ -188,7 +188,7 @@ def test_lines_that_a_card_quotes_are_marked():
 
 
 def test_a_picture_has_the_words_below_it():
-    """They are its description, in the graded notebook too. An interactive picture also keeps its own."""
+    """The text is the picture's description, in the graded notebook too. An interactive picture also keeps its own."""
     verdict, document = graded()
     document["cells"].insert(2, nb_cell("markdown", '**What the picture shows.** A `star` "in" $x$.'))
     figure = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure size 1x1>"}}
@@ -236,21 +236,21 @@ def test_prose_keeps_its_form():
     "text", ["[" * 19_000, "*" * 19_000, "> " * 9_000 + "x", "`" * 19_000 + "x", "a" * 500_000, "![" * 9_000]
 )
 def test_prose_that_is_hard_on_the_parser_is_shown(text):
-    """Nesting and length that no prose has neither crash nor hang the page."""
+    """Extreme nesting or length neither crashes nor hangs the page."""
     assert "<main" in page(prose=text)
 
 
 def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
-    """The student reads the reason and that a person will look at it."""
+    """The student reads the reason, and that the notebook will be graded manually."""
     verdict, _ = graded(status="ungradable", reason="a.ipynb is <empty>.", exercises=())
     text = reason_page("A course", verdict)
     assert "a.ipynb is &lt;empty&gt;." in text
-    assert "that is not a zero" in text
+    assert "not the same as zero points" in text
     assert "of 2 points" not in text
 
 
 def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
-    """Only the first of a hundred and fifty text cells are rendered, and the rest is shown as typed."""
+    """Of a hundred and fifty text cells, only the first are rendered, and the others are shown as typed."""
     verdict, document = graded()
     hard = [{**nb_cell("markdown", f"{n}\n\n- a\n\n" + "a " * 9800), "id": f"hard{n}"} for n in range(150)]
     document["cells"] += hard

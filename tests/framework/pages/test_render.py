@@ -1,4 +1,4 @@
-"""Cards as text and as HTML: the wording, the layout, and that nothing in them can do harm."""
+"""Test cards as text and as HTML: the wording, the layout, and that their content cannot do harm."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Reader(HTMLParser):
         self._unheard += dict(attrs).get("aria-hidden") == "true"
 
     def handle_endtag(self, tag):
-        """The one hidden element is a span that contains only a sign."""
+        """Record the end of a tag. The only hidden element is a span that contains a sign."""
         self._style = self._style and tag != "style"
         self._unheard -= bool(self._unheard) and tag == "span"
 
     def handle_data(self, data):
-        """Note the words that are heard."""
+        """Record the words that a screen reader reads."""
         if not self._style and not self._unheard:
             self.words.append(data)
 
@@ -134,7 +134,7 @@ class TestText:
         assert max(map(len, lines)) <= 83
 
     def test_a_broken_case_can_still_be_pasted(self):
-        """A long array is broken after commas, so the lines are Python all the same."""
+        """A long array is broken after commas, so the lines remain valid Python."""
         values = np.arange(48.0)
         text = card_text(Card(verdict(check("failed", reason="r", example=f"x = np.array({values.tolist()})\nf(x)"))))
         names = {"np": np}
@@ -178,7 +178,7 @@ class TestText:
         assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
 
     def test_checks_that_wait_for_the_same_one_share_a_row(self):
-        """It says for which one, and how many points depend on it. The others wait for the first failed check."""
+        """The row names that check, and says how many points depend on it. Other checks wait for the first failed check."""
         failed, second = check("failed", "an example"), check("failed", "another")
         waiting = [check("not_tried", f"later {n}", waits_for="another") for n in (1, 2)]
         told = verdict(check(), failed, second, waiting[0], check("not_tried", "last"), waiting[1])
@@ -193,7 +193,7 @@ class TestText:
         assert "  · 2 checks run once “another” passes." in card_text(Card(told))
 
     def test_a_quiz_has_one_row_for_each_question(self):
-        """A question with an answer is not listed as answered too. A question without one is not listed as waiting too."""
+        """The row is about the answer if there is one, and otherwise about the missing answer."""
         asked = [
             replace(check(status), name=f"test_q{n}_is_answered")
             for n, status in enumerate(("passed", "passed", "failed"))
@@ -219,7 +219,7 @@ class TestText:
         assert html.index("two") < html.index("<summary>2 checks pass</summary>")
 
     def test_each_answer_of_a_quiz_is_explained_once(self):
-        """It is below its question, and is not repeated in the exercise's message."""
+        """The explanation is below its question, and is not repeated in the exercise's message."""
         reason = "{0} is not the answer. It asks for\na key {0}."
         wrong = [check("failed", f"question {n}", reason=reason.format(n), message="m") for n in (1, 2)]
         text = card_text(Card(verdict(*wrong, message="It asks for\na key 1.\nIt asks for\na key 2.")))
@@ -249,7 +249,7 @@ class TestText:
     ],
 )
 def test_a_standing_is_true_of_the_checks(outcome, words):
-    """The same applies if a check without points passes and no point is earned, and if some checks wait."""
+    """This is also true if a check without points passes and no points are earned, and if some checks wait."""
     assert status_text(outcome) == words
 
 
@@ -307,7 +307,7 @@ class TestHtml:
         assert "script" not in {tag for tag, _ in hint.tags}
 
     def test_dollar_signs_are_left_alone(self):
-        """MathJax ignores the card, so that a student's `$` is a dollar sign."""
+        """MathJax ignores the card, so a student's `$` stays a dollar sign."""
         tags = Reader(card_html(softmax_card(by_hand.softmax))).tags
         [section] = [attributes for tag, attributes in tags if tag == "section"]
         assert {"mathjax_ignore", "tex2jax_ignore"} <= set(section["class"].split())
@@ -341,7 +341,7 @@ class TestHtml:
                 assert " ".join(words.split()) in heard.replace("`", ""), line
 
     def test_colours_come_from_the_theme(self):
-        """Each colour is one of JupyterLab's variables, with something to fall back on elsewhere."""
+        """Each color is one of JupyterLab's variables, with a fallback for other programs."""
         html = card_html(softmax_card(by_hand.softmax))
         style = html[html.index("<style>") : html.index("</style>")]
         colours = re.findall(r"(?<![-\w])(?:color|background|border-left-color):([^;}]+)", style)

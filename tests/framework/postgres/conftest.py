@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests of this folder, on a socket of its own: nothing of the system's is touched."""
+"""A PostgreSQL server for the tests of this folder, on its own socket. It does not touch the system's server."""
 
 import itertools
 import os
@@ -24,7 +24,7 @@ def programs():
 
 
 class Server:
-    """A PostgreSQL server with its data and its socket in ``folder``, run by somebody who is not root: it refuses root."""
+    """A PostgreSQL server with its data and its socket in ``folder``. It refuses to run as root, so another user runs it."""
 
     def __init__(self, folder, tools):
         self.folder, self._tools = folder, tools
@@ -59,7 +59,7 @@ class Server:
 
     def _run(self, program, *arguments):
         command = [self._tools / program, "-D", self.folder / "data", *arguments]
-        # Into a file: a server that pg_ctl started would keep a pipe open.
+        # Output goes into a file, because a server that pg_ctl started would keep a pipe open.
         with tempfile.TemporaryFile("w+") as said:
             streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
             run = subprocess.run(command, cwd=self.folder, check=False, **streams, **self._as)

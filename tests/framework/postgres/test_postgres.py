@@ -1,4 +1,4 @@
-"""A gradebook in PostgreSQL, with several who write to it at once."""
+"""Test a gradebook in PostgreSQL with several writers at once."""
 
 import csv
 import datetime as dt
@@ -38,7 +38,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, 
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-# One of several processes: enter the marks of students from a number on, in three transactions.
+# The program of one writer: enter the marks of some students in three transactions.
 WRITE = """
 import sys
 from pathlib import Path
@@ -104,7 +104,7 @@ def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
 
 @pytest.mark.new_book
 def test_many_writers_meet_in_a_new_gradebook(course, book):
-    """Four processes that enter overlapping students from the first table on: each student once, with every row."""
+    """Four processes enter overlapping students into a database without tables. Each student is in it once, with every row."""
     command = [sys.executable, "-c", WRITE, str(course.root)]
     processes = [
         subprocess.Popen([*command, str(first)], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -126,7 +126,7 @@ def test_many_writers_meet_in_a_new_gradebook(course, book):
 
 
 def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
-    """If somebody else, for example formgrader, enters the same student meanwhile, the transaction is repeated."""
+    """If another program, such as formgrader, enters the same student at the same time, the transaction is repeated."""
     write_entries(course, [outcome(verdict("zoe"))])
     engine = create_engine(book, poolclass=NullPool)
     written = []
@@ -134,7 +134,7 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     ours = threading.Thread(target=lambda: written.append(write_entries(course, entries)))
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
-        theirs.flush()  # written, not committed: entering bob now has to wait for this to end
+        theirs.flush()  # written but not committed, so entering bob has to wait
         ours.start()
         waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as watch:
@@ -150,7 +150,7 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
 
 
 def test_what_a_person_entered_is_never_touched(course, book):
-    """Manual scores outlive regrading in PostgreSQL too, and what has not changed is not written."""
+    """In PostgreSQL too, manual scores survive regrading, and unchanged entries are not written."""
     entered = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
     assert write_entries(course, entered) == 1
     with Gradebook(book, "mini") as gradebook:
@@ -170,7 +170,7 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert (whole.marks["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
     with create_engine(book, poolclass=NullPool).begin() as connection:
         connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
-    with pytest.raises(GradebookError, match="was made by another version of nbgrader"):
+    with pytest.raises(GradebookError, match="was created by another version of nbgrader"):
         read_book(book, CHAPTER)
 
 
@@ -209,7 +209,7 @@ def test_an_unchanged_class_is_passed_over(course, book):
 
 
 def test_turns_are_taken(book):
-    """While one writer has its turn no other begins, and the next one begins when it is over, however it ended."""
+    """While one writer has the lock, no other begins. The next one begins when the first has ended, even with an error."""
     order = []
 
     def second():
@@ -234,7 +234,7 @@ def test_turns_are_taken(book):
 
 
 def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
-    """Only a meeting of two writers is tried again, and not for ever."""
+    """Only conflicts of two writers are retried, and only a few times."""
     monkeypatch.setattr(database, "_WAIT_SECONDS", 0.0)
     conflict = IntegrityError("INSERT", {}, Exception("duplicate key"))
     for error, tries in ((ZeroDivisionError(), 1), (conflict, database._MAX_TRIES)):

@@ -1,4 +1,4 @@
-"""Workers that the tests of the sandbox share: starting one takes longer than most tests."""
+"""Workers that the sandbox tests share, because starting one takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, submission_seconds=30.0, mem
 
 
 def cells(*sources):
-    """Code cells with these sources, numbered from 0."""
+    """Return code cells with these sources, numbered from 0."""
     return [CodeCell(index, f"cell {index + 1}", source) for index, source in enumerate(sources)]
 
 

@@ -1,4 +1,4 @@
-"""Answers that came before: the same bytes are the same answer, and nobody can change it for another."""
+"""Test the cache of answers: equal bytes are the same answer, and no submission can change another's answer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def test_the_same_bytes_are_the_same_answer():
     assert cache.get(HEAD, b"") is kept
     assert cache.get(HEAD, b"\0" * 16) is other
     assert kept.serial != other.serial
-    assert kept == Answer(1)  # the number is nobody's business but the grader's
+    assert kept == Answer(1)  # only the grader uses the number
 
 
 def test_a_large_answer_is_not_kept():
-    """A large answer is read again each time, and has no number."""
+    """A large answer is decoded again each time, and has no number."""
     cache = AnswerCache()
     assert cache.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
     assert cache.keep(HEAD, bytearray(16), Answer(1)).serial is None
@@ -32,7 +32,7 @@ def test_a_large_answer_is_not_kept():
 
 
 def test_a_full_table_is_emptied_and_no_number_comes_twice():
-    """A student whose every answer is another one costs the others nothing but a second reading."""
+    """A student who gives only different answers fills the cache. Then others' answers are only decoded again."""
     cache = AnswerCache(size=50_000)
     serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
     assert len(set(serials)) == 500
@@ -42,7 +42,7 @@ def test_a_full_table_is_emptied_and_no_number_comes_twice():
 
 
 def test_students_who_answer_alike_share_a_number(run):
-    """Two notebooks, written differently: equal answers are equal to the last byte, others are not."""
+    """For two different notebooks, equal answers share a number, and different ones do not."""
     first = run("import numpy as np\ndef f(x): return x * 2.0")
     second = run("import numpy as np\ndef f(x): return x + x")
     third = run("import numpy as np\ndef f(x): return x * 2.0 + (x == 1) * 1e-12")
@@ -56,14 +56,14 @@ def test_students_who_answer_alike_share_a_number(run):
 
 
 def test_nobody_can_write_into_a_shared_answer(run):
-    """The arrays of an answer refuse to be changed: another student's answer may be the same one."""
+    """The arrays of an answer are read-only, because another student may share the answer."""
     answer = run("import numpy as np\ndef f(): return np.zeros(3)").call(Call("f"))
     with pytest.raises(ValueError, match="read-only"):
         answer.value[0] = 1.0
 
 
 def test_a_script_asks_what_a_list_asks(run):
-    """A cached encoding always says the same, with and without holding."""
+    """A cached encoding always gives the same results, with and without ``hold``."""
     source = "import numpy as np\nbuffer = np.zeros(1)\ndef f(x):\n    buffer[:] = x\n    return buffer"
     calls = [Call("f", (n,)) for n in range(3)]
     script = Script(calls)
@@ -76,7 +76,7 @@ def test_a_script_asks_what_a_list_asks(run):
 
 
 def test_the_plain_part_of_a_script():
-    """A call with a probe or its own memory limit is sent in another way."""
+    """Calls with a probe or their own memory limit are not in the plain part."""
     plain, probed, limited = Call("f"), Call("f", probe="def probe(f): pass"), Call("f", memory_mb=64)
     assert Script([plain, probed, limited, plain]).plain == (plain, plain)
     script = Script([plain])

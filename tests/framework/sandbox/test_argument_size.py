@@ -9,12 +9,12 @@ SMALL = Size.of([np.ones((3, 4)), np.ones((5, 4))])
 
 
 def zeros(*shapes):
-    """Arrays of these shapes that take no memory."""
+    """Return arrays of these shapes that take no memory."""
     return [np.broadcast_to(0.0, shape) for shape in shapes]
 
 
 def test_a_size_counts_what_is_made_of_the_arguments():
-    """The largest argument, the longest axis, and what all become together: broadcast, or as a product of last axes."""
+    """A size has the largest argument, the longest axis, and the result of all: broadcast, or a product along the last axes."""
     assert Size.of([np.ones((3, 4)), np.ones((5, 4))]) == Size(elements=20, axis=5, axes=2, together=20)
     assert Size.of(zeros((8, 1, 7, 1), (1, 9, 1, 6))).together == 8 * 9 * 7 * 6
     assert Size.of(zeros((2, 30, 4), (2, 50, 4))).together == 2 * 30 * 50
@@ -24,13 +24,13 @@ def test_a_size_counts_what_is_made_of_the_arguments():
 
 
 def test_what_lies_in_lists_and_dicts_counts():
-    """A list is the array that NumPy would make of it."""
+    """A list counts as the array that NumPy would make of it."""
     assert Size.of([[[1, 2, 3]] * 4]) == Size(elements=12, axis=4, axes=2, together=12)
     assert Size.of([{"a": np.ones((2, 3)), "b": [1, 2]}, ()]) == Size(elements=8, axis=3, axes=3, together=12)
 
 
 def test_a_text_counts_as_its_characters():
-    """NumPy gives every text of a list as much room as the longest."""
+    """NumPy gives every string of a list as much space as the longest."""
     assert SMALL.allows(Size.of(["ij,kj->ik", np.ones((3, 4))]))
     assert not SMALL.allows(Size.of([["x" * 60_000] + [""] * 8000]))
 
@@ -51,7 +51,7 @@ def test_a_text_counts_as_its_characters():
     ],
 )
 def test_what_is_far_larger_than_an_exercise_asks_of_another_is_not_allowed(shapes, allowed):
-    """A chapter's own sizes with heads, batches and masks are allowed. The product of several small numbers counts."""
+    """The usual sizes with heads, batches and masks are allowed. For several small numbers, their product counts."""
     assert SMALL.allows(Size.of(zeros(*shapes))) is allowed
 
 

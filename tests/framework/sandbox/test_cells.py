@@ -1,4 +1,4 @@
-"""Running the cells of a notebook: what they show, and that no cell keeps the next from running."""
+"""Test running the cells of a notebook: their output, and that no cell prevents the next one from running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.sandbox.protocol import Answer, Call, CodeCell, TimeBudget
 
 from .conftest import cells
 
-NO_INPUT = "input() has no answer while a notebook is graded. Write the value into the cell instead."
+NO_INPUT = "input() does not work while a notebook is graded. Write the value into the cell instead."
 
 
 def outputs(session):
@@ -22,14 +22,14 @@ def outputs(session):
 
 
 def test_a_cell_shows_what_it_would_in_jupyter(run):
-    """Streams in order, displays, and the value of the last expression."""
+    """The output has the streams in order, the displays, and the value of the last expression."""
     session = run("import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(1)\n[2]")
     streams, values = [("stream", "a\nb\n"), ("stream", "c\n")], [("display_data", "1"), ("execute_result", "[2]")]
     assert outputs(session) == streams + values
 
 
 def test_a_semicolon_and_none_show_nothing(run):
-    """As in Jupyter."""
+    """This is the same in Jupyter."""
     assert [outputs(run(source)) for source in ("3;", "None", "x = 3")] == [[], [], []]
 
 
@@ -48,7 +48,7 @@ def test_outputs_are_valid_nbformat(run):
 
 
 def test_an_error_in_a_cell_is_told_and_the_next_cell_runs(run):
-    """The traceback names cells and lines of the student's own, and nothing of ours."""
+    """The traceback has only the student's cells and lines, and no frames of the framework."""
     session = run("def f(x):\n    return 1 / x", "x = 1\nf(0)\ny = 2", "z = x")
     outcome = session.cells[1]
     error = outcome.error
@@ -75,7 +75,7 @@ def test_an_error_in_a_cell_is_told_and_the_next_cell_runs(run):
     ids=["no Python", "below magics, which count as lines", "nobody is there to answer", "control characters"],
 )
 def test_an_error_says_what_and_where(run, source, told):
-    """It is an error of that cell, with the line as the student counts it and a message that is safe to show."""
+    """The error has its cell, the line within the cell, and a message that is safe to show."""
     session = run(source, "z = 3")
     assert {name: getattr(session.cells[0].error, name) for name in told} == told
     assert session.value("z").value == 3
@@ -111,7 +111,7 @@ def test_an_error_says_what_and_where(run, source, told):
     ],
 )
 def test_what_notebooks_hold_runs(run, source):
-    """Magics, shell escapes and what is usual in notebooks never break a cell."""
+    """Magics, shell escapes and other usual content of notebooks never break a cell."""
     session = run(source)
     assert session.cells[0].error is None
     assert session.value("x").value == 1
@@ -137,7 +137,7 @@ started = asyncio.create_task(one())
 
 
 def test_a_cell_may_await(everywhere):
-    """At the top level, as in Jupyter: a task continues in the next cell, threads work, a last expression is shown."""
+    """``await`` works at the top level, as in Jupyter. Tasks continue in the next cell, threads work, and a last expression is shown."""
     rest = "found += [await started, *await asyncio.gather(one(), asyncio.to_thread(lambda: 2))]"
     with closing(everywhere.open(cells(ASYNC, rest, "await one()", "await one();"))) as session:
         assert [cell.error for cell in session.cells] == [None] * 4
@@ -158,7 +158,7 @@ def test_a_cell_that_awaits_is_held_to_its_time_and_told_its_line(run):
 
 
 def test_names_are_those_that_python_reads(run):
-    """Letters that Python takes for others, such as full-width ones, make and find the same name."""
+    """Letters that Python normalizes, such as full-width ones, define and find the same name."""
     session = run("def ｓoftmax(ｘ): return x + 1", "ｑ１ = softmax(1)\nµ = 7")
     assert session.names() == {"softmax", "q1", "μ"}
     assert session.call(Call("softmax", (2,))).value == 3
@@ -167,7 +167,7 @@ def test_names_are_those_that_python_reads(run):
 
 @pytest.mark.parametrize("magic", ["%%bash\nls", "%%html\n<b>", "%%writefile x.py\nx = 1", "%%javascript\nlet x = 1"])
 def test_cells_in_other_languages_are_left_out(run, magic):
-    """They do nothing, and are no error."""
+    """Such cells do nothing and cause no error."""
     session = run(magic, "y = 2")
     assert (session.cells[0].outputs, session.cells[0].error, session.names()) == ((), None, {"y"})
 
@@ -205,7 +205,7 @@ def test_killing_cells_goes_on_for_so_long_only(run):
 
 
 def test_sessions_share_a_time_budget(jail):
-    """Once a submission's time is used up, a session is stopped at once, and that costs nobody else the warm process."""
+    """Once a submission's time is used up, its session is stopped at once, and the fork server stays for the others."""
     used_up = TimeBudget()
     used_up.deadline(-1.0)
     warm = jail._processes._process.pid
@@ -254,14 +254,14 @@ def test_control_characters_are_taken_out(run):
     ],
 )
 def test_odd_texts_are_told_somehow(run, source):
-    """An exception or value whose own text is broken, endless or huge costs nothing but its text."""
+    """If the text of an exception or value is broken, endless or huge, only that text is lost."""
     session = run(source, "y = 1")
     assert sum(len(str(o)) for o in session.cells[0].outputs) < 20_000
     assert session.value("y").value == 1
 
 
 def test_figures_are_drawn_and_closed(run):
-    """Figures shown, and those left open at the end of a cell, become PNGs once, in order."""
+    """Figures that are shown or left open at the end of a cell become PNGs once, in order."""
     shown = "plt.plot([1, 2])\nprint('before')\nplt.show()\nprint('after')\nfig, ax = plt.subplots();"
     session = run(f"import matplotlib.pyplot as plt\n{shown}", "left = plt.get_fignums()")
     kinds = [(o["output_type"], *o.get("data", {})) for o in session.cells[0].outputs]
@@ -280,7 +280,7 @@ def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
 
 
 def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run):
-    """As in a notebook: an image, a line while the function is a stub, a line about what cannot be drawn, never an error."""
+    """The output is an image, a line if the function is still a stub, or a line about the problem, but never an error."""
     drawn = "from autograder import requires\nimport matplotlib.pyplot as plt\n@requires('f')\ndef picture():\n    plt.plot(f())"
     cells = ("def f():\n    return [1, 2]", "def f():\n    raise NotImplementedError", "def f():\n    return 1 / 0")
     shown = [run(cell, drawn).cells[1] for cell in cells]
@@ -294,16 +294,16 @@ def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run
     ("said", "found", "line"),
     [
         ("None", "2.5", "Predict first: type what you expect for `guess`"),
-        ("2.7", "2.5", "You predicted 2.7. It is 2.5, as you said."),
-        ("3", "2.5", "You predicted 3. It is 2.5. What explains the difference?"),
-        ("3", "3", "You predicted 3. It is 3, as you said."),
-        ("2.9", "3", "You predicted 2.9. It is 3. What explains the difference?"),
-        ("' Yes'", "'yes'", "You predicted  Yes. It is yes, as you said."),
-        ("[1]", "2.5", "You predicted [1]. It is 2.5. What explains the difference?"),
+        ("2.7", "2.5", "You predicted 2.7. The result is 2.5, as you predicted."),
+        ("3", "2.5", "You predicted 3. The result is 2.5. What explains the difference?"),
+        ("3", "3", "You predicted 3. The result is 3, as you predicted."),
+        ("2.9", "3", "You predicted 2.9. The result is 3. What explains the difference?"),
+        ("' Yes'", "'yes'", "You predicted  Yes. The result is yes, as you predicted."),
+        ("[1]", "2.5", "You predicted [1]. The result is 2.5. What explains the difference?"),
     ],
 )
 def test_a_picture_waits_for_a_prediction(run, said, found, line):
-    """It is drawn after the student has set the variable, and compares it with what the function returned."""
+    """The picture is drawn once the student has set the variable, which is then compared with the returned value."""
     drawn = (
         "from autograder import requires\nimport matplotlib.pyplot as plt\n"
         f"@requires(prediction='guess')\ndef picture():\n    plt.plot([1, 2])\n    return {found}"
@@ -319,7 +319,7 @@ def test_figures_need_not_be_drawn(run):
 
 
 def test_a_forged_picture_is_left_out(run):
-    """Data called PNG must start like a PNG."""
+    """Data of the type PNG must start like a PNG."""
     session = run("class P:\n    def _repr_png_(self): return 'bm90IGEgcGljdHVyZQ=='\nP()")
     assert set(session.cells[0].outputs[0]["data"]) == {"text/plain"}
 
@@ -332,7 +332,7 @@ def test_the_namespace_holds_the_students_names_only(run):
 
 
 def test_a_cell_that_kills_the_process_takes_the_optional_ones_along(jail):
-    """After a cell ended the process, cells that only show something are skipped, and needed cells are run."""
+    """After a cell has ended the process, cells that only show something are skipped, and all others are run."""
     deadly = "import os; os._exit(0)"
     pictures = [CodeCell(i, f"picture {i}", deadly, optional=True) for i in range(1, 30)]
     code = [CodeCell(0, "works", "x = 1"), *pictures, CodeCell(30, "also works", "y = x + 1")]
@@ -343,7 +343,7 @@ def test_a_cell_that_kills_the_process_takes_the_optional_ones_along(jail):
 
 
 def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
-    """After a cell ran out of time, cells that only show something get a second each."""
+    """After a cell ran out of time, each cell that only shows something gets one second."""
     loop = "while True: pass"
     pictures = [CodeCell(i, "p", loop, optional=True) for i in range(1, 4)]
     with closing(jail.open([CodeCell(0, "a", loop), *pictures])) as session:
@@ -356,7 +356,7 @@ def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
 
 
 def test_a_cell_of_the_courses_own_is_compiled_before(jail):
-    """Code precompiled by the warm process runs in the same way, including results, errors and later imports."""
+    """Code that the fork server compiled runs in the same way, including results, errors and later imports."""
     course = cells(
         "import numpy as np\nx = np.arange(3)\nx.sum()",
         "def where():\n    raise ValueError('here')",
@@ -374,7 +374,7 @@ def test_a_cell_of_the_courses_own_is_compiled_before(jail):
             shown = [(cell.outputs, cell.error, cell.stopped) for cell in session.cells]
             found.append((shown, session.call(Call("f")).value))
     assert found[0] == found[1]
-    with closing(jail.open(cells("x = 1\n"))) as session:  # another cell in the same place
+    with closing(jail.open(cells("x = 1\n"))) as session:  # another cell at the same position
         assert session.value("x").value == 1
     jail.prepare([])
 
@@ -400,7 +400,7 @@ def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
 def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
-    """Letters outside ASCII, brackets and commas need more room when they are sent. The other cells are still run."""
+    """Non-ASCII letters, brackets and commas need more space when they are sent. The other cells are still run."""
     session = run("y = 1", source)
     assert session.value("y").value == 1
     assert "more code than can be graded" in session.cells[1].error.message

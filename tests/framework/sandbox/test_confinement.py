@@ -23,7 +23,7 @@ from .conftest import LIMITS, cells
 
 
 def serves(worker):
-    """Return whether the worker answers for a notebook."""
+    """Return whether the worker can run a notebook."""
     with closing(worker.open(cells("x = 1"))) as session:
         return session.value("x").value == 1
 
@@ -56,7 +56,7 @@ def test_without_any_confinement_nothing_is_run(monkeypatch):
 
 
 def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
-    """``auto`` falls back to the second sandbox, and the worker names it."""
+    """With ``auto``, the second sandbox is used, and the worker names it."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "no"))
     with open_worker(LIMITS, ["numpy"]) as worker, closing(worker.open(cells("x = 1"))) as session:
         assert worker.sandbox == session.sandbox == "landlock"
@@ -86,12 +86,12 @@ def test_a_jail_without_namespaces_for_each_notebook_still_holds():
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 def test_every_probe_holds_in_a_confinement(kind):
-    """Each attempt to get out of the jail fails."""
+    """Each attempt to escape from the sandbox fails."""
     assert [one for one in probe(kind) if not one.holds] == []
 
 
 def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
-    """Copying one and its flags work as ever; only what would have it send signals, and locks, do not."""
+    """Copying a descriptor and setting its flags works. Locks, and commands that make it send signals, are denied."""
     source = """
 import fcntl, os
 r, w = os.pipe()
@@ -106,7 +106,7 @@ asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEX
 
 
 NOT_YOUR_CODE = "This is a limit of the grading sandbox, not an error in your code: "
-NETWORK = NOT_YOUR_CODE + "it has no network. Put the data that you need into a cell."
+NETWORK = NOT_YOUR_CODE + "it has no network access. Put the data that you need into a cell."
 PROGRAMS = NOT_YOUR_CODE + "it cannot start another program or process. Do the same work in Python, in this process."
 SYSTEM = NOT_YOUR_CODE + "it does not allow the system call that this line needs. Submit code that works without it."
 FILES = NOT_YOUR_CODE + "it can read only the files of Python and its packages, and {}. Put data into a cell."
@@ -134,7 +134,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 def test_what_only_the_jail_refuses_is_told_as_that(kind):
-    """Network, programs, files that are not carried: the message says that it is the jail, and what to do instead."""
+    """For the network, programs and missing files, the message says that the sandbox denies it, and what to do instead."""
     with open_worker(LIMITS, ["numpy"], confinement=kind) as worker:
         with closing(worker.open(cells(*REFUSED))) as session:
             told = [cell.error.message for cell in session.cells]
@@ -166,7 +166,7 @@ def test_every_probe_fails_without_confinement():
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
     with plain as worker, probes._outside() as (secret, port):
         holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
-    assert holding == {"the environment holds nothing"}  # kept clean for a plain process as well
+    assert holding == {"environment variables cannot be read"}  # kept clean for a plain process as well
 
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
@@ -183,7 +183,7 @@ def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
 
 
 def test_nothing_is_left_for_the_next_notebook(everywhere):
-    """Files, modules, builtins and environment changed by one notebook are as new for the next."""
+    """Changes by one notebook to files, modules, builtins and the environment do not reach the next."""
     leave = "try:\n    open('/tmp/left.txt', 'w').write('x')\nexcept PermissionError: pass"
     if everywhere.sandbox == "local":
         leave = "open('left.txt', 'w').write('x')"
@@ -202,7 +202,7 @@ PLOTS = f"import matplotlib.pyplot as plt\n{LOOK}"
 
 
 def test_what_the_course_imports_is_imported_meanwhile():
-    """The warm process imports it once one is installed, so a notebook finds it imported."""
+    """The fork server imports such packages, so a notebook finds them imported."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         worker.prepare(cells(PLOTS))
         for source in (LOOK, PLOTS):
@@ -216,7 +216,7 @@ def test_what_the_course_imports_is_imported_meanwhile():
     ids=["idle", "importing, and known to have ended", "importing, and still dying"],
 )
 def test_a_killed_worker_starts_again(imports, ended):
-    """The worker does not wait for a lost answer. The next notebook gets a new process, which imports when needed."""
+    """The worker does not wait for a lost answer. The next notebook gets a new process, which imports packages if needed."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         if imports:
             worker.prepare(cells(PLOTS))
@@ -231,7 +231,7 @@ def test_a_killed_worker_starts_again(imports, ended):
 
 
 def test_a_worker_outlives_the_thread_that_opened_it():
-    """A jail ends with the thread that started it: that is never the caller's."""
+    """A sandbox ends with the thread that started it, so the caller's thread never starts it."""
     opened = []
     thread = threading.Thread(target=lambda: opened.append(open_worker(LIMITS, ["numpy"], confinement="bubblewrap")))
     thread.start()
@@ -242,7 +242,7 @@ def test_a_worker_outlives_the_thread_that_opened_it():
 
 
 def test_the_jail_ends_with_the_grader():
-    """A grader that is killed leaves no jail behind."""
+    """A grader that is killed leaves no sandbox behind."""
     source = (
         "import os, signal\nfrom autograder.course.course import Limits\nfrom autograder.sandbox import open_worker\n"
         "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._processes._process.pid, flush=True)\n"

@@ -1,4 +1,4 @@
-"""Packages that start threads of their own, in a jail that allows few: scikit-learn, PyArrow, and pandas on top of it."""
+"""Test packages that start threads in a sandbox that allows few threads: scikit-learn, PyArrow, and pandas with PyArrow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def counted(n):
 
 @pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
 def test_they_work_at_import_and_in_a_call(confinement):
-    """Each gives its answer, in a fork of a process that may have imported it, and none puts a warning on a student's page."""
+    """Each package works in a fork of a process that may have imported it, and causes no warning on a student's page."""
     packages = ["numpy", "scikit-learn", "pandas", "pyarrow"]
     x = np.vstack([np.eye(3), np.eye(3) + 5.0, np.eye(3) + 5.5])
     y = np.array([0] * 3 + [1] * 6)

@@ -1,4 +1,4 @@
-"""Tests of sessions with a student's code: calls, batches, values and probes, and all the ways in which they end."""
+"""Tests of sessions with a student's code: calls, batches, values, probes, and all the ways in which a session ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
 
 
 def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
-    """Return the arrays that the connection names, as they were at that moment, and as returned in the grader's process."""
+    """The shapes are those of the arrays that the line names at that moment, in the sandbox and in the grader's process."""
     source = "import numpy as np\ndef f(Q, K, n):\n    K = K[1:]\n    return Q @ K + n\n"
     path, scope = tmp_path / "f.py", {}
     path.write_text(source)
@@ -40,7 +40,7 @@ def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
 
 
 def test_a_batch_answers_in_order(run):
-    """Every call of a batch has its own answer, errors among them."""
+    """Every call of a batch has its own answer, which may be an error."""
     session = run("def double(x): return x * 2\ndef fail(): return [][1]")
     answers = session.batch([Call("double", (n,)) if n % 3 else Call("fail") for n in range(7)])
     assert [a.value for a in answers] == [None, 2, 4, None, 8, 10, None]
@@ -67,7 +67,7 @@ def test_changed_arguments_are_named(run):
 
 
 def test_arrays_arrive_in_their_order_of_memory(run):
-    """An array in Fortran's order or with negative strides is one in the sandbox, too."""
+    """An array in Fortran order or with negative strides has the same layout in the sandbox."""
     session = run("def order(X): return [X.flags.f_contiguous, min(X.strides) < 0, X.tolist()]")
     X = np.arange(6.0).reshape(2, 3)
     found = [answer.value for answer in session.batch([Call("order", (Y,)) for Y in (X, X.copy("F"), X[::-1])])]
@@ -75,7 +75,7 @@ def test_arrays_arrive_in_their_order_of_memory(run):
 
 
 def test_an_array_that_is_given_twice_is_one_object(run):
-    """The function gets one array for both arguments, and another call gets its own."""
+    """The function gets the same array for both arguments, and another call gets a new one."""
     session = run("def same(X, Y):\n    X += 1\n    return [X is Y, Y.tolist()]")
     X = np.zeros(2)
     calls = [Call("same", (X, X)), Call("same", (X, X.copy())), Call("same", (X, X))]
@@ -94,14 +94,14 @@ def test_a_caller_may_change_the_arrays_between_two_calls(run):
 
 
 def test_the_order_of_keys_is_part_of_a_dictionary(run):
-    """A key that is taken out and put back is at the end."""
+    """A key that is removed and added again moves to the end, which counts as a change."""
     session = run("def touch(a, b):\n    a['x'] = a.pop('x')\n    b['z'] = b.pop('z')\n    return 0")
     answer = session.call(Call("touch", ({"x": 1, "y": 2}, {"x": 1, "z": 2})))
     assert answer == Answer(value=0, changed=("0",))
 
 
 def test_rounding_is_no_change_and_a_millionth_is_one(run):
-    """Adding a number and taking it away may leave rounding in the last digits, and a change may be undone."""
+    """Adding and subtracting a number may leave rounding errors, and a change may be undone. Neither is reported."""
     there = "def there_and_back(x, eps):\n    x += eps\n    x -= 2 * eps\n    x += eps"
     undone = "def undone(x):\n    x[0] = 5\n    x[0] = 1"
     session = run(there, undone, "def scaled(x):\n    x *= 1 + 1e-6", "def moved(x):\n    x += 1e-8")
@@ -198,7 +198,7 @@ def test_numbers_in_an_array_of_objects_are_known_as_such(run, expression, value
 
 
 def test_a_pair_in_an_array_of_objects_is_a_pair(run):
-    """Two arrays of different shapes in an array of objects cross as the list of them."""
+    """An array of objects that contains two arrays of different shapes is sent as a list."""
     source = (
         "def f():\n    pair = np.empty(2, dtype=object)\n    pair[:] = np.ones((2, 3)), np.zeros(4)\n    return pair"
     )
@@ -249,7 +249,7 @@ def test_no_exception_ends_the_session(run, raised):
     ],
 )
 def test_the_end_of_a_child_has_a_word(run, body, stopped):
-    """A child that hangs up or talks nonsense is stopped, and the word says which."""
+    """If a child disconnects or sends invalid data, the session is stopped, and ``stopped`` gives the reason."""
     session = run(f"def f(): {body}")
     assert session.call(Call("f")).stopped == stopped
     assert not session.alive
@@ -283,12 +283,12 @@ def test_memory_is_an_error_and_the_session_goes_on(run, options, side):
 
 
 def test_a_result_that_is_too_big_is_refused(run):
-    """A huge array, or a huge list, is an error that says so."""
+    """A huge array or list gives an error that says so."""
     sources = "def a(): return np.zeros(1 << 21)", "def b(): return [0] * 10**6", "def c(): return 1"
     session = run("import numpy as np", *sources)
     a, b, c = session.batch([Call("a"), Call("b"), Call("c")])
     too_big = "The result is too large to be checked: "
-    assert a.error.message == f"{too_big}its arrays are too large together (this array alone: 16 MiB)."
+    assert a.error.message == f"{too_big}its arrays are too large in total (this array alone: 16 MiB)."
     assert b.error.message == f"{too_big}it has more than 200,000 parts."
     assert c.value == 1
 
@@ -324,7 +324,7 @@ def test_a_value_is_read_by_name(run):
 
 
 def test_functions_travel_as_source(run):
-    """A function argument is defined in the sandbox from its source, at any position among the arguments."""
+    """An argument that is a function is defined in the sandbox from its source, at any position among the arguments."""
     session = run("def apply(f, x): return f(x)\ndef first(fs, x): return fs['f'](x)")
     square = Source("def square(x):\n    return np.square(x)", "square")
     answers = session.batch([Call("apply", (square, 3.0)), Call("first", ({"f": square}, np.arange(3)))])
@@ -333,7 +333,7 @@ def test_functions_travel_as_source(run):
 
 
 def test_a_generator_travels_as_its_seed(run):
-    """Each call gets a fresh generator that draws what the same seed draws outside."""
+    """Each call gets a new generator, which draws the same numbers as one with this seed outside."""
     session = run("def draw(rng): return rng.normal(size=3)")
     for answer in session.batch([Call("draw", (Rng(5),))] * 2):
         np.testing.assert_array_equal(answer.value, np.random.default_rng(5).normal(size=3))
@@ -350,7 +350,7 @@ def double(x):
 
 
 def test_a_few_threads_are_allowed_everywhere(everywhere):
-    """A pool of threads gives the right answer, call after call, and threads that are left over are in nobody's way."""
+    """A pool of threads gives the right answer in every call, and remaining threads do no harm."""
     with closing(everywhere.open(cells(POOL))) as session:
         answers = session.batch([Call("double", ([1, 2, 3],))] * 20)
         assert [answer.value for answer in answers] == [[12, 1, 2, 3]] * 20, answers[0].error
@@ -377,9 +377,9 @@ def test_threads_without_end_are_counted(jail):
 
 
 def test_threads_without_end_end_their_notebook_where_the_kernel_does_not_count_them():
-    """Under Landlock alone the limit is the user's, not the notebook's: the process with too many is ended."""
+    """Under Landlock alone, the kernel counts the user's threads, not the notebook's. So the process with too many threads is ended."""
     with open_worker(LIMITS, ["numpy"], confinement="landlock") as worker:
-        for _ in range(2):  # the second time in a new process, in which nothing of the first is left
+        for _ in range(2):  # the second time in a new process without the first one's threads
             with closing(worker.open(cells(FLOOD, "import time\ndef wait(): time.sleep(0.9)"))) as session:
                 answers = session.batch([Call("flood"), Call("wait")])
                 assert answers[1].stopped == "threads"
@@ -388,13 +388,13 @@ def test_threads_without_end_end_their_notebook_where_the_kernel_does_not_count_
 
 
 def test_what_cannot_be_sent_is_named(run):
-    """The author of a check who passes a function object learns what to pass instead."""
+    """If the author of a check passes a function object, the message says what to pass instead."""
     with pytest.raises(TypeError, match=r"A function cannot be sent to a student's function\. .* Source\(text, name\)"):
         run("x = 1").call(Call("f", (lambda: 0,)))
 
 
 def test_a_substitute_answers_inside_the_notebook(run):
-    """After ``substitute`` the notebook's own functions get the trusted side's answers, errors included."""
+    """After ``substitute``, the notebook's own functions get the trusted side's results and errors."""
     lookup, wrong = "def lookup(K, V): return softmax(K) @ V", "def wrong(): return softmax(None)"
     session = run("def softmax(x): return x", lookup, wrong)
     asked = []
@@ -414,7 +414,7 @@ def test_a_substitute_answers_inside_the_notebook(run):
 
 
 def test_a_substitute_draws_from_the_notebooks_own_generator(run):
-    """The draws, and the numbers that the generator gives afterwards, are those of the function in the notebook itself."""
+    """The draws, and the numbers afterwards, are the same as if the function ran in the notebook."""
     use = "def use(rng):\n    return [rng.random(), *draw(rng), draw({'of': [rng]})[0], rng.random(dtype='float32'), rng.integers(9)]"
     session = run("def draw(rng): return None", use)
 
@@ -429,7 +429,7 @@ def test_a_substitute_draws_from_the_notebooks_own_generator(run):
 
 
 def test_a_generator_moves_on_even_if_the_substitute_raises(run):
-    """The reference may draw before it finds fault with another argument."""
+    """The reference may draw numbers before it rejects another argument."""
     use = "def use(rng):\n    try:\n        draw(rng)\n    except ValueError:\n        return rng.random()"
     session = run("def draw(rng): return None", use)
 
@@ -449,7 +449,7 @@ def test_a_generator_moves_on_even_if_the_substitute_raises(run):
     ],
 )
 def test_no_other_generator_reaches_a_substitute(run, made):
-    """Only a generator of ``default_rng`` is rebuilt outside. Of any other object the substitute sees the type alone."""
+    """Only a generator of ``default_rng`` is rebuilt outside. For any other object, the substitute sees only the type."""
     session = run(f"import numpy as np\ndef draw(rng): return None\ndef use(rng): return draw({made})")
     session.substitute("draw", lambda rng: type(rng).__name__)
     assert session.call(Call("use", (Rng(7),))).value == "Opaque"
@@ -468,7 +468,7 @@ def test_no_other_generator_reaches_a_substitute(run, made):
     ],
 )
 def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
-    """Also under another name, as a default, in a ``partial``, or enclosed by another function."""
+    """The function is also replaced under another name, as a default, in a ``partial``, and in a closure."""
     session = run("def f(x, y=1):\n    return -x", use)
     assert session.call(Call("twice", (3,))).value == -6
     session.substitute("f", lambda x, y=1: x * y)
@@ -502,7 +502,7 @@ def test_a_substitute_is_not_asked_for_the_impossible(run, arguments):
 
 
 def test_a_probe_runs_inside(run):
-    """A probe sees the student's function and whatever it returns, and brings back what can cross."""
+    """A probe gets the student's function and its results, and returns values that can be sent."""
     plot = "def plot(w):\n    fig, ax = plt.subplots()\n    ax.imshow(w)\n    return ax"
     session = run("import matplotlib.pyplot as plt", plot)
     source = "def probe(function, w):\n    ax = function(w)\n    return {'images': len(ax.images), 'array': ax.images[0].get_array()}"
@@ -513,14 +513,14 @@ def test_a_probe_runs_inside(run):
 
 
 def test_random_numbers_start_the_same_for_everyone(run):
-    """The global random states are seeded for each submission. Another seed gives other numbers."""
+    """The global random states are seeded for each submission, and another seed gives other numbers."""
     source = "import random, numpy as np\nx = [random.random(), np.random.rand()]"
     first, second, other = (run(source, seed=seed).value("x").value for seed in (1, 1, 2))
     assert first == second != other
 
 
 def test_closing_twice_is_closing(run):
-    """A closed session is not alive and answers nothing."""
+    """A closed session is not alive and answers no calls."""
     session = run("x = 1")
     session.close()
     session.close()
@@ -534,14 +534,14 @@ ENDS = {"os._exit(0)": "crash", "ctypes.string_at(0)": "crash", "loop()": "timeo
 @pytest.mark.parametrize(("end", "stopped"), ENDS.items())
 @pytest.mark.parametrize("hold", [False, True])
 def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
-    """A child that dies or hangs in the middle of a batch has answered what came before, and answers nothing after."""
+    """If a child dies or hangs in the middle of a batch, the earlier calls have answers, and the later ones have none."""
     session = run(
         "import ctypes, os\ndef loop():\n    while True: pass",
         "def stubborn():\n    while True:\n        try: loop()\n        except BaseException: pass",
         f"def f(n):\n    if n == 7: {end}\n    return n",
     )
     answers = session.batch([Call("f", (n,)) for n in range(10)], hold=hold)
-    # Held answers are written down after the last call: there is none, unless the child itself broke off the endless one.
+    # Held answers are encoded after the last call. So there are none unless the child itself stopped the endless call.
     answered = 0 if hold and end != "loop()" else 7
     assert answers == [Answer(n) for n in range(answered)] + [Answer(stopped=stopped)] * (10 - answered)
     assert not session.alive
@@ -553,7 +553,7 @@ def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
     ["os.close(4)", "os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]", "os.read(4, 0)"],
 )
 def test_a_child_that_plays_with_the_wakeup_is_answered_for(run, before):
-    """The grader is woken too often, or never again: every answer still arrives."""
+    """Even if the child wakes the grader too often or never, every answer arrives."""
     session = run("import os", f"def f(n): return n\ndef play(): {before}")
     session.call(Call("play"))
     assert [a.value for a in session.batch([Call("f", (n,)) for n in range(300)])] == list(range(300))
@@ -569,7 +569,7 @@ def test_more_answers_than_a_socket_holds(run, hold):
 
 
 def test_slow_calls_are_timed_one_by_one(run):
-    """Each call of a batch has its full time, for any number of calls, held or not."""
+    """Each call of a batch has its own full time limit, for any number of calls, with and without ``hold``."""
     session = run("import time\ndef f(n):\n    time.sleep(0.4)\n    return n")
     for hold in (False, True):
         assert [a.value for a in session.batch([Call("f", (n,)) for n in range(6)], hold=hold)] == list(range(6))

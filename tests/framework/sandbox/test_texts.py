@@ -1,4 +1,4 @@
-"""Texts from a student's code are safe to show when they leave the sandbox."""
+"""Tests that texts from a student's code are safe to show when they leave the sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_
 
 @given(st.text())
 def test_clean_text_holds_no_controls(text):
-    """No control character but new line and tab, no lone surrogate, no direction override is left, and no more than the cap."""
+    """Control characters except newline and tab, lone surrogates and direction overrides are removed, and the length is limited."""
     cleaned = read_text(text, 50)
     assert len(cleaned) <= 50
     cleaned.encode("utf-8")
@@ -34,7 +34,7 @@ def test_clean_text_holds_no_controls(text):
     ],
 )
 def test_terminal_escapes_go_whole(text, cleaned):
-    """An escape is taken out with its parameters, so that nothing of it is left to read."""
+    """An escape is removed with its parameters, so that no part of it remains."""
     assert read_text(text, 100) == cleaned
 
 
@@ -105,7 +105,7 @@ def test_a_cell_without_room_keeps_what_decides_a_score():
 
 
 def test_pictures_have_room_of_their_own():
-    """Text leaves pictures alone, and pictures text, until there are too many of them."""
+    """Text and pictures have separate limits."""
     room = OutputBudget()
     picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (1 << 20)}}
     drawn = [room.fit(CellOutcome(n, (picture,))) for n in range(40)]

@@ -1,4 +1,4 @@
-"""Tests of edited definitions that are tried in a child: each behaves as if written so, and none is left behind."""
+"""Tests of running edited definitions in a child: each behaves as if the notebook had it, and none remains afterwards."""
 
 from contextlib import closing
 
@@ -19,7 +19,7 @@ def f(x, inner=helper):
 
 
 def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywhere):
-    """A helper is exchanged wherever it was kept, names that an edit makes are gone afterwards, and failures stay with their program."""
+    """A helper is replaced everywhere, names that an edit defines are removed afterwards, and a failure affects only its program."""
     with closing(everywhere.open(cells(NOTEBOOK))) as session:
         assert isinstance(session, EditableSession)
         programs = [
@@ -52,7 +52,7 @@ def test_a_definition_stays_until_it_is_taken_back(run):
 
 
 def test_a_program_that_ends_the_child_ends_the_round(run):
-    """Calls before it have answers, calls after it none, and the session is over. More calls need a new one."""
+    """Calls before it have answers, and calls after it have none. The session has ended, and more calls need a new one."""
     session = run(NOTEBOOK)
     ends = {"f": "import os\ndef f(x):\n    os._exit(0)\n"}
     same = {"helper": "def helper(x):\n    return x + 1\n"}

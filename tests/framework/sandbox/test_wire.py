@@ -32,7 +32,7 @@ def opaque(value):
 
 
 def decoded(tree, blob=b""):
-    """Return the value of a tree, refusing every special tag but "o"."""
+    """Return the value of a tree. Every special tag except "o" is refused."""
 
     def special(tag, items):
         if tag != "o":
@@ -53,7 +53,7 @@ def there_and_back(value):
 
 
 def containers(inner):
-    """Lists, tuples and dicts of ``inner``."""
+    """Draw lists, tuples and dicts of ``inner``."""
     keys = st.text(max_size=5) | st.integers() | st.booleans()
     lists = st.lists(inner, max_size=4)
     return lists | lists.map(tuple) | st.dictionaries(keys, inner, max_size=4)
@@ -98,7 +98,7 @@ arrays = nps.arrays(real_dtypes | nps.complex_number_dtypes(), shapes)
 
 @given(plain)
 def test_plain_values_come_out_as_they_went_in(value):
-    """Scalars, strings, lists, tuples and dictionaries keep type and value, NaN and infinity too."""
+    """Scalars, strings, lists, tuples and dictionaries keep their type and value, including NaN and infinity."""
     assert repr(there_and_back(value)) == repr(value)
 
 
@@ -116,13 +116,13 @@ def written(value):
 
 @given(st.lists(rest | st.lists(rest), max_size=3))
 def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
-    """So do bytes, ranges, what an iterator gave and dicts of any plain keys, on the wire and in a file of examples."""
+    """Bytes, ranges, items of iterators and dictionaries with any built-in keys also do so, on the wire and in a file of examples."""
     assert written(there_and_back(value)) == written(value)
     assert written(decode_value(json.loads(json.dumps(encode_value(value))))) == written(value)
 
 
 class Summer(dt.tzinfo):
-    """A time zone of a student's own, two hours from UTC in summer. It has no offset without a date."""
+    """A student's own time zone, two hours from UTC in summer. It has no offset without a date."""
 
     def utcoffset(self, moment):
         return None if moment is None else dt.timedelta(hours=2 if 4 <= moment.month <= 9 else 1)
@@ -133,7 +133,7 @@ class Summer(dt.tzinfo):
 
 @pytest.mark.parametrize("library", ["dateutil.tz", "a student's own"])
 def test_a_zone_of_another_library_crosses_as_its_offset(library):
-    """Times are compared by it. No name of the zone is sent, and a time of day without a date has no offset."""
+    """Times are compared by their offset. The zone's name is not sent, and a time of day without a date has no offset."""
     zone = Summer() if library != "dateutil.tz" else pytest.importorskip(library).gettz("Europe/Berlin")
     for month, hours in [(1, 1), (7, 2)]:
         moment = dt.datetime(2024, month, 15, 12, 30, tzinfo=zone)
@@ -146,7 +146,7 @@ def test_a_zone_of_another_library_crosses_as_its_offset(library):
 
 @given(texts | times)
 def test_arrays_of_texts_and_dates_come_out_as_they_went_in(value):
-    """They keep their shape and values, NaT too."""
+    """Such arrays keep their shape and values, including NaT."""
     for after in (there_and_back(value), decode_value(json.loads(json.dumps(encode_value(value))))):
         assert (after.shape, after.dtype.kind) == (value.shape, value.dtype.kind)
         assert after.tolist() == value.tolist()
@@ -167,7 +167,7 @@ def anything(inner):
 
 
 def nearly_values(inner):
-    """Lists that begin as the wire's lists, dicts and arrays do."""
+    """Draw lists that begin like the wire format's lists, dicts and arrays."""
     dtypes = st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""])
     sides = st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none()
     lists = st.lists(inner, max_size=3)
@@ -235,7 +235,7 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
 
 
 def test_keys_that_are_made_to_be_slow_are_refused():
-    """With a hundred thousand keys of one hash, a single lookup would take minutes."""
+    """With a hundred thousand keys that have the same hash, a single lookup would take minutes."""
     colliding = [n * sys.hash_info.modulus for n in range(40_000)]
     started = time.monotonic()
     for tree in (["set", *colliding], ["d", *[[n, 0] for n in colliding]], ["set", *[["t", n, 1] for n in colliding]]):
@@ -256,7 +256,7 @@ def test_keys_that_are_made_to_be_slow_are_refused():
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_plain_value_is_refused(tree):
-    """Wrong counts, types and ranges, members that can change, and names of files in the place of a time zone."""
+    """The trees have wrong counts, types and ranges, mutable members, and file names instead of time zones."""
     with pytest.raises(wire.WireError):
         decoded(tree)
 
@@ -267,7 +267,7 @@ def test_what_is_no_plain_value_is_refused(tree):
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_state_of_a_generator_is_refused(state):
-    """Wrong counts, types and ranges, and an even increment, from which a generator may repeat one number forever."""
+    """The states have wrong counts, types and ranges, or an even increment, with which a generator may repeat a number forever."""
     rng = np.random.default_rng(1)
     before = wire.rng_state(rng)
     with pytest.raises(wire.WireError, match="the state of a generator is not valid"):
@@ -277,7 +277,7 @@ def test_what_is_no_state_of_a_generator_is_refused(state):
 
 @contextmanager
 def received(data):
-    """A channel on which a child has sent ``data`` and hung up."""
+    """Return a channel on which a child has sent ``data`` and then disconnected."""
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(data)
@@ -298,7 +298,7 @@ def test_any_bytes_are_a_frame_or_refused(data):
 
 @given(st.data())
 def test_a_damaged_frame_is_read_refused_or_ended(data):
-    """One byte changed anywhere in a frame: a value, a refusal or the end, and never more."""
+    """If one byte of a frame is changed, reading it gives a value, an error or the end of the stream."""
     encode = wire.Encoder(opaque, 1 << 20)
     frame = bytearray(wire.pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
@@ -308,7 +308,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
 
 
 def test_a_number_that_no_float_holds_crosses_only_as_one():
-    """It has its own tag and a maximal size. A frame with a bare one is rejected at any position."""
+    """Such an integer has its own tag and a maximal size. A frame with an untagged one is rejected."""
     largest, larger = 2**wire.MAX_INT_BITS - 1, 2**wire.MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
@@ -328,20 +328,20 @@ def test_a_number_that_no_float_holds_crosses_only_as_one():
 
 
 def test_a_bool_is_one_of_two():
-    """A byte that is neither 0 nor 1 does not make a bool that is neither true nor false."""
+    """A byte that is neither 0 nor 1 does not become an invalid bool."""
     assert decoded(["a", "|b1", [3]], b"\x00\x02\xff").view("u1").tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("announced", [(wire.MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
 def test_a_frame_that_announces_too_much_is_refused_unread(announced):
-    """Nothing is read, let alone reserved, for a frame over the caps."""
-    refused = pytest.raises(wire.WireError, match="announces more bytes than may be sent")
+    """For a frame above the limits, nothing is read and no memory is reserved."""
+    refused = pytest.raises(wire.WireError, match="announces more bytes than allowed")
     with received(wire.HEADER.pack(*announced)) as channel, refused:
         channel.receive(time.monotonic() + 5)
 
 
 def test_a_frame_that_trickles_is_not_waited_for():
-    """A deadline counts for the whole frame."""
+    """The deadline applies to the whole frame."""
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(b"\x08\0")
@@ -370,11 +370,11 @@ def nested(depth):
 
 
 def test_nesting_ends_at_a_limit_of_our_own():
-    """Sixty-four levels are read and no more, whatever this interpreter could bear and however a string may look."""
+    """At most sixty-four levels are read, whatever the interpreter's limit is and whatever strings contain."""
     json.loads(nested(65))
     assert len(wire.parse_head(nested(wire.MAX_NESTING))) == 1
     for text in (nested(wire.MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
-        with pytest.raises(wire.WireError, match="nested too deep"):
+        with pytest.raises(wire.WireError, match="nested too deeply"):
             wire.parse_head(text)
 
 
@@ -394,7 +394,7 @@ ODD_DTYPES = st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"])
 
 @given(nps.arrays(ODD_DTYPES, nps.array_shapes(min_dims=0, min_side=0)), st.booleans())
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
-    """The frame of a plain array equals that of the encoder. Any other value is left to the encoder."""
+    """The frame of an ordinary array equals the encoder's frame. Other values are left to the encoder."""
     value = array.T if transposed else array
     encode = wire.Encoder(opaque, 1 << 20)
     frame = wire.pack({"value": encode(value), "changed": []}, encode.blobs)
@@ -406,7 +406,7 @@ def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
 
 
 def test_what_is_too_big_to_write_is_said():
-    """The writer refuses arrays and texts over the caps, so that an honest child can say so."""
+    """The writer rejects arrays and texts above the limits, so that an honest child can report it."""
     with pytest.raises(wire.TooBig, match="this array alone: 8 MiB"):
         wire.Encoder(opaque, 1 << 20)(np.zeros(1 << 20))
     with pytest.raises(wire.TooBig, match="more than 200,000 parts"):

@@ -57,7 +57,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 def test_what_crosses_is_what_was_there(value):
-    """On the wire, in an examples file, as a copy_argument argument and as an answer of this process."""
+    """Tables stay the same on the wire, in an examples file, as copied arguments, and as answers of this process."""
     assert same(there_and_back({"x": [value]})["x"][0], value)
     assert same(decode_value(json.loads(json.dumps(encode_value(value)))), value)
     for copy in (copy_value(value), copy_argument(value), normalize_result(value)):
@@ -104,7 +104,7 @@ class _Liar(pd.DataFrame):
 
 
 def test_a_class_of_a_students_arrives_as_pandass_own():
-    """With the numbers that are in it, whatever its methods say."""
+    """It has the numbers that it contains, whatever its methods return."""
     honest = pd.DataFrame({"a": [1, 2]})
     assert same(there_and_back(_Liar(honest)), honest)
     assert same(normalize_result(_Liar(honest)), honest)
@@ -125,7 +125,7 @@ parts = st.recursive(
 @given(st.tuples(words, parts) | st.tuples(words, parts, parts) | st.tuples(words, parts, parts, parts) | parts)
 @settings(max_examples=400, deadline=None)
 def test_random_descriptions_make_a_table_or_are_refused(described):
-    """With a ``ValueError`` and nothing else."""
+    """They are refused with a ``ValueError`` and no other error."""
     try:
         found = wire_tables.from_parts(described)
     except ValueError:
@@ -160,13 +160,13 @@ UNFIT = {
 
 @pytest.mark.parametrize("described", UNFIT.values(), ids=UNFIT.keys())
 def test_a_description_that_does_not_fit_is_refused(described):
-    """Not one of them reaches pandas unchecked."""
+    """No invalid description reaches pandas."""
     with pytest.raises(ValueError, match="table"):
         wire_tables.from_parts(described)
 
 
 def test_what_is_too_large_says_how_large_it_is():
-    """Rows and columns, and what may be."""
+    """The message gives the rows and columns, and the limit."""
     encode = wire.Encoder(opaque, 1 << 26)
     with pytest.raises(
         wire.TooBig, match="it is a DataFrame of 1,000,000 rows and 2 columns, but at most 200,000 rows"

@@ -1,4 +1,4 @@
-"""A class of attackers with honest students between them, graded by the real command in a process of its own."""
+"""A class of attackers with honest students between them, graded by the real command in a separate process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ c.Course.cell_seconds = 0.2
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """
-# An attack ends in this line, and returns one tree of its list FORGED after the other.
+# An attack that ends with this line returns the trees in its list FORGED, one after the other.
 RETURN_FORGED = (
     "# @RETURN FORGED@",
     """
@@ -59,7 +59,7 @@ def softmax(x):
 HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
 FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
 EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
-# These know the answer to the example that everyone sees. Answering it is worth its half point, and no more.
+# These attacks hard-code the visible example, which earns its half point and no more.
 KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
 # Files that the course writes itself.
 OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
@@ -94,7 +94,7 @@ class HostileClass:
 
     @property
     def seconds(self):
-        """Return the time that this class may take by the course's limits: each attack's, an honest student's second, and the start."""
+        """Return the time that this class may take: each attack's limit, a second per honest student, and the start."""
         return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
@@ -217,7 +217,7 @@ def written(path):
 
 @dataclass
 class Run:
-    """A command that has ended: how, what it wrote, how long it took, and what it left."""
+    """A finished command: its exit status, its output, its duration, and the files that it changed."""
 
     world: HostileClass
     status: int
@@ -227,7 +227,7 @@ class Run:
     before: dict
     after: dict
     book: dict = field(default_factory=dict)
-    left: set = field(default_factory=set)  # in the folder for temporary files, where others write too
+    left: set = field(default_factory=set)  # in the folder for temporary files, where other programs write too
 
     def verdict(self, student):
         """Return the only verdict on the submission of ``student``."""
@@ -243,7 +243,7 @@ class Run:
         return "\n".join([*told, json.dumps(self.verdict(student)), repr(self.book.get(student))])
 
     def page(self, student):
-        """Return the feedback page of ``student``, or "" if the name is not possible for a page."""
+        """Return the feedback page of ``student``, or "" if there can be no page with that name."""
         path = self.world.course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
         return path.read_text("utf-8") if path.is_file() else ""
 
@@ -291,7 +291,7 @@ def graded(world, place=()):
 
 @contextmanager
 def listening():
-    """A port on loopback, and the list of who called there. Other tests use another address of it, and may reuse a port."""
+    """Return a port on loopback and the list of connections to it. Other tests use another loopback address, and may reuse the port."""
     calls = []
     with socketserver.TCPServer(("127.0.0.9", 0), lambda *caller: calls.append(caller)) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

@@ -4,7 +4,7 @@ from autograder.sandbox.protocol import CodeCell
 
 
 class Handed:
-    """A submission of one cell, in the jail."""
+    """A submission of one cell, run in the sandbox."""
 
     label, blank, notes = "a student", frozenset(), {}
 
@@ -16,7 +16,7 @@ class Handed:
         return self.worker.open([self.cell], memory_mb=memory_mb)
 
     def before_redefined(self, _exercise):
-        """Nothing is defined twice."""
+        """Return None, because nothing is defined twice."""
 
 
 HEAD = """

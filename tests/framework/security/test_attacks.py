@@ -1,4 +1,4 @@
-"""Hostile submissions, each a cell in ``attacks/``, run as the grader runs any notebook."""
+"""Test hostile submissions, each a cell in ``attacks/``, which are run like any notebook."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Outside:
 
 
 def right(answer, x):
-    """Return whether an answer is right, as checks do: shape first, then values. Checks never enter the sandbox."""
+    """Return whether an answer is right, like a check: first its shape, then its values. Checks never enter the sandbox."""
     value, e = answer.value, np.exp(x - x.max())
     alike = isinstance(value, np.ndarray) and value.shape == x.shape
     return alike and np.allclose(value, e / e.sum(), rtol=1e-5, atol=1e-6)
@@ -69,14 +69,14 @@ def texts(value):
 
 
 def opened(worker, source):
-    """Return a session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
+    """Yield a session on a notebook whose second cell is ``source``, and close it."""
     names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
     return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
 
 
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
-    """Things outside the sandbox. The attacks know their addresses."""
+    """Objects outside the sandbox whose addresses the attacks know."""
     secret = f"SECRET{secrets.token_hex(16)}"
     course = tmp_path / "course"
     for name in FILES:
@@ -98,7 +98,7 @@ def worker(request):
 
 @pytest.fixture
 def unconfined():
-    """A worker without a jail."""
+    """A worker without a sandbox."""
     with open_worker(LIMITS, ["numpy"], confinement="local") as made:
         yield made
 
@@ -111,7 +111,7 @@ def test_there_are_enough():
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_gains_and_harms_nothing(worker, outside, name):
-    """No right answers, nothing outside read, changed or called, time bounded, and the next student is answered."""
+    """An attack gives no right answer, reads, changes or calls nothing outside, ends in time, and does not affect the next student."""
     before = outside.state()
     started = time.monotonic()
     with opened(worker, outside.attack(name)) as session:
@@ -138,7 +138,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, name):
 
 @pytest.mark.parametrize("name", ["writes_the_gradebook", "exec_bomb", "connects"])
 def test_the_suite_notices_harm(unconfined, outside, name):
-    """The same attacks in a plain process do harm, and what the tests look at shows it."""
+    """In an ordinary process, the same attacks do harm, and the tests detect it."""
     before = outside.state()
     with opened(unconfined, outside.attack(name)) as session:
         session.call(Call("softmax", (INPUTS[0],)))
@@ -146,7 +146,7 @@ def test_the_suite_notices_harm(unconfined, outside, name):
 
 
 def test_the_suite_notices_a_leak(unconfined, outside):
-    """In a plain process a file of the course can be read, and what is read reaches the answers that the tests search."""
+    """In an ordinary process, a file of the course can be read, and its content reaches the answers that the tests search."""
     source = outside.aim("def softmax(x):\n    return open('@COURSE@/gradebook.db').read()")
     with opened(unconfined, source) as session:
         assert outside.secret in session.call(Call("softmax", (INPUTS[0],))).value
@@ -194,7 +194,7 @@ def heard():
 
 
 def test_two_submissions_at_the_same_time_do_not_hear_each_other(worker, unconfined):
-    """A lock of one on a file of Python's is refused, and the other cannot ask for it. Without a jail it hears the lock."""
+    """One submission cannot lock a file of Python's, and the other cannot query a lock. Without a sandbox, both work."""
     for place, why, heard in ((worker, 1, [1, 1]), (unconfined, None, [True, True])):
         with opened(place, SPEAKS) as speaker, opened(place, LISTENS) as listener:
             assert speaker.value("why").value == why
@@ -218,7 +218,7 @@ thread.join()
 
 
 def test_a_futex_that_processes_could_share_is_refused(worker, unconfined):
-    """Processes that map one file could wake each other. Threads of one process still wait for each other."""
+    """Processes that map the same file could wake each other. Threads of one process can still wait for each other."""
     for place, error in ((worker, 1), (unconfined, 0)):
         with opened(place, SHARED_FUTEX) as session:
             assert session.call(Call("wake")).value == error, session.cells[1].error
@@ -246,7 +246,7 @@ with sqlite3.connect(":memory:") as base:
     "name", ["calls_the_kernel", "locks_files", "opens_devices", "signals_by_descriptor", "threads_that_fork"]
 )
 def test_the_refused_stays_refused(worker, outside, name):
-    """Attacks that report what they could do report nothing."""
+    """Attacks that report their successes report none."""
     with opened(worker, outside.attack(name)) as session:
         answer = session.call(Call("softmax", (INPUTS[0],)))
         assert answer.value == "nothing" or answer.stopped == "crash"

@@ -1,4 +1,4 @@
-"""Answers of the newer kinds that were made to win marks, or to keep our own side busy: iterators, ranges, numbers of one hash, accents, tables."""
+"""Test answers that try to win marks or to slow down the trusted side: iterators, ranges, equal hashes, accents, tables."""
 
 import resource
 import time
@@ -41,7 +41,7 @@ def opened(worker, source):
 
 
 def decoded(tree, blob=b""):
-    """Return the trusted side's decoded value of a tree."""
+    """Return the value that the trusted side decodes from a tree."""
     return Decoder(bytearray(blob), lambda _tag, items: items)(tree)
 
 
@@ -59,7 +59,7 @@ class Clock:
 
 
 def test_an_iterator_that_was_not_asked_for_all_is_no_answer(worker):
-    """Of values with too many items, only these are compared. Of values with an unknown rest, none."""
+    """An iterator that claims to have more items, but sends fewer than the limit, is refused."""
     source = """
         import sys
         def squares(n):
@@ -76,7 +76,7 @@ def test_an_iterator_that_was_not_asked_for_all_is_no_answer(worker):
 
 @pytest.mark.parametrize("order", [None, False])
 def test_a_range_is_never_written_out(order):
-    """`range(10**17)` is short to send, but a list of its numbers fits into no memory."""
+    """`range(10**17)` is short when it is sent, but a list of its numbers would not fit into any memory."""
     endless = range(10**17)
     for found in (endless, [endless], [endless, endless], {endless}, {"a": endless}):
         with Clock(1.0):
@@ -86,7 +86,7 @@ def test_a_range_is_never_written_out(order):
 
 
 def test_numbers_of_one_hash_are_compared_as_fast_as_others():
-    """A dictionary of them takes the square of their number: hours for an answer that fits into a frame."""
+    """Building a dictionary with such keys takes quadratic time: hours for an answer that fits into a frame."""
     with Clock(5.0):
         assert matches(ONE_HASH, [1, 2, 3], order=False) is not None
     assert matches(ONE_HASH[:3], [float(n) for n in ONE_HASH[2::-1]], order=False) is None
@@ -94,9 +94,9 @@ def test_numbers_of_one_hash_are_compared_as_fast_as_others():
 
 
 def test_labels_of_one_hash_are_refused():
-    """Labels of several levels and categories are looked up by pandas: what is made to be slow is no table."""
+    """A table is refused if pandas would take long to look up its levels or categories."""
     labels = ["t", "objects", ["l", *ONE_HASH[:5000]]]
-    # Whole numbers that pandas gives one hash of 32 bits.
+    # Whole numbers for which pandas computes the same 32-bit hash.
     lows = [low for low in range(1, 60_000) if (low ^ (low << 11)) & 0x8000_0000 == 0]
     numbers = np.array([((low ^ (low << 11)) & 0x7FFF_FFFF) << 33 | low for low in lows], dtype=np.int64)
     column = ["a", "<i8", [len(numbers)]]
@@ -120,12 +120,12 @@ def test_labels_of_one_hash_are_refused():
     ]:
         with Clock(2.0), pytest.raises(WireError):
             decoded(["T", tree], blob)
-    same = ["t", "objects", ["l", *[-1, -2] * 100]]  # two labels that Python gives one hash
+    same = ["t", "objects", ["l", *[-1, -2] * 100]]  # two labels with the same hash in Python
     assert len(decoded(["T", ["t", "index", ["t", "levels", ["l", None, None], ["l", same, same]]]])) == 200
 
 
 def test_accents_by_the_hundred_thousand_are_not_put_in_order():
-    """Normalising them takes the square of their number."""
+    """Normalizing them takes quadratic time."""
     text = "a" + "\u0315" * 200_000 + "\u0316" * 200_000
     for found in (text, text + "\n", [text]):
         with Clock(2.0):
@@ -135,7 +135,7 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():
-    """If the order does not count, only items that differ in nothing but numbers are compared."""
+    """If the order does not count, only items that differ in their numbers alone are compared pair by pair."""
     found = [{f"{i} {j}" for j in range(300)} for i in range(290)]
     with Clock(5.0):
         assert matches([sorted(one) for one in found], [[f"x{i}"] * 300 for i in range(290)], order=False) is not None
@@ -161,7 +161,7 @@ def reference():
 
 
 def test_what_equals_everything_is_no_number(worker):
-    """An object instead of a number is not compared with it. A number instead of an object is."""
+    """An object is never compared with an expected number. A number is compared with an expected object."""
     liar = """
         class Liar:
             __eq__ = __lt__ = __gt__ = __contains__ = lambda self, other: True
@@ -225,7 +225,7 @@ def test_the_text_of_an_error_is_cleaned(worker):
 
 
 def test_work_that_is_put_off_is_counted(worker):
-    """A generator runs when its items are requested, and so may a student's own class of list."""
+    """Code that runs while a generator's items are taken is counted, and so is code in a student's list class."""
     lazy = {
         "a generator": "def f(words):\n    for i, w in enumerate(words):\n        if w in words[:i]: yield w",
         "a map": "def f(words):\n    return filter(None, map(lambda i: words[i] in words[:i], range(len(words))))",
@@ -246,7 +246,7 @@ def test_work_that_is_put_off_is_counted(worker):
 
 
 def test_a_long_category_is_not_copied_to_each_row():
-    """A text that occurs once in an answer and in two hundred thousand rows is stored once."""
+    """A string that is a category of two hundred thousand rows is stored only once."""
     long = pd.Series(pd.Categorical.from_codes(np.zeros(20_000, np.int8), categories=["x" * 60_000]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with Clock(3.0):
@@ -256,6 +256,6 @@ def test_a_long_category_is_not_copied_to_each_row():
 
 @pytest.mark.parametrize("tree", [["o"], ["s"], ["n"], ["times", "<M8", None, 1], ["times", "<M8", [2], 1, 2]], ids=str)
 def test_trees_over_which_our_side_would_stumble_are_refused(tree):
-    """A value that stays without its type's name, and dates without a unit, which corrupt NumPy's own state."""
+    """Examples are an opaque value without a type name, and dates without a unit, which corrupt NumPy's own state."""
     with pytest.raises(WireError):
         decoded(tree)

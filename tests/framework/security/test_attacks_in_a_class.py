@@ -1,4 +1,4 @@
-"""Every attack as a submission in one class, graded and checked by the real command, where namespaces work and where not.
+"""Grade and check every attack as a submission of one class, with the real commands, with and without namespaces.
 
 One command grades the whole class: all of ``attacks/``, all of ``hostile/``, and an honest student after each.
 """
@@ -23,7 +23,7 @@ EVERY = [*ATTACKS, *FILES]
 LINKS = {"a_link_to_the_best_answer", "a_folder_that_is_a_link", "a_student_who_is_a_link"}
 # What an attack would write for the next submission if it succeeded.
 MESSAGES = {"message", "flood", "link0", "0"}
-# A page shows a student's text as text. This is what that text would be as active markup.
+# A page shows a student's text as text. These patterns would match it as active markup.
 ACTS = re.compile(r"<script>alert|<img src=x|javascript:alert|<svg><script|\x1b", re.IGNORECASE)
 
 
@@ -45,7 +45,7 @@ def without_namespaces():
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def grading(world, request):
-    """``autograder grade``, done in each confinement."""
+    """The result of ``autograder grade`` in each sandbox."""
     done = graded(world, () if request.param == "bubblewrap" else without_namespaces())
     assert {v["sandbox"] for v in done.verdicts if v["status"] == "graded"} == {request.param}
     return done
@@ -53,7 +53,7 @@ def grading(world, request):
 
 @pytest.fixture(scope="module")
 def checking(world):
-    """``autograder check`` on every file at once."""
+    """The result of ``autograder check`` on all files at once."""
     files = [
         world.course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
         for student in [*(one.student for one in world.hostile.values()), *world.honest]
@@ -100,7 +100,7 @@ def test_the_next_student_gets_the_right_mark(grading, name):
 
 
 def assert_harmless(done):
-    """Each file has one verdict, the status is 1, there is no traceback, and every other file is unchanged, in limited time."""
+    """Assert that each file has one verdict, the status is 1, there is no traceback, no other file changed, and the time is limited."""
     assert len(done.verdicts) == 2 * len(EVERY)
     assert done.status == 1
     assert "Traceback" not in done.said
@@ -109,7 +109,7 @@ def assert_harmless(done):
 
 
 def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
-    """Nothing of the course has changed, nobody was called, and each submission that cannot be graded is named."""
+    """No file of the course has changed, no connection was made, and each submission that cannot be graded is named."""
     world = grading.world
     assert_harmless(grading)
     assert world.calls == []
@@ -120,12 +120,12 @@ def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
         name = " ".join(sanitize(written(one.student)).split())
         # Students with the same message are listed together.
         assert bool(re.search(rf"(- |, ){re.escape(name)}(:|, )", told)) == person
-    assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
+    assert any(verdict["warning"] for verdict in grading.verdicts)  # of an invalid time
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_loose_files_are_judged_alike(checking, name):
-    """`autograder check` on all files in one call: nothing gained by the attack, all right for the next."""
+    """With `autograder check` on all files in one call, an attack gains nothing, and the next student has full marks."""
     world = checking.world
     hostile = world.hostile[name]
     verdict = checking.verdict(hostile.student)
@@ -142,7 +142,7 @@ def test_a_call_with_every_file_harms_nothing(checking):
 
 
 def test_the_suite_notices_harm_and_leaks(world):
-    """The same command without a jail lets a notebook write and read outside, and what the tests look at shows both."""
+    """Without a sandbox, the same command lets a notebook write and read outside, and the tests detect both."""
     canary = world.beside / "harm"
     harm = f"open({str(canary)!r}, 'w').write('I was here')"
     leak = f"raise ValueError(open({str(world.beside / 'canary')!r}).read())"
@@ -155,7 +155,7 @@ def test_the_suite_notices_harm_and_leaks(world):
 
 
 def test_the_class_is_what_it_says(world):
-    """More than forty attacks, each in its notebook as the course's own function, and all three kinds of honest student."""
+    """It has more than forty attacks, each written as a function of the course, and all three kinds of honest students."""
     assert len(EVERY) > 100
     assert set(world.honest.values()) == set(HONEST)
     for name in ATTACKS:

@@ -1,4 +1,4 @@
-"""What a check expects stays on the trusted side: no frame that a child receives contains it, and a child that searches finds nothing."""
+"""Test that expected results stay on the trusted side: no frame to a child contains them, and a child that searches finds none."""
 
 import inspect
 from contextlib import closing
@@ -19,7 +19,7 @@ from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import CodeCell, Limits
 
 LIMITS = Limits(call_seconds=2.0, cell_seconds=2.0, submission_seconds=30.0, memory_mb=512)
-# No child is to see this text, nor this number, of which the digits and the bytes are searched for.
+# No child may see this text or this number. The tests search for the number's digits and bytes.
 TEXT, NUMBER = "ZebraCrossing", 918_273
 
 RIGHT = f"""
@@ -69,7 +69,7 @@ def steps_of(student, **limits):
     student.within(**limits).count(np.arange(3))
 
 
-# What each check sends, and whether the source above passes it. Every kind of probe and of expectation is here.
+# Checks, and whether the source above passes each. They include every kind of probe and expectation.
 ASKED = {
     "an error and its text": (lambda a: a.raises(ValueError, says=TEXT).root(-1), True),
     "an error by its name": (lambda a: a.raises(TEXT).root(-1), False),
@@ -139,7 +139,7 @@ def ask(worker):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_no_frame_contains_what_is_expected(ask, name):
-    """Neither a probe, nor an argument, nor a limit tells the child what is right."""
+    """Neither probes nor arguments nor limits reveal the right result to the child."""
     check, passes = ASKED[name]
     reason, sent = ask(HONEST, check)
     assert (reason == "") is passes, reason
@@ -149,14 +149,14 @@ def test_no_frame_contains_what_is_expected(ask, name):
 
 
 def test_a_probe_of_pictures_is_the_same_for_every_picture():
-    """There are two texts of it, with and without the words in a picture, whatever is expected."""
+    """The probe has only two versions, with and without the texts in a picture, whatever is expected."""
     assert {plot_probe_text(texts=texts) for texts in (True, False)} == {
         plot_probe_text(texts=t) for t in (False, True)
     }
     assert TEXT not in plot_probe_text(texts=True)
 
 
-# Searches all that can be reached from the frames of its callers and from the collector: locals, globals, constants of code.
+# Search everything reachable from the callers' frames and the garbage collector: locals, globals, constants of code.
 SEARCH = """
 import gc, sys
 
@@ -212,13 +212,13 @@ def test_a_child_that_searches_finds_nothing(ask, name):
 
 
 def test_the_search_finds_what_is_there(ask):
-    """The same search in a child that does contain the text finds it: the test above can fail."""
+    """In a child that does contain the text, the same search finds it, so the test above can fail."""
     source = SEARCH + "kept = ['ZebraCrossing']\n" + FORGERS["an error and its text"]
     assert ask(source, ASKED["an error and its text"][0])[0] == ""
 
 
 def test_an_error_of_the_machinery_is_not_an_expected_error(ask):
-    """A function that the notebook lacks ends in a NameError, and is not right where a NameError is right."""
+    """A missing function causes a NameError, which does not count as the expected NameError."""
     reason, _sent = ask("del answer", lambda agrees: agrees.raises(NameError).root(-1))
     assert reason.startswith("There is no function called root")
     reason, _sent = ask("def root(x): return nowhere", lambda agrees: agrees.raises(NameError).root(-1))
@@ -226,7 +226,7 @@ def test_an_error_of_the_machinery_is_not_an_expected_error(ask):
 
 
 def test_the_text_of_an_error_is_compared_without_control_characters(ask):
-    """The child's text is cleaned and cut, and so is the text that is expected."""
+    """The child's text is cleaned and shortened, and so is the expected text."""
     source = "def root(x): raise ValueError('a\\x07b' + 'x' * 100_000)"
     assert ask(source, lambda agrees: agrees.raises(ValueError, says="a\x07b").root(-1))[0] == ""
     reason, _sent = ask(source, lambda agrees: agrees.raises(ValueError, says="y").root(-1))

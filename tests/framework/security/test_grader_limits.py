@@ -1,4 +1,4 @@
-"""The limits of the grader itself: on time, processor time and memory, and on what a student's values and texts can cost it."""
+"""Test the limits of the grader itself: on time, processor time and memory, and on the cost of students' values and texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ c.Course.grader_seconds = 1.0
 c.Course.grader_processor_seconds = 2.0
 c.Course.grader_memory_mb = 512
 """
-# A check that does with a student's text what the trusted side should not do: search it without end, wait, fill the memory.
+# A check that does what the trusted side should not do with a student's text: search it without end, wait, fill the memory.
 CARELESS = """
         answer = student["q1"]
         if isinstance(answer, str) and answer.startswith("search"):
@@ -60,7 +60,7 @@ HONEST = ["a first", "c second", "e third", "g fourth"]
 
 
 def careless(folder, students):
-    """The mini course with a check that hostile answers can keep busy, and a class with honest students in between."""
+    """The mini course with a check that hostile answers can keep busy, and a class with honest students between the others."""
     limits = LIMITS if "f waits" in students else LIMITS.replace("grader_seconds = 1.0", "grader_seconds = 100.0")
     course = with_book(copy_course(folder / "mini", config=limits))
     change(
@@ -73,7 +73,7 @@ def careless(folder, students):
 
 
 def assert_contained(verdicts, students):
-    """The hostile students' notebooks are ungradable, each with the limit that it exceeded. The others have full marks."""
+    """Assert that hostile notebooks are ungradable, each with the limit that it exceeded, and that the others have full marks."""
     found = {verdict.student: verdict for verdict in verdicts}
     assert sorted(found) == sorted([*HONEST, *students])
     for student, verdict in found.items():
@@ -88,7 +88,7 @@ def assert_contained(verdicts, students):
 @pytest.mark.slow
 @pytest.mark.parametrize(("confinement", "workers"), [("bubblewrap", 2), ("landlock", 1)])
 def test_a_notebook_that_exceeds_a_limit_is_ungradable(tmp_path, confinement, workers):
-    """Everybody else is graded in new processes, and only their marks are in the gradebook."""
+    """All other students are graded in new processes, and only their marks are in the gradebook."""
     students = list(HOSTILE) if workers > 1 else ["b burns", "d fills"]
     course = careless(tmp_path, students)
     jobs = handed_in(course, CHAPTER)
@@ -203,7 +203,7 @@ MAKERS = frozenset(
     ]
 )
 PACKAGES = ("values", "checking", "judging", "mistakes", "pages", "grading", "classroom", "sandbox", "student")
-# What these functions make arrays of is never a student's list.
+# These functions never make an array of a student's list.
 OTHERS = {
     ("values/closeness.py", "as_array"): "the guarded function",
     ("values/closeness.py", "is_perturbable"): "the audit changes right answers",
@@ -249,7 +249,7 @@ def test_one_function_makes_arrays_of_lists():
 
 
 def crossed(value):
-    """What the trusted side receives of a student's value."""
+    """Return the value that the trusted side receives."""
     encode = Encoder(lambda odd: ["o", type(odd).__name__], 1 << 26)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: items)(tree)
@@ -275,7 +275,7 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
 @pytest.mark.parametrize(
     ("found", "expected", "words"),
     [
-        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1] there is 'd' instead of 'x'."),
+        ([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], "At index [1, 1], there is 'd' instead of 'x'."),
         ([("a", "b"), np.array(["c", "d"])], [["a", "b"], ["c", "d"]], None),
         (["a", "b", "c"], ["a", "b"], "It has shape (3,), but it should have shape (2,)."),
         ([["a"], ["b", "c"]], [["a"], ["b"]], "instead of an array of strings of shape (2, 1)."),
@@ -285,7 +285,7 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
     ],
 )
 def test_lists_are_compared_with_an_array_of_texts_item_by_item(found, expected, words):
-    """Shape first, then the items; a number is no text."""
+    """The shape is compared first, then the items. A number never equals a string."""
     finding = matches(found, np.array(expected, dtype=str))
     assert (finding is None) if words is None else (words in finding.reason), finding
 
@@ -301,7 +301,7 @@ READ = {
 
 @pytest.mark.parametrize("source", READ.values(), ids=READ)
 def test_a_letter_with_many_accents_is_rejected(tmp_path, source):
-    """Sorting them takes the square of their number. The message says which cell has them."""
+    """Sorting them takes quadratic time. The message says which cell has them."""
     course = copy_course(tmp_path)
     notebook = document(course)
     notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
@@ -312,7 +312,7 @@ def test_a_letter_with_many_accents_is_rejected(tmp_path, source):
     if "=" not in source.partition("\n")[0]:  # Python's own parser is slow for names
         assert attempt.is_attempted("to_kelvin", "def to_kelvin(c):\n    pass", [source], [])
     assert time.process_time() - started < 5
-    # A joke in a text cell is nobody's code.
+    # Accents in a text cell do not count.
     notebook["cells"][-1] |= {"source": "e" + "\u0301" * 40, "cell_type": "markdown"}
     parse_notebook(document_bytes(notebook))
     notebook["cells"][-1]["cell_type"] = "code"
@@ -328,7 +328,7 @@ COLLIDING = [n * (2**61 - 1) for n in range(1, 60_001)]
 
 @pytest.mark.parametrize("where", ["rows", "columns", "an index", "two kinds"])
 def test_labels_with_equal_hashes_are_rejected(where):
-    """Looking one of them up takes a comparison with each of the others."""
+    """To look one of them up, pandas would compare it with each of the others."""
     few = COLLIDING[:1000]
     tables = {
         "rows": lambda: pd.Series(0, index=pd.Index(COLLIDING, dtype=object)),
@@ -342,7 +342,7 @@ def test_labels_with_equal_hashes_are_rejected(where):
 
 @pytest.mark.parametrize("labels", [[-1, -2] * 500, [1, 1.0, True] * 500, [*range(5000), "a", None, (1, 2)]], ids=str)
 def test_ordinary_labels_are_accepted(labels):
-    """Some numbers have one hash, and labels may repeat."""
+    """A few numbers may share a hash, and labels may repeat."""
     found = crossed(pd.Series(0, index=pd.Index(labels, dtype=object)))
     assert matches(found, pd.Series(0, index=pd.Index(labels, dtype=object))) is None
 

@@ -59,14 +59,14 @@ def test_a_class_that_lies_earns_nothing(mark, name):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_tests_that_guess_earn_nothing(mark, name):
-    """Tests cannot know which function has a bug but by calling it."""
+    """Only by calling a function can tests find out whether it has a bug."""
     assert mark("test_is_anagram", TESTS[name]).score <= 2
     assert any(check.status != "passed" for check in mark("test_is_anagram", TESTS[name]).checks)
 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_counter_that_is_tampered_with_says_so(mark, name):
-    """Too many steps are reported. A missing count is not a small one."""
+    """Too many steps are reported, and a missing count does not pass."""
     verdict = mark("first_again", SLOW[name])
     [steps] = [check for check in verdict.checks if check.name == "test_steps"]
     assert steps.status == "failed"

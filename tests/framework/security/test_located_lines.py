@@ -43,7 +43,7 @@ NESTED = "def to_kelvin(celsius):\n    return celsius * 1" + " + (0 * 1" * 90 + 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course that looks for mistakes for a long time, and grades the same without."""
+    """A course with a long time limit for locating mistakes, and a course without locating."""
     return copy_course(tmp_path_factory.mktemp("located") / "mini", config=f"c.Course.locate_seconds = {SECONDS}\n")
 
 
@@ -56,7 +56,7 @@ def graded(course, *programs, exercise="to_kelvin"):
 
 
 def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_path):
-    """Code that looks at itself and counts its calls, edits that loop, grow or exit, decoys: the marks are as without a search."""
+    """For code that inspects itself or counts its calls, and for edits that loop, grow or exit, marks are the same as without a search."""
     attacks = (LOOKS_AT_ITSELF, LOOPS_GROWS_EXITS, DECOYS, NESTED)
     begun = time.monotonic()
     found = graded(course, *attacks)
@@ -71,7 +71,7 @@ def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_pat
 
 
 def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
-    """Code on which our own side breaks costs nobody a mark, nor is its notebook ungradable."""
+    """If our own side fails on some code, no marks change, and the notebook does not become ungradable."""
 
     def breaks(*_args):
         raise RecursionError("maximum recursion depth exceeded")

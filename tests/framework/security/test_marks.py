@@ -1,4 +1,4 @@
-"""Marks that were too generous or too strict: wrong code that passed a check, and honest code that earned nothing.
+"""Test marks that were once wrong: wrong code that passed a check, and honest code that earned nothing.
 
 Each piece of code is judged in both confinements, with a right solution before and after it.
 """
@@ -162,7 +162,7 @@ def judge(tmp_path_factory):
 
 @pytest.fixture
 def mark(worker, judge):
-    """The verdict on the source of one exercise, handed in between two right solutions."""
+    """Return the verdict on the source of one exercise, submitted between two right solutions."""
 
     def run(name, source):
         sources = {"before": RIGHT[name], "own": source, "after": RIGHT[name]}
@@ -180,7 +180,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    return (i * i if i < 1500 else -1 for i in range(n))\n",
         "test_many",
-        "At place 1501 of the generator there is -1 instead of 2250000.",
+        "At position 1501 of the generator, there is -1 instead of 2250000.",
     ),
     "a generator that ends after a thousand items": (
         "squares",
@@ -192,7 +192,7 @@ WRONG = {
         "squares",
         "def squares(n):\n    import itertools\n    return (i * i for i in (itertools.count() if n > 9 else range(n)))\n",
         "test_many",
-        "The generator has more than 100,000 items instead of 5,000: 25000000 at place 5001 should not be there.",
+        "The generator has more than 100,000 items instead of 5,000: 25000000 at position 5001 should not be there.",
     ),
     "an iterator whose class is called list": (
         "squares",
@@ -336,7 +336,7 @@ HONEST = {
 
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_code_keeps_its_points(mark, name):
-    """Code that is right in another way passes. ``checks`` are the ones about it, all of them if none is named."""
+    """Code that is right in another way passes the checks that are named, or all checks if none is named."""
     exercise, source, checks = HONEST[name]
     verdict = mark(exercise, source)
     failed = [result.name for result in verdict.checks if result.status != "passed"]
@@ -344,7 +344,7 @@ def test_honest_code_keeps_its_points(mark, name):
 
 
 def branches(space):
-    """161 branches of one statement, after so much space."""
+    """Return a statement with 161 branches, indented by ``space``."""
     return "".join(f"{space}{'elif' if n else 'if'} 0 == {n}: number = {n}\n" for n in range(161))
 
 
@@ -366,16 +366,16 @@ def has_sent():
 
 
 def test_an_interrupt_between_calls_ends_nothing(worker):
-    """A timer that goes off when no code of the student's runs does not end the session."""
+    """A timer that fires while no student code runs does not end the session."""
     with closing(worker.open([CodeCell(0, "cell", LATE)])) as session:
         session.call(Call("later"))
-        # One that comes during a call is an error of that call.
+        # An interrupt during a call is an error of that call.
         assert any(session.call(Call("has_sent")).value for _ in range(100_000))
         assert session.call(Call("has_sent")).value or session.call(Call("has_sent")).value
         assert session.alive
 
 
-# What a class of the student's has besides its methods.
+# Parts of a student's class other than its methods.
 DEEP = {
     "a method with 161 branches": f"    def many(self):\n{branches(' ' * 8)}",
     "161 branches between the methods": branches(" " * 4),
@@ -389,7 +389,7 @@ DEEP = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """The course on plain Python, whose second chapter asks for a class."""
+    """The course on plain Python, whose second chapter has an exercise about a class."""
     folder = tmp_path_factory.mktemp("deep") / "course"
     shutil.copytree(ROOT / "examples" / "plain_python", folder, ignore=shutil.ignore_patterns(".autograder"))
     return load_course(folder)
@@ -397,7 +397,7 @@ def plain(tmp_path_factory):
 
 @pytest.mark.parametrize("right", [True, False], ids=["right", "wrong"])
 def test_code_that_nests_deeply_is_graded_like_any_other(plain, worker, tmp_path, right):
-    """A class of many branches and a sum of many terms are the student's own work, whatever walks over their source."""
+    """A class with many branches and a sum of many terms count as attempted, although recursive walks over their source fail."""
     chapter = "ch2_index"
     checks = load_checks(plain, chapter)
     own = cell_source(plain, chapter, "Index", checks.references["Index"])
@@ -422,7 +422,7 @@ def test_code_that_nests_deeply_is_graded_like_any_other(plain, worker, tmp_path
 
 @pytest.mark.parametrize("name", [name for name, code in DEEP.items() if "def " in code])
 def test_a_deep_class_is_told_apart_from_its_stub(name):
-    """What the student added makes the class their own work, also if all methods that are asked for are missing."""
+    """The student's additions make the class an attempt, even if all required methods are missing."""
     stub = "class Index:\n    def find(self, word):\n        raise NotImplementedError\n"
     assert is_attempted("Index", stub, [stub + DEEP[name]], [])
     assert not is_attempted("Index", stub + DEEP[name], ["# a comment\n" + stub + DEEP[name]], [])

@@ -1,4 +1,4 @@
-"""Hostile tables and pictures: no mark is gained, the next notebook is served, and one sentence says what came."""
+"""Test hostile tables and pictures: they gain no marks, the next notebook is graded, and one sentence describes the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Liar:
     def __len__(self): return 1
 def f(table): return pd.DataFrame({"x": [Liar(), Liar()]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is a Liar instead of 2.5 (2 of 2 cells differ).",
+        "In row 'a', column 'x', there is a Liar instead of 2.5 (2 of 2 cells differ).",
     ),
     "a million rows": (
         "def f(table): return pd.DataFrame({'x': np.zeros(10**6, dtype='f4')})",
@@ -65,7 +65,7 @@ def f(table):
     for _ in range(5000): inside = [inside]
     return pd.DataFrame({"x": [inside, 2.0]}, index=pd.Index(["a", "b"], name="g"))
 """,
-        "In row 'a', column 'x' there is [[[[[[…]]]]]] instead of 2.5.",
+        "In row 'a', column 'x', there is [[[[[[…]]]]]] instead of 2.5.",
     ),
     "a table that holds itself": (
         """
@@ -74,7 +74,7 @@ def f(table):
     made.iat[0, 0] = made
     return made
 """,
-        "In row 'a', column 'x' there is",
+        "In row 'a', column 'x', there is",
     ),
     "labels that cannot be looked up": (
         "def f(table):\n    made = pd.Series([1, 2], dtype=object)\n    made.index = pd.Index([(), ([],)], tupleize_cols=False)\n    return made",
@@ -138,7 +138,7 @@ def f(table):
 
 @pytest.fixture(scope="module")
 def worker():
-    """A worker in the jail, which all attacks are run by, one after another."""
+    """A sandboxed worker that runs all attacks, one after another."""
     limits = Limits(call_seconds=2.0, cell_seconds=2.0, submission_seconds=15.0, memory_mb=400, result_mb=16)
     with open_worker(limits, ["numpy", "pandas", "matplotlib"], confinement="bubblewrap") as worker:
         yield worker
@@ -158,7 +158,7 @@ def asked(worker, source, look):
 
 @pytest.mark.parametrize(("source", "sentence"), TABLES.values(), ids=TABLES.keys())
 def test_a_hostile_table_gains_nothing(worker, source, sentence):
-    """It is not the right one, whatever its classes say."""
+    """A hostile table does not equal the right one, whatever its classes return."""
     reason = asked(worker, source, lambda student: assert_matches(student.f(TABLE), RIGHT))
     assert sentence in reason
     assert 0 < len(reason) < 1000
@@ -166,7 +166,7 @@ def test_a_hostile_table_gains_nothing(worker, source, sentence):
 
 @pytest.mark.parametrize(("source", "sentence"), PLOTS.values(), ids=PLOTS.keys())
 def test_a_hostile_picture_gains_nothing(worker, source, sentence):
-    """Nor does what a process sends instead of one."""
+    """Data that a process sends instead of a picture gains nothing either."""
     series = {"at": ["a"], "left": np.array([0.0]), "width": np.array([1.0]), "height": np.array([2.0]), "label": ""}
     right = {
         "axes": [{"bars": [series], "lines": [], "points": [], "images": [], "wedges": [], "areas": []}],

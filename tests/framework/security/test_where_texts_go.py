@@ -1,6 +1,6 @@
 """Follow the texts that a child sends: none reaches a function that opens, imports, evaluates, compiles or starts anything.
 
-An audit hook listens while values of every tag are decoded, compared, explained and shown with a marked text in each place.
+An audit hook listens while values of every tag, with a marked text in each place, are decoded, compared, explained and shown.
 """
 
 import base64
@@ -70,7 +70,7 @@ listening = [False]
 def hear(event, arguments):
     """Keep the event if one of its arguments contains the mark."""
     if listening[0] and event.startswith(WATCHED):
-        listening[0] = False  # what is done to write the arguments down is not heard
+        listening[0] = False  # events that are caused by recording the arguments are ignored
         try:
             written = repr(arguments)
         except Exception:  # noqa: BLE001 - an object that is being made
@@ -153,18 +153,18 @@ def changed(tree, path, text):
 
 
 def used(value, right):
-    """Do with a decoded value all that grading does."""
+    """Do everything with a decoded value that grading does."""
     for expected in (right, [1, "a"], "a text", 2.5, np.arange(3), pd.DataFrame({"a": [1]})):
         for one, other in ((value, expected), (expected, value)):
             finding = None
-            with suppress(CourseError):  # an answer that cannot leave the process, as the one that is right
+            with suppress(CourseError):  # an expected answer that cannot leave the process
                 finding = evaluate("matches", one, other)
             if finding is not None:
                 reason = f"{finding.reason} {finding.expected!r:.100}"
                 rendered(reason, describe_failure(finding, call="f(x)", inputs={"x": value}))
     for look in (show, source, describe, copy_value, fingerprint, lambda value: paste("x", value)):
         look(value)
-    with suppress(ValueError, TypeError):  # not everything can be kept in a file
+    with suppress(ValueError, TypeError):  # some values cannot be stored in a file
         decode_value(json.loads(json.dumps(encode_value(value))))
     with suppress(ValueError):
         normalize_result(value)
@@ -202,7 +202,7 @@ def test_no_text_of_a_value_is_opened_or_run(name):
     """Each text in the tree of each value is replaced by each hostile text, and the value is used if it can be decoded."""
     tree, blob = TREES[name]
     right = decoded(tree, blob)
-    used(right, right)  # what is imported or compiled the first time is not the child's doing
+    used(right, right)  # the child does not cause imports and compilations of the first time
     accepted = 0
     with Listening():
         for path in texts_in(tree):
@@ -218,7 +218,7 @@ def test_no_text_of_a_value_is_opened_or_run(name):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_an_error_is_opened_or_run(text):
-    """The fields of an error, of a cell's outcome and the names of a notebook."""
+    """The texts are fields of an error, fields of a cell's outcome, and the names of a notebook."""
     kinds = ["ValueError", "ImportError", "NameError", "AttributeError", "TypeError", "FileNotFoundError", text]
     rendered(
         explain(
@@ -261,7 +261,7 @@ def test_no_text_of_an_error_is_opened_or_run(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_an_answer_is_opened_or_run(text):
-    """A whole check on a session that answers with the text: as a value, as an error, as an object."""
+    """A whole check runs on a session whose answers contain the text: as a value, in an error, and in an object."""
 
     def f(x):
         """Return a number."""
@@ -301,7 +301,7 @@ def test_no_text_of_an_answer_is_opened_or_run(text):
 
 @pytest.mark.parametrize("name", ["dateutil/{}", "{}", "../../../../../../../..{}"])
 def test_a_time_zone_that_is_a_pipe_does_not_stall_the_grader(tmp_path, name):
-    """Whoever opens a pipe waits for its other end, as with /proc/kmsg: none of these names is opened, and all are refused."""
+    """Opening a pipe would wait for its other end, as with /proc/kmsg. None of these names is opened, and all are refused."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     zone = name.format(pipe)
@@ -348,7 +348,7 @@ def flat(tree):
 
 
 def test_the_hook_hears_what_must_not_happen(tmp_path):
-    """The same hook hears pandas open a file by the name of a time zone, an import, a compilation and an evaluation."""
+    """The same hook detects that pandas opens a file named as a time zone, an import, a compilation and an evaluation."""
     (tmp_path / MARK).write_bytes(base64.b64decode("VFppZg=="))
     times = pd.DatetimeIndex(["2024-05-01"]).tz_localize("UTC")
     for work in (

@@ -1,4 +1,4 @@
-"""When two numbers, arrays or outcomes are the same, and at which tolerance."""
+"""Test when two numbers, arrays or outcomes count as equal, and with which tolerance."""
 
 import tracemalloc
 
@@ -11,7 +11,7 @@ ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 
 
 def test_float32_inputs_are_judged_more_loosely():
-    """Seven digits in, fewer out: the course's float32 tolerance."""
+    """For float32 inputs, the course's float32 tolerance applies."""
     assert tolerances(np.ones(2)) == (1e-5, 1e-6)
     assert tolerances(np.ones(2, np.float32)) == (1e-3, 1e-4)
     assert tolerances({"W": [np.ones(2, np.float32)]}) == (1e-3, 1e-4)
@@ -31,7 +31,7 @@ def test_float32_inputs_are_judged_more_loosely():
     ],
 )
 def test_two_outcomes_are_equal_only_as_answers(left, right, same):
-    """For diagnosis: same structure, shape and numbers."""
+    """For diagnosis, equal outcomes have the same structure, shape and numbers."""
     assert equal(left, right) is same
 
 
@@ -56,12 +56,12 @@ def test_numbers_are_an_array_whatever_holds_them(value, numbers):
     "value", [None, "a", ["a", 1.0], [1, None], [[1], [1, 2]], {"a": 1}, [{}], [ROWS, [["a", "b"]] * 2]]
 )
 def test_what_is_not_all_numbers_is_no_array(value):
-    """A text, a hole or a ragged row among numbers makes it something else."""
+    """With a string, None or a row of another length, a list is not an array of numbers."""
     assert as_array(value) is None
 
 
 def test_one_long_text_is_not_given_to_every_part():
-    """NumPy would make eight thousand empty strings as long as the one next to them: two gigabytes."""
+    """NumPy would make eight thousand empty strings as long as the longest one, which takes two gigabytes."""
     tracemalloc.start()
     try:
         assert as_array(["x" * 65536] + [""] * 8000) is None
@@ -72,7 +72,7 @@ def test_one_long_text_is_not_given_to_every_part():
 
 
 def test_closeness_is_numpys():
-    """The fast comparison says what ``np.isclose`` says, infinities, NaN and other dtypes included."""
+    """The fast comparison agrees with ``np.isclose``, also for infinities, NaN and other dtypes."""
     values = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.0 + 1e-4, -1.0, 1e300, np.inf, -np.inf, np.nan, 5e-7]
     found, expected = (a.ravel() for a in np.meshgrid(values, values))
     assert (close(found, expected, 1e-5, 1e-6) == np.isclose(found, expected, 1e-5, 1e-6, equal_nan=True)).all()

@@ -17,7 +17,7 @@ ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
     ids=["rounding", "float32", "nested lists", "a list of rows", "complex with no imaginary part"],
 )
 def test_the_same_numbers_in_another_dress_are_right(found):
-    """Dtype and container do not count. Numbers and shape do."""
+    """Dtype and container do not matter, but numbers and shape do."""
     assert matches(found, ROWS) is None
 
 
@@ -27,18 +27,18 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (None, "none", "returned None. Does it end in a `return`?"),
         ("0.2", "type", "a string instead of an array of shape (2, 2)"),
         (Opaque("generator"), "type", "of type generator"),
-        (Opaque(""), "type", "of a type without a name"),
+        (Opaque(""), "type", "of an unnamed type"),
         (Opaque("builtin_function_or_method"), "type", "a function (are parentheses missing?)"),
         (
             Opaque("coroutine"),
             "type",
-            "which must be awaited (should `async def` be `def`?)",
+            "a coroutine (is an `await` missing, or should `async def` be `def`?)",
         ),
         (ROWS[:, :1], "shape", "shape (2, 1), but it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
         (ROWS * np.nan, "nan", "4 of its 4 entries are NaN"),
         (ROWS + np.array([[np.nan, 0], [0, 9]]), "nan", "1 of its 4 entries is NaN"),
-        (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1] it is 1.5 instead of 0.5."),
+        (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1], it is 1.5 instead of 0.5."),
         ((ROWS, ROWS), "type", "a tuple of 2 items instead of one array of shape (2, 2)"),
         (ROWS[::-1], "values", "(4 of 4 entries differ)"),
     ],
@@ -54,12 +54,12 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     ("found", "right", "words"),
     [
         ("True", np.bool_(1), "It is a string instead of True or False."),
-        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0] it is -1.65 instead of -1.6505."),
-        (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0] it is 0 instead of 1.5."),
-        (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0] it is 1 instead of 0."),
-        (np.array([-2.22e-16]), np.array([1e-5]), "At index [0] it is -2.22e-16 instead of 1e-05."),
-        (np.array([-2.22e-10]), np.array([1.5]), "At index [0] it is -2.22e-10 instead of 1.5."),
-        ([-2.22e-16, "a"], [1.5, "a"], "At place 1 of the list there is 0 instead of 1.5."),
+        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0], it is -1.65 instead of -1.6505."),
+        (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0], it is 0 instead of 1.5."),
+        (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0], it is 1 instead of 0."),
+        (np.array([-2.22e-16]), np.array([1e-5]), "At index [0], it is -2.22e-16 instead of 1e-05."),
+        (np.array([-2.22e-10]), np.array([1.5]), "At index [0], it is -2.22e-10 instead of 1.5."),
+        ([-2.22e-16, "a"], [1.5, "a"], "At position 1 of the list, there is 0 instead of 1.5."),
         (np.float64(1.00002), 1.0, "It is 1.00002 instead of 1."),
         ({"a": 1.0}, {"a": 1, "b": 2}, "The dictionary lacks 'b'. It has 'a'."),
         ((1.0,), (1.0, 2.0), "It has 1 part instead of 2."),
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     ],
 )
 def test_the_sentence_fits_what_is_asked_for(found, right, words):
-    """A yes or no by its name, as many digits as it takes, a key that is missing, and the number of parts in words."""
+    """Booleans are shown by name, numbers with enough digits, and messages name missing keys and the number of parts."""
     assert matches(found, right).reason == words
 
 
@@ -79,15 +79,15 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
         (0.5, np.full(3, 0.5), "shape"),  # broadcasting never hides a wrong shape
         (np.full((1, 3), 0.5), np.full(3, 0.5), "shape"),
         ((ROWS, ROWS[0]), (ROWS, ROWS[0]), None),
-        ([ROWS, ROWS[0]], (ROWS, ROWS[0]), None),  # a list of two is a pair too
-        (np.stack([ROWS, ROWS]), (ROWS, ROWS), None),  # and so is an array whose parts have the shapes of the pair's
+        ([ROWS, ROWS[0]], (ROWS, ROWS[0]), None),  # a list of two counts as a pair
+        (np.stack([ROWS, ROWS]), (ROWS, ROWS), None),  # and so does an array with parts of the same shapes
         (ROWS, (ROWS, ROWS), "type"),  # but not an output with two rows
         (np.array([1.0, 0.0]), np.array([True, False]), "dtype"),  # indexing with zeros and ones means something else
         (np.array([True, False]), np.array([True, False]), None),
         (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN that should show is no mistake
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "nan"),
-        ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an array too many is let be
-        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and a count too many is not
+        ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an additional array is accepted
+        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and an additional number is not
     ],
 )
 def test_what_passes_for_what(found, right, kind):
@@ -127,7 +127,7 @@ def test_more_digits_only_where_they_are_needed():
 
 
 def test_what_is_shown_of_a_value_is_short():
-    """Lists of lists, dicts and nesting multiply: what a message shows of a value stays a page at most."""
+    """Nested lists and dicts can be long, but a message shows at most about a page of a value."""
     cubes = [[["<" * 30] * 48] * 48] * 45
     assert len(show(cubes)) <= 4000
     assert len(show({str(n) + '"' * 300: cubes for n in range(25)})) <= 4000
@@ -152,43 +152,43 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
     found = right + 1e-9
     found[0, 17], found[1, 198] = 17.5, 1e6
     assert shown(found, right) == (
-        "an array of shape (2, 200) that has [17.5, 18, 19, 20] from index [0, 17] on",
-        "an array of shape (2, 200) that has [17, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17.5, 18, 19, 20] from index [0, 17] on",
+        "an array of shape (2, 200) with [17, 18, 19, 20] from index [0, 17] on",
     )
     found[0, 0] = 7
     assert shown(found, right)[0] == "an array of shape (2, 200) that starts with [7, 1, 2, 3, …]"
     found[1, 199] = np.nan
-    assert shown(found, right)[0] == "an array of shape (2, 200) that has [nan] from index [1, 199] on"
-    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) that has [nan] from index [199] on"
+    assert shown(found, right)[0] == "an array of shape (2, 200) with [nan] from index [1, 199] on"
+    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) with [nan] from index [199] on"
 
 
 def test_two_boolean_arrays_never_look_equal():
-    """A mask is shown from the first entry on that is wrong."""
+    """A mask is shown from the first wrong entry on."""
     right = np.tril(np.ones((9, 9), dtype=bool))
     found = right.copy()
     found[7, 8] = True
     assert shown(found, right) == (
-        "an array of shape (9, 9) that has [True] from index [7, 8] on",
-        "an array of shape (9, 9) that has [False] from index [7, 8] on",
+        "an array of shape (9, 9) with [True] from index [7, 8] on",
+        "an array of shape (9, 9) with [False] from index [7, 8] on",
     )
 
 
 @pytest.mark.parametrize(
     ("name", "value", "options", "words"),
     [
-        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) that has [0.5, 0.5, 0.5, 0.5] from index [50] on."),
-        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the array is an array of shape (60,) that has [56, 57, 58, 59] from index [56] on."),
+        ("sums_to_one", np.eye(60) * ([1.0] * 50 + [0.5] * 10), {}, "but the sums are an array of shape (60,) with [0.5, 0.5, 0.5, 0.5] from index [50] on."),
+        ("within", np.arange(60.0), {"low": 0, "high": 55}, "but the value is an array of shape (60,) with [56, 57, 58, 59] from index [56] on."),
     ],
 )  # fmt: skip
 def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options, words):
     """The sentence and the excerpt start at the first sum or entry that is wrong."""
     finding = evaluate(name, value, None, options)
     assert finding.reason.endswith(words)
-    assert " that has [" in describe_failure(finding, call="f(x)", with_reason=False)
+    assert " with [" in describe_failure(finding, call="f(x)", with_reason=False)
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():
-    """The same holds for each part of a pair, and a tuple of numbers is no array either."""
+    """This is also true for each part of a pair, and a tuple of numbers is not an array either."""
     right = np.array([1.0, 2.0])
     for found in ([1.0, 2.0], (1.0, 2.0)):
         assert matches(found, right) is None

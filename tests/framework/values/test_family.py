@@ -1,4 +1,4 @@
-"""One rule for values: `equal` says what checks say, for every pair of values of all families."""
+"""Test that `equal` agrees with the checks for every pair of values of all families."""
 
 import datetime as dt
 import math
@@ -40,7 +40,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_equal_is_what_checks_say(name):
-    """Both ways round, and neither raises an error, whatever was returned."""
+    """This is true in both directions, and neither raises an error, whatever was returned."""
     for other, expected in VALUES.items():
         found, rules = VALUES[name], Rules()
         if isinstance(expected, Opaque):
@@ -52,20 +52,20 @@ def test_equal_is_what_checks_say(name):
             assert "ufunc" not in difference.sentence
 
 
-@pytest.mark.parametrize("name", sorted(VALUES.keys() - {"an array of pandas"}))  # which crosses as a list
+@pytest.mark.parametrize("name", sorted(VALUES.keys() - {"an array of pandas"}))  # which is sent as a list
 def test_a_value_is_itself(name):
-    """It equals itself and its copy, has the same identity as the copy, and can be shown."""
+    """Each value equals itself and its copy, has the same identity as the copy, and can be shown."""
     value = VALUES[name]
     assert equal(value, value)
     assert equal(copy_value(value), value)
-    if name != "objects":  # an array of objects is the same one only if its objects are
+    if name != "objects":  # arrays of objects are the same only if their objects are
         assert fingerprint(copy_value(value)) == fingerprint(value)
     assert show(value)
     assert source(value)
 
 
 def test_every_type_has_one_family():
-    """Values of one type share a family, and a subclass has that of its base unless it is listed before."""
+    """Values of one type have the same family. A subclass has the family of its base class unless an earlier family owns it."""
     assert family_of(1.5) is family_of(np.float64(1.5)) is family_of(True)  # noqa: FBT003
     assert family_of(np.str_("a")) is family_of("a")
     assert family_of(pd.Timestamp("2024-05-01")) is not family_of(dt.datetime(2024, 5, 1))  # noqa: DTZ001
@@ -74,14 +74,14 @@ def test_every_type_has_one_family():
 
 
 def test_whole_numbers_are_exact_wherever_they_stand():
-    """100001 is not 100000 in a list, in an array of integers, in several answers and in a column."""
+    """In a list, an array of integers, several answers and a column, 100001 does not equal 100000."""
     for kind in (list, tuple, np.array, pd.Series, lambda numbers: (np.array(numbers), 1.0)):
         assert not equal(kind([100001, 3]), kind([100000, 3]))
     finding = matches(np.array([100001, 3]), np.array([100000, 3]))
-    assert finding.reason == "At index [0] it is 100001 instead of 100000."
+    assert finding.reason == "At index [0], it is 100001 instead of 100000."
     assert (
         matches(np.array([100001, 3]), [100000, 3]).reason
-        == "At place 1 of the list there is 100001 instead of 100000."
+        == "At position 1 of the list, there is 100001 instead of 100000."
     )
 
 
@@ -104,7 +104,7 @@ def test_a_whole_number_beyond_numpy_is_compared():
 
 
 def test_two_answers_are_the_same_whichever_is_expected():
-    """A mistake is named only if its answer could replace the student's: True is no 1, a Series no array."""
+    """A mistake is named only if its answer could replace the student's, so True is not 1, and a Series is not an array."""
     pairs = [
         (np.array([True, False]), np.array([1, 0])),
         (pd.Series([1.0, 2.0]), np.array([1.0, 2.0])),

@@ -20,7 +20,7 @@ LONG = pd.DataFrame({"a": range(100), "b": 1.5})
 
 
 def put(table, row, column, value):
-    """Return a copy of a table with another cell."""
+    """Return a copy of a table with one cell changed."""
     other = table.copy()
     other.loc[row, column] = value
     return other
@@ -49,16 +49,16 @@ SAME = {
 }  # fmt: skip
 
 OTHER = {
-    "In row 1, column 'mean' there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {}),
-    "In row 'b', column 'n' there is 9 instead of 3 (2 of 6 cells differ).": (put(put(NAMED, "b", "n", 9), "a", "mean", 0), NAMED, {}),
-    "In row 1, column 'mean' there is a missing value instead of 2.": (put(TABLE, 1, "mean", None), TABLE, {}),
-    "In the row at place 1, column 'mean' there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {"index": False}),
-    "In row 'a' (at place 1), column 0 there is 3 instead of 2.": (pd.DataFrame([1, 3], ["a", "a"]), pd.DataFrame([1, 2], ["a", "a"]), {}),
-    "In row ('a', 2), column 'x' there is 3 instead of 2.": (
+    "In row 1, column 'mean', there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {}),
+    "In row 'b', column 'n', there is 9 instead of 3 (2 of 6 cells differ).": (put(put(NAMED, "b", "n", 9), "a", "mean", 0), NAMED, {}),
+    "In row 1, column 'mean', there is a missing value instead of 2.": (put(TABLE, 1, "mean", None), TABLE, {}),
+    "In the row at position 1, column 'mean', there is 2.5 instead of 2.": (put(TABLE, 1, "mean", 2.5), TABLE, {"index": False}),
+    "In row 'a' (at position 1), column 0, there is 3 instead of 2.": (pd.DataFrame([1, 3], ["a", "a"]), pd.DataFrame([1, 2], ["a", "a"]), {}),
+    "In row ('a', 2), column 'x', there is 3 instead of 2.": (
         pd.DataFrame({"x": [1, 3]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), pd.DataFrame({"x": [1, 2]}, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), {}),
-    "At 'b' there is 4.0001 instead of 4 (3 of 3 values differ).": (MEANS + 1e-4, MEANS, {}),
-    "Column 'n' contains text instead of numbers: in row 0 there is '3' instead of 3.": (TABLE.astype({"n": str}), TABLE, {}),
-    "Column 'mean' contains numbers instead of text: in row 0 there is 4 instead of '4.0'.": (TABLE, TABLE.astype({"mean": str}), {}),
+    "At 'b', there is 4.0001 instead of 4 (3 of 3 values differ).": (MEANS + 1e-4, MEANS, {}),
+    "Column 'n' contains text instead of numbers: in row 0, there is '3' instead of 3.": (TABLE.astype({"n": str}), TABLE, {}),
+    "Column 'mean' contains numbers instead of text: in row 0, there is 4 instead of '4.0'.": (TABLE, TABLE.astype({"mean": str}), {}),
     "Column 'n' has dtype float64 instead of int64.": (TABLE.astype({"n": float}), TABLE, {"dtypes": True}),
     "It lacks the column 'n'. It has the columns 'name' and 'mean'.": (TABLE.drop(columns="n"), TABLE, {}),
     "It has an extra column 'z'. It should have 'name', 'mean' and 'n'.": (TABLE.assign(z=1), TABLE, {}),
@@ -68,9 +68,9 @@ OTHER = {
     "Its columns are correct, but in a different order: 'n' and 'mean' instead of 'mean' and 'n'.": (NAMED[["n", "mean"]], NAMED, {"column_order": True}),
     "Its rows are correct, but in a different order.": (NAMED.iloc[::-1], NAMED, {}),
     "Its values are correct, but in a different order.": (pd.Series([2, 1]), pd.Series([1, 2]), {}),
-    "Its values are correct, but its row labels (the index) are not: at place 0 there is 5 instead of 0.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
-    "Its row labels (the index) differ: at place 1 there is 'x' instead of 'a'.": (MEANS.rename({"a": "x"}), MEANS, {}),
-    "Its rows have 2 labels each (levels of the index) instead of 1.": (TABLE.set_index(["name", "n"]), NAMED[["mean"]], {}),
+    "Its values are correct, but its row labels (the index) are not: at position 0, there is 5 instead of 0.": (TABLE.set_axis([5, 6, 7]), TABLE, {}),
+    "Its row labels (the index) differ: at position 1, there is 'x' instead of 'a'.": (MEANS.rename({"a": "x"}), MEANS, {}),
+    "Its index has 2 levels (labels for each row) instead of 1.": (TABLE.set_index(["name", "n"]), NAMED[["mean"]], {}),
     "It has 2 rows instead of 3.": (TABLE.iloc[:2], TABLE, {}),
     "It has 1 value instead of 3.": (MEANS.iloc[:1], MEANS, {}),
     "It lacks the row with 'name' = 'c', 'mean' = 1, 'n' = 1 (rows may be in any order). It has an extra row with 'name' = 'c', 'mean' = 0, 'n' = 1.": (
@@ -82,21 +82,21 @@ OTHER = {
     "It is a Series of 3 values instead of a single number.": (MEANS, 3.0, {}),
     "It is a missing value instead of 3.": (pd.NA, 3.0, {}),
     "It is 2024-05-02 instead of 2024-05-01.": (pd.Timestamp("2024-05-02"), pd.Timestamp("2024-05-01"), {}),
-    "The entry 'a' differs: in row 1, column 'mean' there is 2.5 instead of 2.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
-    "At place 1 there is 2 instead of 3.": (pd.Index([1, 2]), pd.Index([1, 3]), {}),
+    "The entry 'a' differs: in row 1, column 'mean', there is 2.5 instead of 2.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
+    "At position 1, there is 2 instead of 3.": (pd.Index([1, 2]), pd.Index([1, 3]), {}),
     "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)": (None, TABLE, {}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("found", "right", "options"), SAME.values(), ids=SAME.keys())
 def test_what_does_not_count_is_let_go(found, right, options):
-    """A right table in another form is right."""
+    """Differences that do not count are accepted."""
     assert_matches(found, right, **options)
 
 
 @pytest.mark.parametrize(("sentence", "case"), OTHER.items(), ids=range(len(OTHER)))
 def test_what_is_wrong_is_said(sentence, case):
-    """In one sentence, with the labels of the row and the column."""
+    """The difference is described in one sentence, with the labels of the row and the column."""
     found, right, options = case
     with pytest.raises(CheckFailed) as failed:
         assert_matches(found, right, **options)
@@ -116,7 +116,7 @@ def test_both_tables_are_shown_as_pandas_prints_them():
     with pytest.raises(CheckFailed, match="In row 50, column 'b'") as failed:
         assert_matches(put(LONG, 50, "b", 2.0), LONG)
     assert "  50  50   2\n" in failed.value.example
-    assert "(rows from place 48 on, out of 100)" in failed.value.example
+    assert "(rows from position 48 on, out of 100)" in failed.value.example
     assert "90" not in failed.value.example
 
 
@@ -139,7 +139,7 @@ PASTED = [
 
 @pytest.mark.parametrize("value", PASTED, ids=range(len(PASTED)))
 def test_a_table_is_ready_to_paste(value):
-    """The line gives the table again, dtypes and labels included."""
+    """The line creates the same table again, including dtypes and labels."""
     names = {"pd": pd, "np": np}
     exec(paste("table", value), names)  # noqa: S102 - our own text
     assert_matches(names["table"], value, column_order=True, names=not isinstance(value, pd.Index), dtypes=False)
@@ -147,7 +147,7 @@ def test_a_table_is_ready_to_paste(value):
 
 
 def test_a_large_table_is_described():
-    """By its size and its first rows."""
+    """The message gives its size and its first rows."""
     assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts with"
     assert len(paste("table", LONG).split("\n")) == 5
 
@@ -161,7 +161,7 @@ def test_cells_that_are_neither_numbers_nor_text_are_compared():
         assert matches(right, right) is None
     assert matches(pd.Timestamp("2024-05-01"), dt.datetime(2024, 5, 1)) is None  # noqa: DTZ001 - neither has a time zone
     assert matches(pd.Timedelta("1s"), dt.timedelta(seconds=1)) is None
-    assert matches(months + 1, months).reason.startswith("At 0 there is 2024-02 instead of 2024-01")
+    assert matches(months + 1, months).reason.startswith("At 0, there is 2024-02 instead of 2024-01")
     for found, right in (
         (factorials, factorials + 1),
         (factorials, pd.Series(np.ones(200))),

@@ -1,4 +1,4 @@
-"""A browser's Python without a browser: Pyodide in Node, with the student's package as a site hands it out."""
+"""Run a browser's Python without a browser: Pyodide in Node, with the student's package as a site contains it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run once by Gradescope, as root, when the image is built: a Python of its own with what grading needs.
+# Run once by Gradescope, as root, when the image is built. Creates a virtual environment with the packages that grading needs.
 set -euo pipefail
 root="${AUTOGRADER_ROOT:-/autograder}"
 
@@ -25,5 +25,5 @@ if [ -z "$python" ]; then
 fi
 "$python" -m venv "$root/source/.venv"
 "$root/source/.venv/bin/python" -m pip install --no-cache-dir --disable-pip-version-check -r "$root/source/requirements.txt"
-# What students' code must never read; its jail is the first wall, this is a second one.
+# Students' code must never read these folders. The sandbox already prevents it. This is a second protection.
 chmod -R go-rwx "$root/source/course" "$root/source/secret"

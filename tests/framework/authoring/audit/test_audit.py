@@ -25,7 +25,7 @@ def audited(course, name):
 
 
 def test_an_author_hears_of_a_mistake_that_cannot_be_named(course, monkeypatch):
-    """In a class such a failure costs nobody a mark, and so would never be heard of."""
+    """In a class, such a failure costs no marks, so nobody would notice it."""
 
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
@@ -37,7 +37,7 @@ def test_an_author_hears_of_a_mistake_that_cannot_be_named(course, monkeypatch):
 
 
 def test_sound_checks_meet_the_targets_on_their_exercises(course):
-    """Every misconception is caught and named, every alternative accepted, every mutant killed."""
+    """Every misconception is caught and named, every alternative is accepted, and every mutant is killed."""
     report, found = audited(course, "mean_kelvin")
     assert found.problems() == []
     assert found.mutants > 0
@@ -96,7 +96,7 @@ SHARE = "the visible checks detect 66.7% of the misconceptions. The target is 97
 
 
 def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
-    """It is listed with and without the author's reason. An unneeded reason is reported too."""
+    """The misconception is listed, with the author's reason if there is one. An unneeded reason is reported too."""
     report, found = audited(course, "mean_kelvin")
     assert (found.missed_by_visible, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
     checks = course.checks("ch1_units")
@@ -167,7 +167,7 @@ def column(x):
 
 
 def test_nonsense_among_the_mutants_is_made_in_silence(recwarn):
-    """Python's warnings about a mutant are not shown, because a mutant is meant to be wrong."""
+    """Python's warnings about a mutant are hidden, because a mutant is meant to be wrong."""
     assert any(m.label.endswith("→ `[x, x]`") for m in mutants_of(column, "column"))
     assert not recwarn.list
 
@@ -185,7 +185,7 @@ def test_a_class_shows_the_author_what_no_misconception_explains(course):
 
 
 def test_a_students_code_is_printed_without_escapes(tmp_path):
-    """A terminal would act on them."""
+    """A terminal would execute the escape sequences."""
     course = copy_course(tmp_path / "mini")
     code = "def to_kelvin(celsius):\n    # \x1b]0;owned\x07 \u202e\n    return celsius + 300.0"
     hand_in(course, "ada", document(course, to_kelvin=code))
@@ -195,7 +195,7 @@ def test_a_students_code_is_printed_without_escapes(tmp_path):
 
 
 def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
-    """Answers differ with the number, and the mistake is the same: the line and what is wrong in it say so."""
+    """Their answers differ because of a number, but the line and the kind of mistake are the same."""
     course = copy_course(tmp_path / "mini", config="c.Course.locate_seconds = 30\n")
     codes = {"ada": "return celsius + 300.0", "bo": "return celsius + 27.315", "cy": "return celsius * 273.15"}
     for student, line in codes.items():
@@ -221,7 +221,7 @@ def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
 
 
 def test_a_line_that_is_not_the_one_is_counted_as_untrue():
-    """A mutant whose changed line is not among those named is located, and not truly."""
+    """A mutant whose changed line is not among the reported ones counts as located, but not correctly."""
     mutant = FaultySolution("mutant", "f: one", "", changed=(2,))
     found = [counted(mutant, Located(places, "axis", 1)) for places in ((("f", 2),), (("f", 3),))]
     together = LocalizationStats.total([*found, counted(mutant, None)])
@@ -257,7 +257,7 @@ class TestToKelvin:
 
 
 def test_what_no_check_asks_is_asked_of_survivors_too(tmp_path):
-    """If no check draws inputs, a mutant is equivalent only if it is right for similar calls too."""
+    """If no check draws inputs, a surviving mutant is equivalent only if it is also right for similar calls."""
     files = {"solutions/ch1_units.py": COUNTS, "tests/chapters/test_ch1_units.py": COUNTS_CHECKS}
     files |= {"solutions/misconceptions/ch1_units.py": "", "solutions/alternatives/ch1_units.py": ""}
     found = audited(copy_course(tmp_path / "mini", files=files), "to_kelvin")[1]

@@ -1,4 +1,4 @@
-"""A proof that was made is kept as long as all that it depends on is the same, and no longer."""
+"""A cached audit is used only as long as nothing that it depends on has changed."""
 
 import dataclasses
 import json
@@ -18,7 +18,7 @@ from tests.support.mini import CHAPTER, change, copy_course
 
 @pytest.fixture(scope="module")
 def report():
-    """An audit of the mini course, for a place that wants one."""
+    """An audit of the mini course."""
     course = load_course(Path(__file__).parents[3] / "fixtures" / "mini_course")
     [found] = audit(course, [CHAPTER], mutants=False, draws=1)
     return found
@@ -26,7 +26,7 @@ def report():
 
 @pytest.fixture
 def course(tmp_path):
-    """The mini course, to be changed."""
+    """A copy of the mini course that a test may change."""
     return copy_course(tmp_path / "mini")
 
 
@@ -46,7 +46,7 @@ def stub_begun(root, _monkeypatch):
 
 
 def another_framework(root, monkeypatch):
-    """Judge by other code, though it has the same version."""
+    """Change the framework's code, but not its version."""
     copy = root.parent / "elsewhere"
     shutil.copytree(Path(autograder.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "values" / "closeness.py").write_text((copy / "values" / "closeness.py").read_text() + "\nRTOL = 1\n")
@@ -59,7 +59,7 @@ def another_secret(_root, monkeypatch):
 
 
 def prose(root, _monkeypatch):
-    """Change what a chapter says, and nothing that is run."""
+    """Change the chapter's text, but no code."""
     path = root / "source" / CHAPTER / f"{CHAPTER}.ipynb"
     document = json.loads(path.read_text())
     next(c for c in document["cells"] if c["cell_type"] == "markdown")["source"] = "# Other words"
@@ -95,14 +95,14 @@ def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, chan
 
 @pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misdiagnosed": {"wrong_sign": ""}}])
 def test_what_falls_short_is_not_kept(course, report, found):
-    """A busy machine may have refused a right solution, or named no mistake, for slowness alone: the next release tries again."""
+    """On a busy machine, slowness alone may reject a right solution or prevent a diagnosis. So the next release tries again."""
     exercise = dataclasses.replace(report.exercises[0], **found)
     CachedAudit(course, CHAPTER).save(dataclasses.replace(report, exercises=(exercise, *report.exercises[1:])))
     assert CachedAudit(course, CHAPTER).load() is None
 
 
 def test_a_broken_file_is_no_proof(course, report):
-    """One that was cut short, or is of another version, counts as none."""
+    """A truncated file, or one of another version, is ignored."""
     CachedAudit(course, CHAPTER).save(report)
     path = course.state("audit", f"{CHAPTER}.json")
     for text in (path.read_text()[:-20], path.read_text().replace('"hardcoded"', '"by_head"'), "[]"):

@@ -1,4 +1,4 @@
-"""Numbers in the message of a misconception: what a student's answers show, an example, or too much."""
+"""Tests of numbers in misconception messages: shown by the student's answers, part of an example, or unsupported."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_a_number_is_shown_or_an_example_or_worked_out(message, fine):
 
 
 def test_the_sentence_that_claims_too_much_is_named():
-    """The others of the message are left out."""
+    """Other sentences of the message are not reported."""
     assert unsupported_numbers("You went down. It is 7 there! Why?", CARD) == ["It is 7 there!"]
     assert unsupported_numbers("It is 7 there.", CARD, constants=[7.0]) == []
 
@@ -54,7 +54,7 @@ def test_constants_are_read_and_changed():
     ids=["shown by the answers", "nobody could tell"],
 )
 def test_a_constant_that_the_answers_fix_may_be_named(course, code, claimed):
-    """These answers prove that 300 was added. If another number gives the same answers, only the author knows it."""
+    """These answers show that 300 was added. If another number gives the same answers, only the author knows the number."""
     wrong = course.root / f"solutions/misconceptions/{CHAPTER}.py"
     text = f'\n\n@misconceptions_of("to_kelvin")\ndef another_offset(celsius):\n    """You added 300 to it."""\n    {code}\n'
     wrong.write_text(wrong.read_text() + text)

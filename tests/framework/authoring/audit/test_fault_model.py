@@ -1,4 +1,4 @@
-"""Fault programs: what the audit plants, and what it reports if no check sees it."""
+"""Tests of fault programs, and of what the audit reports if no check detects one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_class_of_faults_loses_marks(declared):
 
 
 def test_results_remembered_by_array_need_a_check_of_purity(declared):
-    """Only `pure` calls a function again with the same array and other numbers in it."""
+    """Only `pure` calls a function again with the same array object and other numbers in it."""
     assert measured(declared)[1].survivors == ("state: by id",)
 
 
@@ -79,7 +79,7 @@ def test_the_audit_prints_a_line_for_each_class():
 
 
 def test_a_covering_ends_with_inputs_that_differ_in_one_argument(declared):
-    """A function of one array gets another one with the same first entry, shape and sum."""
+    """A function of one array is called with two arrays that have the same first entry, shape and sum."""
     contract = load_checks(declared, "ch1_units").specs["to_kelvin"].takes
     first, second = cover(contract, 1).inputs[-2:]
     assert differing_arguments(first.values, second.values) == ["celsius"]
@@ -90,7 +90,7 @@ def test_a_covering_ends_with_inputs_that_differ_in_one_argument(declared):
 
 
 def test_categories_have_different_names(declared):
-    """A name stands for one category, because exclude uses it."""
+    """Each name belongs to one category, because ``exclude`` uses names."""
     names = [c.name for c in categories_of(load_checks(declared, "ch1_units").specs["to_kelvin"].takes)]
     assert len(names) == len(set(names))
 
@@ -98,7 +98,7 @@ def test_categories_have_different_names(declared):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
 def test_an_array_is_copied_into_an_order_of_memory(layout, shape):
-    """The numbers stay, and the order is the one that was asked for, if the array has it at all."""
+    """The numbers stay the same, and the memory order is the requested one, if the array can have that order."""
     array = np.arange(np.prod(shape), dtype=float).reshape(shape)
     found = in_layout(array, layout)
     np.testing.assert_array_equal(found, array)

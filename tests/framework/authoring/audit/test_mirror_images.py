@@ -1,4 +1,4 @@
-"""Mirror images of misconceptions: a message that names one of two is false for the other."""
+"""Tests of mirror images of misconceptions: a message that is right for one of them is wrong for the other."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def only_the_first(celsius):
 
 
 def test_a_misconception_needs_a_call_that_separates_it_from_its_mirror_image(course):
-    """The first of one entry is also the last one. With two entries, only one of the two names fits."""
+    """With one entry, the first entry is also the last. With two entries, only one of the two names fits."""
     path = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
     path.write_text(path.read_text() + FIRST)
     [gap] = unseparated(load_checks(course, CHAPTER), "to_kelvin")

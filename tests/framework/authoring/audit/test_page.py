@@ -1,4 +1,4 @@
-"""The audit's page: the same document as in `audit_page.html`, whatever makes it."""
+"""Test that the audit's page equals the stored document `audit_page.html`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Document(HTMLParser):
 
 
 def test_the_page_is_the_same_document():
-    """Every element, attribute and text is that of the stored page, with every name escaped."""
+    """Every element, attribute and text equals that of the stored page, and every name is escaped."""
     assert _Document(audit_page(AUDITS, "Units & <more>")).parts == _Document(EXPECTED.read_text()).parts
 
 

@@ -114,7 +114,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
     )
     # The survivor keeps its marks until a check makes the call shown above it.
     [survivor] = re.findall(r"@wrong\ndef (\w+)", text.partition("No check detects it yet")[2])[:1]
-    [ask] = re.findall(r"Let a visible check use (agrees\.raised\(np\.array\(.*\)\))\.$", text, re.MULTILINE)
+    [ask] = re.findall(r"Add (agrees\.raised\(np\.array\(.*\)\)) to a visible check\.$", text, re.MULTILINE)
     course = fresh(course)
     [found] = audit(course, [CHAPTER], mutants=False)
     assert [e.uncaught for e in found.exercises if e.name == "raised"] == [(survivor,)]
@@ -133,7 +133,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
 
 
 def test_suggestions_are_data_too_and_only_where_they_are_asked_for(course):
-    """Each with its exercise, name, change, code and imports."""
+    """Each suggestion has its exercise, name, change, code and imports."""
     command = ["audit", CHAPTER, "--suggest", "--json", "--course", str(fresh(course).root)]
     done = CliRunner().invoke(app, command)
     exercises = {e["name"]: e for e in json.loads(done.stdout)[0]["exercises"]}
@@ -179,7 +179,7 @@ class TestStack:
 
 
 def test_slips_in_a_class_are_offered_as_classes(course):
-    """Only the one method changes. There is one docstring to write, and `self` is left alone."""
+    """Only one method changes, only one docstring is missing, and `self` keeps its name."""
     for path, more in ((f"solutions/{CHAPTER}.py", STACK), (CHECKS, STACK_CHECKS)):
         with (course.root / path).open("a") as file:
             file.write(more)

@@ -1,4 +1,4 @@
-"""The map of any course: from a bare one, and from what an author wrote into a notebook's metadata by mistake."""
+"""Tests of the course map: for a course without metadata, and for mistakes in a notebook's metadata."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        ({"needs": ["ch9"]}, '"needs" names ch9, not an earlier chapter'),
+        ({"needs": ["ch9"]}, '"needs" names ch9, but it may name only earlier chapters'),
         ({"needs": "ch0"}, '"needs" must be a list of chapters'),
         ({"exercises": {"to_kelvim": {}}}, '"exercises" names to_kelvim, which the notebook does not have'),
         (
@@ -47,7 +47,7 @@ def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
     ],
 )
 def test_what_cannot_be_meant_is_told_with_its_place(tmp_path, metadata, told):
-    """A slip in the metadata is a sentence that names the file and the key."""
+    """A mistake in the metadata is reported in a sentence that names the file and the key."""
     with pytest.raises(CourseError, match=CHAPTER) as caught:
         described(noted(copy_course(tmp_path / "course"), **metadata), [CHAPTER])
     assert told in str(caught.value)

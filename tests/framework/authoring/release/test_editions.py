@@ -46,7 +46,7 @@ def test_each_edition_has_its_own_text():
 @pytest.mark.parametrize("text", ["<!-- class -->open", "closed<!-- /class -->", "<!-- self-learners: text -->"])
 @pytest.mark.parametrize("audience", ["class", "self-learners"])
 def test_a_mark_without_its_partner_is_named(audience, text):
-    """The cell and the mark are in the message."""
+    """The message names the cell and the mark."""
     with pytest.raises(
         CourseError, match=r"^The cell intro has <!-- .* --> without its counterpart\. Text for a class begins"
     ):

@@ -1,4 +1,4 @@
-"""References that read data files, of which some are hidden from students."""
+"""Tests of references that read data files, some of which are hidden from students."""
 
 import json
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_r
     ],
 )  # fmt: skip
 def test_a_hidden_file_that_students_would_need_is_reported(course, path, text, words):
-    """It has a name of its own, and no visible check needs it."""
+    """A hidden file needs a unique name, and no visible check may need it."""
     (course.root / path).write_text(text)
     assert any(words in str(mistake) for mistake in inspect_chapter(load_course(course.root), "ch1_files").mistakes)
     assert json.loads(course.source("ch1_files").read_text())["nbformat"] == 4

@@ -1,4 +1,4 @@
-"""Tests of the mistakes that an author makes: each is reported in a sentence of its own, with its location."""
+"""Tests of authors' mistakes: each is reported in its own sentence, with its location."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def mark(name, **marks):
 
 
 def without(name):
-    """Return the mistake of a cell that is not there."""
+    """Return the mistake of a missing cell."""
     return book(lambda cells, document: document["cells"].remove(cells[name]))
 
 
@@ -87,7 +87,7 @@ def beside(name, content):
 
 
 def too_large(root):
-    """Data files beyond the limit, of which all is zero and nearly nothing is on the disk."""
+    """Write data files that exceed the limit. They contain only zeros and use almost no disk space."""
     with (root / "source" / CHAPTER / "all.npz").open("wb") as file:
         file.truncate(65 << 20)
 
@@ -186,13 +186,13 @@ CASES = {
     "rounded example in a text cell": (source(0, "Temperatures", "`to_kelvin(0.0)` is about 273. Temperatures"), None),
     "state in a module beside": (both(text(CHECKS, "import numpy as np\n", "import numpy as np\nimport helper_of_units\n"), lambda root: (root / "tests/chapters/helper_of_units.py").write_text("SEEN = []\n\n\ndef used():\n    SEEN.append(1)\n")), r"helper_of_units\.py, line 5: used changes SEEN, which"),
     "solution in a file beside": (beside("notes.py", "def mean(c):\n    return np.mean(to_kelvin(c), axis=-1)\n"), rf"source/{CHAPTER}/notes\.py, line 2: it contains code from the reference of mean_kelvin"),
-    "solution in a text cell": (source(0, "Temperatures", "```\nnp.mean(to_kelvin(celsius), axis=-1)\n```\nTemperatures"), r"cell 1 of all, line 4: it contains code from the reference of mean_kelvin"),
-    "wrong example in a text cell": (source(0, "Temperatures", "`to_kelvin(10.0)` is 200.0. Temperatures"), r"cell 1 of all, line 3: it says that to_kelvin\(10\.0\) is 200\.0, but the reference returns 283\.15"),
+    "solution in a text cell": (source(0, "Temperatures", "```\nnp.mean(to_kelvin(celsius), axis=-1)\n```\nTemperatures"), r"cell 1 \(counting all cells\), line 4: it contains code from the reference of mean_kelvin"),
+    "wrong example in a text cell": (source(0, "Temperatures", "`to_kelvin(10.0)` is 200.0. Temperatures"), r"cell 1 \(counting all cells\), line 3: it says that to_kelvin\(10\.0\) is 200\.0, but the reference returns 283\.15"),
     "wrong example in a title": (text(CHECKS, '"""water freezes"""', '"""to_kelvin(0.0) is 200.0"""'), r"test_freezing: it says that to_kelvin\(0\.0\) is 200\.0"),
     "wrong example in code": (source("to_kelvin", "to_kelvin(0.0) is 273.15", "`to_kelvin(0.0)` # 200.0"), r"the docstring says that to_kelvin\(0\.0\) is 200\.0"),
     "wrong example for a value": (source("to_kelvin", "to_kelvin(0.0) is 273.15", "For [0.0] it returns [200.0]"), r"the docstring says that to_kelvin\(\[0\.0\]\) is \[200\.0\]"),
     "quiz answer in a hint": (text(CHECKS, '"quiz_ch1_units", points=1,', '"quiz_ch1_units", points=1, hints=("q1 is b.",),'), r"hint 1 of quiz_ch1_units reveals the correct answer to q1\."),
-    "quiz answer in a text cell": (source(8, "## Quiz", '## Quiz (`q1 = "b"`)'), r"cell 9 of all: it reveals the correct answer to q1\."),
+    "quiz answer in a text cell": (source(8, "## Quiz", '## Quiz (`q1 = "b"`)'), r"cell 9 \(counting all cells\): it reveals the correct answer to q1\."),
     "points that are a list": (mark("check_to_kelvin", points=[2]), r"cell check_to_kelvin: it has no points"),
     "hints that are one text": (text(CHECKS, '"quiz_ch1_units", points=1,', '"quiz_ch1_units", points=1, hints="Think.",'), rf"{CHECKS}, line \d+: TestQuiz has hints='Think\.'\. A single string would be read as a list of its letters"),
     "depends_on that is one text": (text(CHECKS, 'depends_on=("to_kelvin",)', 'depends_on="to_kelvin"'), r"TestMeanKelvin has depends_on='to_kelvin'\. A single string would be read as a list of its letters"),
@@ -205,24 +205,24 @@ CASES = {
     "purity that asks nothing": (both(text(CHECKS, FREEZING, PROBED), text(CHECKS, FREEZING.partition("\n")[2].strip(), PROBED)), rf"{CHECKS}, line \d+, TestToKelvin\.test_care: it checks nothing: .* none of them passes arguments to to_kelvin itself\. Add a check that calls student\.to_kelvin\(…\)"),
     "visible example that fails": (text(CHECKS, FREEZING, 'assert student.to_kelvin(0.0) == 273, "0 °C is 273 K"'), rf"{CHECKS}, line \d+, TestToKelvin\.test_freezing: the reference fails it: 0 °C is 273 K"),
     "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: it cannot run on the reference\. .*no 'mean_kelvim'"),
-    "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"asks for the fixture 'studnet', which grading does not provide"),
+    "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"requests the fixture 'studnet', which grading does not provide"),
     "reference that does not finish": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not finish: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), when {CHECKS}, line \d+, TestToKelvin\.test_freezing ran the exercise to_kelvin"),
     "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing runs it"),
     "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
-    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class of that name"),
+    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function or class with that name"),
     "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, but the release will not contain it: there is no such file in source/{CHAPTER}"),
     "data file outside the chapter": (both(source(7, "readings =", 'weather = open("../weather.txt").read()\nreadings ='), lambda root: (root / "source" / "weather.txt").write_text("1")), rf"code cell 6, line 1: it reads \.\./weather\.txt, which is outside source/{CHAPTER}\. The release contains only the files next to the notebook\. Put the file there, and read 'weather\.txt'"),
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a path on your machine that students do not have"),
     "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
-    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, not an earlier chapter in c\.Course\.chapters'),
+    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, but it may name only earlier chapters in c\.Course\.chapters'),
     "exercise in two chapters": (second_chapter, None),
     "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units occurs twice in c\.Course\.chapters"),
     "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
     "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
     "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm has no checks"),
     "two classes of one exercise": (end(CHECKS, '\n\n@exercise("to_kelvin", points=1)\nclass TestAgain:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"a second class has checks of to_kelvin. The checks of the class in line \d+"),
-    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing. It replaces the check in line \d+\."),
-    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin. It replaces the class in line \d+\."),
+    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"TestToKelvin has a second check called test_freezing. It replaces the check in line \d+\."),
+    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"there is a second class called TestToKelvin. It replaces the class in line \d+\."),
     "class without @exercise": (end(CHECKS, '\n\nclass TestMore:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"TestMore has checks but is not marked with @exercise"),
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it is not in a class, so grading does not run it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
@@ -239,7 +239,7 @@ CASES = {
     "no check file": (lambda root: (root / CHECKS).unlink(), rf"there is no {CHECKS}"),
     "check file that is no Python": (text(CHECKS, "class TestQuiz:", "class TestQuiz"), rf"The checks in {CHECKS} cannot be run: line \d+: SyntaxError"),
     "solutions that are no Python": (text(SOLUTIONS, "def to_kelvin(celsius):", "def to_kelvin(celsius)"), rf"{SOLUTIONS} cannot be imported: line \d+: SyntaxError"),
-    "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring. Write the title"),
+    "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring. Write one"),
     "waits for what is not there": (text(CHECKS, 'after="test_freezing"', 'after="test_frezing"'), r"has after='test_frezing', which is not an earlier check"),
 }  # fmt: skip
 IN_THE_JAIL = {
@@ -276,7 +276,7 @@ def found_in(tmp_path, mistake, look):
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_mistake_has_its_sentence(tmp_path, case):
-    """It is reported with its location. Code that is no mistake is accepted."""
+    """Each mistake is reported with its location. Code without a mistake is accepted."""
     mistake, expected = CASES[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.mistakes)
     assert re.search(expected, said) if expected else said == ""
@@ -284,7 +284,7 @@ def test_every_mistake_has_its_sentence(tmp_path, case):
 
 @pytest.mark.parametrize("case", IN_THE_JAIL)
 def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
-    """The solved notebook and the blank one, graded as a student's are."""
+    """The solved and the blank notebook are graded like a student's."""
     mistake, expected = IN_THE_JAIL[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.with_trial_run())
     assert re.search(expected, said) if expected else said == ""
@@ -300,7 +300,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         CASES[case][0](course.root)
     done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
-    assert f"{CHAPTER} is not released. There are 4 problems:\n  - " in done.stderr
+    assert f"{CHAPTER} was not released. There are 4 problems:\n  - " in done.stderr
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         assert re.search(CASES[case][1], done.stderr)
     assert "Traceback" not in done.stderr
@@ -313,7 +313,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
 
 
 def test_no_mistake_is_waited_for(tmp_path):
-    """A reference that never ends stops neither release nor audit: both say which it is."""
+    """A reference that never returns does not hang release or audit. Both report which one it is."""
     course = copy_course(tmp_path / "mini", config="\nc.Course.call_seconds = 0.2\n")
     change(course.root / SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")
     for verb in ("release", "audit"):
@@ -341,7 +341,7 @@ def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
 
 
 def test_no_draft_goes_out_with_wrong_marks(course):
-    """A wrong solution that keeps full marks is no target that may be missed."""
+    """A draft may not contain a wrong solution that keeps full marks."""
     change(course.root / WRONG, "return celsius - mis", "return celsius + mis")
     with pytest.raises(ReleaseError, match="wrong_sign keeps full marks"):
         release(course, [CHAPTER], mutants=False, draft=True)
@@ -393,7 +393,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
     ],
 )
 def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
-    """As a target is."""
+    """Like an invalid target, it is rejected."""
     with pytest.raises(CourseError, match=re.escape(told)):
         copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
 

@@ -1,4 +1,4 @@
-"""Chapters proven side by side: the same proofs as one after the other."""
+"""Chapters that are validated in parallel get the same results as one after the other."""
 
 from autograder.authoring.release.validation import validate_all
 from autograder.course.course import load_course
@@ -6,7 +6,7 @@ from tests.support.mini import CHAPTER, change, copy_course
 
 
 def test_chapters_are_proven_side_by_side_as_one_after_the_other(tmp_path):
-    """Each gets its own proof, whatever becomes of the others."""
+    """Each chapter gets its own result, even if another one fails."""
     course = copy_course(tmp_path / "mini")
     for path in ("source", "source/ch2_rates"):
         (course.root / path).mkdir(exist_ok=True)

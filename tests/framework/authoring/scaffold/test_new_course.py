@@ -1,4 +1,4 @@
-"""``autograder new``: a folder that is a course at once, and never over somebody's work."""
+"""Tests of ``autograder new``: it creates a working course and never overwrites files."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def shell(command, folder):
 
 
 def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
-    """The README's commands work as typed: a right, a wrong and a blank notebook get their marks."""
+    """The commands in the README work as typed, and a right, a wrong and a blank notebook get the expected marks."""
     folder = tmp_path / "my course"
     told = shell(f"autograder new '{folder}' --title 'Numbers & \"words\"'", tmp_path)
     assert f"cd '{folder}'" in told
@@ -71,14 +71,14 @@ def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
 
 
 def test_its_configuration_is_a_handful_of_lines(tmp_path):
-    """Four of its own, and two that every course has."""
+    """There are four lines of its own, and two that every course has."""
     new(tmp_path / "units")
     texts = [(tmp_path / "units" / name).read_text() for name in ("course_config.py", "nbgrader_config.py")]
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) <= 6
 
 
 def test_nothing_that_is_there_is_written_over(tmp_path):
-    """Files that it would overwrite are named, and nothing changes. Other files do not matter."""
+    """Files that would be overwritten are named, and nothing changes. Other files in the folder do not matter."""
     (tmp_path / "README.md").write_text("mine")
     (tmp_path / "LICENSE").write_text("mine too")
     told = new(tmp_path, status=2)
@@ -96,19 +96,19 @@ def test_nothing_that_is_there_is_written_over(tmp_path):
     ("arguments", "told"),
     [
         (["file"], "file is a file. Name a new or empty folder."),
-        (["file/course"], "file is a file, so it cannot be a folder."),
+        (["file/course"], "file is a file, not a folder."),
         (["/proc/none/course"], "Cannot create the folder /proc/none: No such file or directory. Name another folder."),
         (["x", "--id", "a b"], "'a b' cannot be the id of a course"),
         (["x", "--id", "../x"], "'../x' cannot be the id of a course"),
         (["x", "--id", ""], "'' cannot be the id of a course"),
-        (["Äö"], "Cannot make a course id from 'Äö'. Give one: --id my-course."),
+        (["Äö"], "Cannot create a course id from 'Äö'. Give one, such as --id my-course."),
         (["x", "--title", "two\nlines"], "cannot be the title of a course: write one line"),
         (["x", "--title", "\udcff"], "cannot be the title of a course"),
         (["x", "--title", " "], "cannot be the title of a course"),
     ],
 )
 def test_a_name_or_place_that_cannot_be_is_said(tmp_path, monkeypatch, arguments, told):
-    """Nothing is written then."""
+    """Invalid names and places are reported, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     done = CliRunner().invoke(app, ["new", *arguments])

@@ -1,4 +1,4 @@
-"""Test the categories of texts, lists, sets, dictionaries and dates: each that a contract allows is drawn and recognized."""
+"""Test the categories of strings, lists, sets, dictionaries and dates: each category that a contract allows is drawn and recognized."""
 
 import datetime as dt
 
@@ -45,7 +45,7 @@ def test_a_number_of_any_range_is_drawn_within_it(low, high):
 def test_the_categories_of_a_text_are_those_that_a_student_reads():
     """An author excludes what the stub rules out."""
     named = {category.phrase for category in categories_of(Contract({"text": text()}))}
-    assert {"an empty text", "several spaces in a row in text", "letters beyond ASCII in text"} <= named
+    assert {"an empty text", "several spaces in a row in text", "non-ASCII letters in text"} <= named
     left = categories_of(
         Contract({"text": text(low=1, without=("white space", "unicode"))}, exclude={"digits": "no digits"})
     )

@@ -88,7 +88,7 @@ SPOILT = [
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("value", SPOILT, ids=range(len(SPOILT)))
 def test_a_spoilt_table_is_another(value, number):
-    """By which the audit sees whether a kind is looked at."""
+    """The audit compares such a table to find out whether a category is covered."""
     assert not equal(family_of(value).perturb(value, number, 0.01), value)
 
 
@@ -121,7 +121,7 @@ def table_mutations(node):
 
 @pytest.mark.parametrize(("right", "wrong"), SLIPS.items())
 def test_slips_of_tables(right, wrong):
-    """Each is made by the audit, and undone by the search for a student's line."""
+    """The audit creates each of these mistakes, and the search for a student's line undoes it."""
     [statement] = ast.parse(right).body
     assert wrong in table_mutations(statement.value)
     source = f"def f(t, u):\n    return {wrong}\n"

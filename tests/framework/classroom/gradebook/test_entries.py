@@ -1,4 +1,4 @@
-"""Verdicts into nbgrader's own gradebook."""
+"""Test entering verdicts in nbgrader's gradebook."""
 
 import dataclasses
 import datetime as dt
@@ -108,7 +108,7 @@ def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
 
 
 def test_what_a_person_entered_is_never_touched(course):
-    """Manual scores, extra credit and manual comments survive regrading. A changed score needs another manual look."""
+    """Manual scores, extra credit and manual comments survive regrading. If the automatic score changes, manual review is needed."""
     enter(course, verdict("ada", to_kelvin=1.0))
     with book_of(course) as book:
         grade = grade_of(book, "ada")
@@ -157,7 +157,7 @@ def test_marks_without_confinement_are_refused(course):
 
 
 def test_a_run_is_entered_whole_or_not_at_all(course):
-    """If one verdict cannot be entered, none is, and the error names the cell and the remedy."""
+    """If one verdict cannot be entered, none is entered, and the error names the cell and the remedy."""
     enter(course, verdict("ada"))
     strange = dataclasses.replace(verdict("zoe"), exercises=(ExerciseVerdict("softmax", 1.0, 1.0, "passed"),))
     with pytest.raises(CourseError, match=r"no cell 'check_softmax'.*nbgrader generate_assignment ch1_units --force"):
@@ -168,7 +168,7 @@ def test_a_run_is_entered_whole_or_not_at_all(course):
 
 
 def test_comments_hold_no_markup_of_the_students_making():
-    """A comment is rendered as Markdown: what an error message carries stays text."""
+    """A comment is rendered as Markdown, but the content of an error message stays plain text."""
     check = CheckResult("a", "t", "error", "", visible=True)
     exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message="NameError: <script>&", checks=(check,))
     assert comment_on(exercise, "message") == "NameError: &lt;script>&amp;"
@@ -200,13 +200,13 @@ def test_nothing_in_a_comment_acts(said):
 
 
 def test_a_comment_reads_as_it_was_meant():
-    """Formgrader shows the text unchanged, because it is inactive there."""
+    """Formgrader shows the text of a comment unchanged and does not render it."""
     said = "x = np.array([[1., 2.], [3., 4.]]) gave 'a\\nb' for $5; `w[0][:, None]` *is* {'a': [1]}, f_1(x)"
     assert comment_on(ExerciseVerdict("f", 0.0, 1.0, "failed", message=said), "message") == said
 
 
 def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
-    """The others' marks are entered, and that one needs manual grading."""
+    """The marks of all other students are entered, and that notebook needs manual grading."""
     whole = gradebook_module.comment_on
 
     def breaks(exercise, *settings):
@@ -261,7 +261,7 @@ def configured(course, line):
 
 
 def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
-    """It names the setting and what to do, and nothing is entered."""
+    """The sentence names the setting and what to do, and nothing is entered."""
     configured(course, 'get_config().AssignLatePenalties.plugin_class = "nowhere.TenPercent"')
     with pytest.raises(CourseError, match=r"plugin_class is 'nowhere.TenPercent', .* PYTHONPATH=\. in front\."):
         enter(load_course(course.root), verdict("ada"))

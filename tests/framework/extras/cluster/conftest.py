@@ -1,4 +1,4 @@
-"""A Dask cluster of real processes on loopback: one scheduler, and as many workers as a test asks for."""
+"""A Dask cluster of real processes on loopback: one scheduler, and as many workers as a test needs."""
 
 import os
 import re
@@ -17,7 +17,7 @@ READY_SECONDS = 120
 
 
 class Daemon:
-    """A process that says in its log when it is ready."""
+    """A process that writes to its log when it is ready."""
 
     def __init__(self, log, *command, ready, **environment):
         self._log, self._ready = log, re.compile(f"{ready}(.*)\n")
@@ -27,7 +27,7 @@ class Daemon:
             self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=said, env=variables)
 
     def wait(self):
-        """Wait until the process is ready, and return what its log says."""
+        """Wait until the process is ready, and return its log line about that."""
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             found = self._ready.search(self._log.read_text())
@@ -38,7 +38,7 @@ class Daemon:
         pytest.fail(self._log.read_text())
 
     def kill(self):
-        """Kill the process like kill -9, and return its child processes at that moment."""
+        """Kill the process as kill -9 does, and return the child processes that it had."""
         below = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.end()
@@ -89,14 +89,14 @@ def cluster(tmp_path):
 @pytest.fixture
 def course(tmp_path):
     """The mini course with its own secret and a class of twelve different notebooks."""
-    # Titles alone: how small the example of a hidden check becomes depends on how much time there was to make it smaller.
+    # Disclose only titles, because how far the example of a hidden check is shrunk depends on the available time.
     made = with_book(copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n'))
     (made.root / made.secret_file).write_text("the secret of this course\n")
     for number in range(12):
         code = {**RIGHT, "quiz_ch1_units": f"# student {number}\n" + RIGHT["quiz_ch1_units"]}
         if number % 3 == 1:
             code["to_kelvin"] = WRONG_SIGN
-        if number == 2:  # right for two axes, wrong for three: what decides is drawn from the secret
+        if number == 2:  # right for two axes and wrong for three, so the inputs drawn from the secret decide
             code["mean_kelvin"] = "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=1)"
         if number == 8:
             code["mean_kelvin"] = "def mean_kelvin(celsius):\n    import os\n    os._exit(3)"

@@ -1,4 +1,4 @@
-"""Grading on a Dask cluster: real scheduler and worker processes, on loopback."""
+"""Test grading on a Dask cluster of real scheduler and worker processes, on loopback."""
 
 import dataclasses
 import functools
@@ -38,7 +38,7 @@ def on(address):
 
 
 def task():
-    """Grading the mini course's chapter."""
+    """Return the task of grading the mini course's chapter."""
     return Task(CHAPTER, MAX_SCORE, GradingOptions())
 
 
@@ -99,7 +99,7 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
 
     at_home = graded(here)
     assert without_paths(away) == without_paths(at_home)
-    assert away[2].exercise("mean_kelvin").score == 1.0  # what it earns on arrays that are drawn, and only there wrong
+    assert away[2].exercise("mean_kelvin").score == 1.0  # wrong only on some drawn arrays
     assert [v.notebook for v in away] == [str(job.path) for job in jobs]
     assert {v.status for v in away} == {"graded", "ungradable"}
     assert {v.sandbox for v in away if v.status == "graded"} == {v.sandbox for v in at_home if v.status == "graded"}
@@ -111,13 +111,13 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
     # The results are cached as if graded locally, so no worker is needed again.
     assert graded(course, executor=on("tcp://127.0.0.1:1")) == away
 
-    # The last worker keeps nothing of the run. Those that were killed could not tidy up: Dask does, for the next one.
+    # The last worker keeps no files of the run. Killed workers could not remove theirs, so Dask does when the next one starts.
     assert len([folder for folder in cluster.folder.rglob("autograder-*") if folder.is_dir()]) <= 2
 
 
 @pytest.mark.slow
 def test_the_command_line_grades_loose_files_on_a_cluster(course, cluster):
-    """`autograder check --scheduler` prints the JSON that it prints without, and nothing else on stdout."""
+    """`autograder check --scheduler` prints the same JSON as without the option, and nothing else on stdout."""
     cluster.hire().wait()
     notebooks = [str(job.path) for job in handed_in(course, CHAPTER)[:4]]
     command = [sys.executable, "-m", "autograder", "check", *notebooks, "--json", "--exercise", "to_kelvin"]
@@ -144,7 +144,7 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
 
 @pytest.mark.slow
 def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkeypatch):
-    """Verdicts of another NumPy or another framework might differ, so none are taken: the sentence names both."""
+    """With another NumPy or framework, verdicts might differ. So none are accepted, and the message names both versions."""
     cluster.hire().wait()
     here = on_worker.version_fingerprint()
     monkeypatch.setattr(
@@ -160,7 +160,7 @@ def test_nobody_at_the_address(course, monkeypatch):
     """If no scheduler responds, the run soon says so, with the address and what to do."""
     monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 1)
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))  # bound, but not listening
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
             graded(course, executor=on(address))
@@ -172,7 +172,7 @@ def test_nobody_at_the_address(course, monkeypatch):
 
 
 def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
-    """If the scheduler dies, the run ends at once, although Dask would wait for a minute."""
+    """If the scheduler dies, the run ends at once. Dask itself would wait for a minute."""
     gone = mock.Mock(status="connecting", submit=lambda *_args, key, **_options: key)
     gone.nthreads.side_effect = OSError
     bundle = on_worker.Bundle("run", b"", "", {}, task())
@@ -183,7 +183,7 @@ def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
 
 
 def test_dask_is_not_installed(course, monkeypatch):
-    """Without Dask, --scheduler says what to install. Nothing else needs it."""
+    """Without Dask, --scheduler says what to install. Everything else works."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'nbautograder\[dask\]'"):
         graded(course, executor=on("tcp://127.0.0.1:1"))
@@ -232,7 +232,7 @@ def test_what_travels_is_the_course_and_nothing_else(course):
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():
-    """Objects that are sent can be printed without revealing the secret or the checks."""
+    """Printing the objects that are sent does not reveal the secret or the checks."""
     bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)
@@ -240,7 +240,7 @@ def test_a_secret_is_in_no_text_that_a_log_may_hold():
 
 @pytest.mark.slow
 def test_a_notebook_that_exceeds_a_limit_is_ungradable_on_a_cluster(course, cluster):
-    """A worker replaces the process that the notebook kept busy, names the limit, and grades the others."""
+    """A worker replaces the process that exceeded a limit, names the limit, and grades the other notebooks."""
     with (course.root / "course_config.py").open("a") as config:
         config.write("c.Course.grader_processor_seconds = 1.0\n")
     careless = (

@@ -1,4 +1,4 @@
-"""The simulated class: notebooks made from functions, who is in it, and the demonstration from release to feedback."""
+"""Tests of the simulated class: its notebooks, its students, and the demonstration from release to feedback."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _names(notebook):
 
 
 def quiet(_total, _what):
-    """No progress is shown."""
+    """Return a progress display that shows nothing."""
     return nullcontext(lambda _verdict: None)
 
 
@@ -125,7 +125,7 @@ def test_a_class_is_always_the_same(course):
 
 
 def test_a_class_of_ordinary_size_has_everything_in_it():
-    """Twenty-four students cover every kind of submission. Without a sandbox there are as many, none of them hostile."""
+    """Twenty-four students cover every kind of submission. Without a sandbox, there are also twenty-four, but none is hostile."""
     assert {s.kind for s in make_class(24)} == set(KINDS)
     students = make_class(24, hostile=False)
     assert len(students) == 24
@@ -133,7 +133,7 @@ def test_a_class_of_ordinary_size_has_everything_in_it():
 
 
 def test_a_large_class_is_filled_with_honest_work():
-    """However large the class, no two ids are the same, and it has each attack and each broken file once."""
+    """However large the class, all ids are different, and it has each attack and each broken file once."""
     students = make_class(300)
     assert len({s.id for s in students}) == 300
     kinds = [s.kind for s in students]
@@ -196,7 +196,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
         assert (demo / "feedback" / student / chapter / f"{chapter}.html").is_file()
     text = "\n".join(said)
     planted = sum(work.injected is not None for work in report.work.values())
-    assert f"{planted} of {planted} mistakes were identified by name. Each of them was injected on its own." in text
+    assert f"{planted} of {planted} mistakes were identified by name. Each mistake was injected separately." in text
     assert "elif, ch1: the notebook is not a valid notebook." in text
     assert "to validate and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")

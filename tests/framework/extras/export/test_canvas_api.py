@@ -1,4 +1,4 @@
-"""Marks through Canvas's API, from a local server that answers as https://canvas.instructure.com/doc/api documents it."""
+"""Test marks through Canvas's API, with a local server that answers as documented at https://canvas.instructure.com/doc/api."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CanvasServer(ThreadingHTTPServer):
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers the requests that the documentation lists, with its status codes and its pages of results."""
+    """Answer the requests in the documentation, with its status codes and pages of results."""
 
     def do_GET(self):
         place = urlsplit(self.path)
@@ -122,7 +122,7 @@ class Answers(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_arguments):
-        """Keep the test's output free of requests."""
+        """Do not log requests."""
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def canvas(monkeypatch) -> Iterator[CanvasServer]:
 
 
 def push(course, canvas, *options, status=0):  # noqa: F811
-    """Run the command and return what it printed. The token is never in it."""
+    """Run the command and return its output, which never contains the token."""
     command = ["export", CHAPTER, "--push", "canvas", "--url", canvas.url, "--course", str(course.root), *options]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == status, (done.output, done.exception)
@@ -158,7 +158,7 @@ def test_a_push_shows_every_change_and_sends_nothing_by_default(course, canvas):
 
 
 def test_a_push_asks_and_reads_the_marks_again(course, canvas):  # noqa: F811
-    """A question needs a terminal or --yes. Afterwards Canvas has the marks, and a second push changes nothing."""
+    """The command needs a terminal for its question, or --yes. Afterwards, Canvas has the marks, and a second push changes nothing."""
     assert (
         "Without a terminal, you cannot answer. To enter the marks without this question, add --yes"
         in push(course, canvas, "--send", status=2).stderr
@@ -173,7 +173,7 @@ def test_a_push_asks_and_reads_the_marks_again(course, canvas):  # noqa: F811
 
 
 def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(course, canvas):  # noqa: F811
-    """An excused student keeps the excuse. A mark that is not there afterwards is named, with status 1."""
+    """An excused student stays excused. A mark that Canvas does not have afterwards is named, with status 1."""
     canvas.excused, canvas.closed = {101}, {202}
     done = push(course, canvas, "--send", "--yes", status=1)
     assert "1 mark left out, because the work is excused in Canvas: ada." in done.stderr
@@ -181,7 +181,7 @@ def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(co
 
 
 def test_a_push_needs_the_same_points(course, canvas):  # noqa: F811
-    """If the assignment has other points in Canvas, --scale or --as-is has to say what to do."""
+    """If the assignment has other points in Canvas, --scale or --as-is is required."""
     canvas.assignment["points_possible"] = 100.0
     done = push(course, canvas, status=2)
     assert "ch1_units has 6 points in the gradebook, but 100 in Canvas. Nothing was written. Use --scale" in done.stderr
@@ -223,7 +223,7 @@ def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatc
             403,
             "The token's owner does not have permission to do this in the course, or there were too many requests. Check the permission, or wait a minute.",
         ),
-        (404, "The token's owner has no access to such a course or assignment. Check --url and --column."),
+        (404, "The token's owner has no access to this course or assignment. Check --url and --column."),
         (429, "There were too many requests. Wait a minute."),
         (503, "CanvasException: Encountered an error: status code 503. Wait, or fix the problem."),
     ],

@@ -1,4 +1,4 @@
-"""Marks on their way to Canvas, Moodle and spreadsheets, read back as those systems read them."""
+"""Test exports for Canvas, Moodle and spreadsheets, read as those systems read them."""
 
 import csv
 import io
@@ -42,7 +42,7 @@ WORKSHEET = (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Ada has all points, Bob some with a person's comment, Carl's file was broken, and Dot handed in nothing."""
+    """Ada has all points, Bob some points and a manual comment, Carl's file was broken, and Dot submitted nothing."""
     made = with_book(copy_course(tmp_path_factory.mktemp("export") / "mini"))
     write_entries(made, [outcome(one) for one in (verdict("ada"), verdict("bob", mean_kelvin=1.5), ungradable("cut"))])
     with book_of(made) as book:
@@ -62,7 +62,7 @@ def exported(course, to, **options):
 
 
 def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
-    """Names, ids and points are in Canvas's columns, broken and missing work is blank, and no name is a formula."""
+    """Names, ids and points are in Canvas's columns, ungradable and missing submissions are blank, and no name is a formula."""
     rows, told = exported(course, "canvas")
     assert rows == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", CHAPTER],
@@ -72,7 +72,7 @@ def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
         ["Cut, Carl", "", "", "cut", "", ""],
         ["'@sum, Dot", "", "S-4", "dot", "", ""],
     ]
-    assert told == ("1 mark needs manual grading and is left blank, which is not a zero: cut (ch1_units).",)
+    assert told == ("1 mark needs manual grading and is left blank, not zero: cut (ch1_units).",)
     with_zero, _ = exported(course, "canvas", policy=Policy("zero"))
     assert [row[-1] for row in with_zero[2:]] == ["6", "4.5", "", "0"]
 
@@ -130,7 +130,7 @@ def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
     rows, told = exported(course, "moodle", roster=path, scale="as-is")
     assert [row[4] for row in rows[1:]] == ["6", "1", ""]
     assert rows[2][-1] == "old"
-    assert "1 row of ch1_units stayed as it was, because these grades cannot be changed in Moodle: bob." in told
+    assert "1 row of ch1_units was left unchanged, because these grades cannot be changed in Moodle: bob." in told
 
 
 def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
@@ -200,7 +200,7 @@ def test_excused_students_and_calculated_columns_stay(course, tmp_path):
     path.write_text("Student,ID,ch1_units (4)\n    Points Possible,,6\nAda,101,EX\nBob,102,\n")
     rows, told = exported(course, "canvas", roster=path)
     assert [row[2] for row in rows[2:]] == ["EX", "4.5"]
-    assert "1 row of ch1_units stayed as it was, because these students are excused in Canvas: ada." in told
+    assert "1 row of ch1_units was left unchanged, because these students are excused in Canvas: ada." in told
     path.write_text("Student,ID,ch1_units\n    Points Possible,,(read only)\nAda,101,\n")
     with pytest.raises(CourseError, match="Canvas calculates the column ch1_units itself"):
         exported(course, "canvas", roster=path)
@@ -263,7 +263,7 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
         with sqlite3.connect(book) as database:
             database.execute("UPDATE alembic_version SET version_num = ?", (version,))
         before = book.read_bytes()
-        with pytest.raises(GradebookError, match=f"gradebook.db was made by {what}"):
+        with pytest.raises(GradebookError, match=f"gradebook.db was created by {what}"):
             export_marks(f"sqlite:///{book}", "csv")
         assert book.read_bytes() == before
     with pytest.raises(GradebookError, match="There is no gradebook yet"):
@@ -271,14 +271,14 @@ def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_senten
 
 
 def test_the_commands_write_the_same_file(course, tmp_path):
-    """`autograder export` and `nbgrader export` with our exporter, as people run them."""
+    """`autograder export` and `nbgrader export` with our exporter write the same file."""
     done = python("-m", "autograder", "export", "--all", "--to", "canvas", cwd=course.root, status=0)
     assert done.stderr.splitlines()[-1] == "The marks of ch1_units for canvas are in grades-canvas.csv."
     ours = (course.root / "grades-canvas.csv").read_bytes()
     exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)
     assert (course.root / "theirs.csv").read_bytes() == ours
-    assert "left blank, which is not a zero: cut" in said
+    assert "left blank, not zero: cut" in said
     missing = "--CanvasExport.roster=/none.csv"
     said = nbgrader("export", exporter, missing, folder=course.root, home=tmp_path, status=1)
     assert "/none.csv cannot be read: No such file or directory. Nothing was written." in said
@@ -286,7 +286,7 @@ def test_the_commands_write_the_same_file(course, tmp_path):
 
 
 def test_two_chapters_reach_the_same_rows_of_a_file_without_points(course, tmp_path):
-    """A row of points that is added at the top moves no mark of the second chapter."""
+    """A row of points that is added at the top does not shift the marks of the second chapter."""
     path = tmp_path / "canvas.csv"
     path.write_text("Student,ID\nAda,101\nBob,102\n")
     one = read_class(gradebook_url(course), [CHAPTER])

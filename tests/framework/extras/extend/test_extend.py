@@ -58,7 +58,7 @@ def page(course, student):
 
 
 def test_a_penalty_grows_with_each_started_day(made):
-    """Thirty hours are two started days, so a tenth is taken off twice."""
+    """Thirty hours are two started days, so a tenth is deducted twice."""
     assert [marks(made)[student]["score"] for student in ("ada", "bob")] == [4.8, 4.8]
     assert "Late penalty" in page(made, "ada")
 
@@ -66,7 +66,7 @@ def test_a_penalty_grows_with_each_started_day(made):
 def test_an_extension_counts_at_once(made):
     """After a submission, the penalty is computed again, and the page, the table and the log show the extension."""
     _, said = invoke(made, "extend", CHAPTER, "ada", "24h")
-    assert said == "ada has 1 day more for ch1_units."
+    assert said == "ada has an extension of 1 day for ch1_units."
     assert (marks(made)["ada"]["score"], marks(made)["ada"]["extension_hours"]) == (5.4, 24.0)
     assert marks(made)["bob"]["score"] == 4.8
     assert "1 day" in page(made, "ada").split("Extension")[1]
@@ -85,7 +85,9 @@ def test_the_next_run_has_nothing_left_to_do(made):
 def test_an_extension_before_a_submission_is_kept(made):
     """An extension for a student without a submission counts once the submission is graded."""
     _, said = invoke(made, "extend", CHAPTER, "cyd", "2d")
-    assert said == "cyd has 2 days more for ch1_units. The extension counts when a submission is graded."
+    assert (
+        said == "cyd has an extension of 2 days for ch1_units. The extension takes effect when a submission is graded."
+    )
     assert (marks(made)["cyd"]["status"], marks(made)["cyd"]["extension_hours"]) == ("missing", 48.0)
     hand_in(made, "cyd", document(made, **RIGHT), "2026-02-03 12:00:00 UTC")
     grade(made)

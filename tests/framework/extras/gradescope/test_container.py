@@ -1,4 +1,4 @@
-"""The zip for Gradescope, unpacked into a folder tree laid out as theirs, and its ``run_autograder`` run for real."""
+"""Unpack the zip for Gradescope into a folder tree like Gradescope's, and run its ``run_autograder``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, copy_cours
 SECRET = "only-for-this-test"  # noqa: S105
 METADATA = {"assignment": {"total_points": "10.0"}, "users": [{"name": "Ada", "email": "a@example.org", "id": 1}]}
 
-needs_landlock = pytest.mark.skipif(not probe("landlock")[0].holds, reason="this kernel has no Landlock")
+needs_landlock = pytest.mark.usefixtures("landlock")
+
+
+@pytest.fixture(scope="module")
+def landlock():
+    """Skip the test if this kernel has no Landlock."""
+    if not probe("landlock")[0].holds:
+        pytest.skip("this kernel has no Landlock")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +39,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def archive(course):
-    """The zip that the verb makes."""
+    """The zip that the command creates."""
     path = course.root.parent / "ch1.zip"
     done = CliRunner().invoke(app, ["gradescope", CHAPTER, "--output", str(path), "--course", str(course.root)])
     assert done.exit_code == 0, done.output
@@ -55,7 +62,7 @@ def container(archive, tmp_path):
 
 
 def run(root):
-    """Run what Gradescope runs, with this interpreter: its exit status, what the instructors see, and the results."""
+    """Run what Gradescope runs, with this interpreter. Return the exit status, the output for instructors, and the results."""
     variables = {"PATH": os.environ["PATH"], "AUTOGRADER_ROOT": str(root), "AUTOGRADER_PYTHON": sys.executable}
     (root / "results" / "results.json").write_text('{"score": 99}')  # of another submission
     command = ["bash", str(root / "run_autograder")]
@@ -92,7 +99,7 @@ def test_the_zip_is_what_gradescope_asks_for(archive):
 @needs_landlock
 @pytest.mark.slow
 def test_partial_credit_and_who_sees_what(container):
-    """One exercise wrong: its points are missing, hidden checks wait for the publication, and the message can be read at once."""
+    """With one wrong exercise, its points are missing, hidden checks are shown after publication, and the message at once."""
     notebook = document(copy_of(container), **{**RIGHT, "to_kelvin": WRONG_SIGN})
     (container / "submission" / "mine.ipynb").write_bytes(document_bytes(notebook))
     status, said, results = run(container)

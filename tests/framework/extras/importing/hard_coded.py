@@ -1,4 +1,4 @@
-"""Submissions that only know the visible cases of an exercise, and which hidden tests of the source they fail."""
+"""Create submissions that only know the visible cases of an exercise, and find the hidden tests of the source that they fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def {name}(*args, **kwargs):
 
 
 def hard_coded(chapter: NewChapter, exercise: Exercise) -> str | None:
-    """Return a cell that passes the visible tests of ``exercise`` and knows nothing else. None if there is none."""
+    """Return a cell that only passes the visible tests of ``exercise``, or None if there is none."""
     if exercise.answers:
         return _other_answers(chapter, exercise)
     known: dict[str, str] = {}
@@ -55,7 +55,7 @@ def hard_coded(chapter: NewChapter, exercise: Exercise) -> str | None:
 
 
 def failed_hidden_tests(chapter: NewChapter, exercise: Exercise, code: str) -> set[str]:
-    """Return where the hidden tests of ``exercise`` are that ``code`` fails in the source, and "visible" if it fails another."""
+    """Return the locations of hidden tests of ``exercise`` that ``code`` fails in the source, and "visible" if it fails a visible one."""
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102 - the submission made above
     if exercise.answers:

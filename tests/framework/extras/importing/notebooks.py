@@ -1,4 +1,4 @@
-"""Instructors' notebooks as nbgrader and Otter have them: after the shape of their own examples, in words of ours."""
+"""Create instructors' notebooks for nbgrader and Otter, in the form of those tools' own examples."""
 
 from __future__ import annotations
 

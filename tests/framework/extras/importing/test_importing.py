@@ -52,14 +52,14 @@ def _marks(course, chapter: str, tmp_path: Path) -> list[tuple]:
 
 
 def test_a_notebook_for_nbgrader(tmp_path):
-    """Solutions, tests, points and what a person marks become a chapter that is released without an edit."""
+    """Solutions, tests, points and manually graded cells become a chapter that can be released without edits."""
     course, told = _brought_in(tmp_path, "bottles", FOR_NBGRADER)
     assert told.mistakes == []
     assert _marks(course, "bottles", tmp_path) == [(6.0, 6.0), (0.0, 6.0)]
 
     checks = course.checks("bottles").read_text()
     assert "assert_matches(student.halves(8), [4, 2, 1])" in checks
-    assert '@check(points=2, after="test_a")' in checks  # all or nothing, as nbgrader marks a cell
+    assert '@check(points=2, after="test_a")' in checks  # all or nothing, as nbgrader grades a cell
     assert "student.raises(ValueError).halves(-2)" in checks
     assert "agrees.mean_half(16)" in checks
     assert '@exercise("mean_half", points=1, depends_on=("halves",))' in checks
@@ -72,14 +72,14 @@ def test_a_notebook_for_nbgrader(tmp_path):
     )
     assert cells["part_c"]["source"].endswith("small = None\nlarge = None")
     assert (cells["essay"]["source"], cells["essay"]["metadata"]["nbgrader"]["points"]) == ("YOUR ANSWER HERE", 3)
-    assert "BEGIN MARK SCHEME" in cells["task"]["source"]  # which nbgrader itself takes out
+    assert "BEGIN MARK SCHEME" in cells["task"]["source"]  # which nbgrader itself removes
     assert "It halves until that is odd." in (course.root / "solutions" / "bottles.py").read_text()
     assert "bottles.txt" in {p.name for p in course.source("bottles").parent.iterdir()} - {"unrelated.txt"}
     assert not (course.source("bottles").parent / "unrelated.txt").exists()
 
     text = str(told)
     assert (
-        "its last line gives a number of points, but a check only passes or fails. Its 0.5 points went to the exercise above the test."
+        "its last line returns a number of points, but a check can only pass or fail. Its 0.5 points went to the exercise above the test."
         in text
     )
     assert (
@@ -102,7 +102,7 @@ def test_a_notebook_for_otter(tmp_path):
     assert '@exercise("volume", points=3)' in checks
     assert (
         "five = student.volume(5)\n        assert_matches(five, 3.75)" in checks
-    )  # worked out from the student's function
+    )  # computed with the student's function
     assert '@exercise("q2", points=1, answers=("names",))' in checks
     cells = json.loads(course.source("hw01").read_text())["cells"]
     sources = [c["source"] for c in cells]
@@ -120,7 +120,7 @@ def test_a_notebook_for_otter(tmp_path):
     assert text == _shown("coming-from-otter.md")
     assert "missing.csv is in the notebook's list of files, but there is no such file next to the notebook." in text
     assert "(q1): 2 points divided equally among 2 tests, as in Otter." in text
-    # A visible test that no assertion says stays visible: it runs as it is, next to the student's variables.
+    # A visible test without an equivalent assertion stays visible: it runs unchanged, next to the student's variables.
     assert 'student.probe(Q2_CELL_22, "here", NameReference("names"))' in checks
     assert "Let checks look at the variables here." in sources[1] + sources[2]
     assert not any("def test_many" in source for source in sources)
@@ -204,7 +204,7 @@ def test_what_no_chapter_can_be_made_of(tmp_path, content, sentence):
     ],
 )
 def test_a_chapter_is_never_written_over(tmp_path, name, sentence):
-    """A name that is taken or cannot be is refused before anything is tried."""
+    """A name that is taken or invalid is refused before anything is run."""
     course = copy_course(tmp_path / "course")
     notebook = write(tmp_path / "n.ipynb", FOR_NBGRADER)
     with pytest.raises(ImportRefusedError) as refused:
@@ -213,7 +213,7 @@ def test_a_chapter_is_never_written_over(tmp_path, name, sentence):
 
 
 def test_a_class_with_methods(tmp_path):
-    """A solution that is a class becomes an exercise: its methods are called in order, and its stub keeps their signatures."""
+    """A solution that is a class becomes an exercise. Its methods are called in order, and the stub keeps their signatures."""
     methods = {"push(self, x)": "self.items.append(x)", "pop(self)": "return self.items.pop()"}
     lines = [
         "class Stack:",

@@ -1,6 +1,6 @@
-"""Downloads of Canvas and Moodle on their way into ``submitted/``.
+"""Test collecting downloads from Canvas and Moodle in ``submitted/``.
 
-The files are named as the systems name them: Canvas in ``ContentZipper#get_filename`` and ``#add_upload_submission``
+The file names are those of the systems' own code: for Canvas in ``ContentZipper#get_filename`` and ``#add_upload_submission``
 (``lib/content_zipper.rb`` of https://github.com/instructure/canvas-lms), Moodle in the class ``downloader``
 (``mod/assign/classes/downloader.php`` of https://github.com/moodle/moodle). The worksheet has the columns of ``mod/assign/gradingtable.php``.
 """
@@ -84,7 +84,7 @@ def by_student(done):
 
 
 def test_a_download_from_canvas_reaches_the_right_students(course, notebook, tmp_path):
-    """Students are found by LMS id, else by name. Attempts keep their order, and a late one is late. A second run changes nothing."""
+    """Students are found by LMS id, else by name. Attempts keep their order, a late attempt is late, and a second run changes nothing."""
     path = download(
         tmp_path,
         {
@@ -118,7 +118,7 @@ def test_a_download_from_canvas_reaches_the_right_students(course, notebook, tmp
 
 
 def test_a_later_download_replaces_and_an_older_one_does_not(course, notebook, tmp_path):
-    """The file with the higher number in Canvas counts. A corrected time stays, and an attempt in time is not late any more."""
+    """The file with the higher number in Canvas counts. A corrected time stays, and a later attempt in time is not late."""
     first = download(tmp_path, {f"byronada_LATE_101_7_{CHAPTER}.ipynb": notebook(1)})
     [one] = collect(course, CHAPTER, first, "canvas")
     stamp = course.root / "submitted" / "ada" / CHAPTER / "timestamp.txt"
@@ -151,7 +151,7 @@ def test_a_notebook_that_came_in_another_way_is_kept(course, notebook, tmp_path)
 
 
 def test_a_download_from_moodle_reaches_the_right_students(course, notebook, tmp_path):
-    """Folders of Moodle 3 and 4, and file names without folders, are matched by name. The number in them is nobody's LMS id."""
+    """Folders of Moodle 3 and 4, and file names without folders, are matched by name. Their numbers are not LMS ids."""
     path = download(
         tmp_path,
         {
@@ -192,7 +192,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
 
 
 def test_what_is_there_is_listed_if_no_notebook_can_be_meant(course, notebook, tmp_path):
-    """Without a notebook, or with two that may be meant, the message lists the files. Other students are collected."""
+    """If a student has no notebook, or two possible ones, the message lists the files. Other students are collected."""
     path = download(
         tmp_path,
         {
@@ -240,7 +240,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
         done.stderr.split()
     )
     assert not (course.root / "submitted").exists()
-    assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt is still nobody's
+    assert CliRunner().invoke(app, [*command, "--add"]).exit_code == 1  # readme.txt still belongs to no student
     people = read_class_list(gradebook_url(course)).people
     assert (people["500"].lms_user_id, people["501"].lms_user_id) == ("500", "501")
     before = submitted(course)
@@ -309,7 +309,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_zip_file_hurts_nobody(course, notebook, tmp_path, kind):
-    """In a student's own zip file it costs only that student. As the whole download, nothing is collected."""
+    """A hostile zip file from a student affects only that student. If the whole download is hostile, nothing is collected."""
     make, told = HOSTILE[kind]
     files = {"byronada_101_1_work.zip": make(), f"rossbob_102_2_{CHAPTER}.ipynb": notebook(1)}
     done = by_student(collect(course, CHAPTER, download(tmp_path, files), "canvas"))
@@ -324,7 +324,7 @@ def test_a_hostile_zip_file_hurts_nobody(course, notebook, tmp_path, kind):
 
 
 def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
-    """Four zip files in each other are too many, and a damaged one is shown as what it is."""
+    """Four levels of nested zip files are too many, and a damaged zip file is reported as such."""
     data = b"PK not a zip file"
     files = {"rossbob_102_2_broken.zip": data}
     for _ in range(5):

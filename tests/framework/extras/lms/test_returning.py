@@ -1,4 +1,4 @@
-"""Feedback on its way back, read as Canvas and Moodle read it."""
+"""Test the feedback for Canvas and Moodle, read as those systems read it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, document, hand_in
 
 
 def returned(course, monkeypatch, system, status=0):  # noqa: F811
-    """Return the files of the zip file by name, and what the command said."""
+    """Return the files of the zip file by name, and the command's output."""
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(app, ["feedback", CHAPTER, "--zip", "--for", system])
     assert done.exit_code == status, (done.output, done.exception)
@@ -42,7 +42,7 @@ def moodle_reads(path):
 
 
 def test_canvas_takes_the_graded_notebooks_back(course, notebook, tmp_path, monkeypatch):  # noqa: F811
-    """Each file has the two numbers of the download, and what a student opens is a notebook with the marks of the gradebook."""
+    """Each file name has the two numbers of the download, and the student's file is a notebook with the gradebook's marks."""
     wrong = json.dumps(document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     names = [
         f"byronada_101_5001_{CHAPTER}-1.ipynb",
@@ -98,7 +98,7 @@ def test_moodle_takes_the_pages_back(course, notebook, tmp_path, monkeypatch):  
 
 
 def test_feedback_that_is_not_graded_is_left_out(course, notebook, tmp_path, monkeypatch):  # noqa: F811
-    """A submission that came after grading is named, and the others are packed."""
+    """A submission that arrived after grading is named, and the others are packed."""
     folders = ["Ada Byron_31_assignsubmission_file_", "Bob Ross_32_assignsubmission_file_"]
     files = {f"{folder}/{CHAPTER}.ipynb": notebook(i) for i, folder in enumerate(folders)}
     path = download(tmp_path, files)
@@ -111,6 +111,6 @@ def test_feedback_that_is_not_graded_is_left_out(course, notebook, tmp_path, mon
 
 @pytest.mark.parametrize("options", [["--zip"], ["--for", "canvas"]])
 def test_a_zip_file_needs_its_system(course, options):  # noqa: F811
-    """One option without the other ends with a sentence that shows both."""
+    """If one of the two options is missing, the message shows both."""
     done = CliRunner().invoke(app, ["feedback", CHAPTER, *options, "--course", str(course.root)])
     assert (done.exit_code, done.stderr) == (2, "Use --zip and --for together, such as --zip --for canvas.\n")

@@ -1,4 +1,4 @@
-"""The pages "A week with Canvas" and "A week with Moodle": every command on them runs, with files as the systems give them."""
+"""Run every command on the pages "A week with Canvas" and "A week with Moodle", with files like those of the systems."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def files(course):
 
 
 def fill(course, chapter, answer, *, wrong, inputs, name="largest_gap"):
-    """Write what an author has to write into the exercise that was begun, and nothing besides."""
+    """Fill in what an author has to write in the new exercise, and change nothing else."""
     root = course.root
     path = root / f"solutions/{chapter}.py"
     text = path.read_text()
@@ -70,7 +70,7 @@ INPUTS = ("[1.0, 2.0, 5.0, 4.0]", "[0.5, 0.25, 4.0, 2.0, 9.0, 9.5]")
 
 @pytest.mark.parametrize("chapter", [CHAPTER, "ch2_gaps"])
 def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_is_written(course, chapter):
-    """In a chapter that is there, of which nothing else changes, and in a new one, which the configuration then lists."""
+    """This works in an existing chapter, in which nothing else changes, and in a new chapter, which the configuration then lists."""
     before = files(course)
     path = course.root / "course_config.py"
     path.write_text(path.read_text().replace('["ch1_units"]', '[\n    "ch1_units",  # the first\n]  # more to come'))
@@ -88,7 +88,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert now.startswith(text.rstrip())
     # Release lists every place with file and line, and no follow-on mistakes.
     refused = run(course, "release", chapter, status=1)
-    places = refused.partition("is not released. Still to be written:\n")[2].splitlines()
+    places = refused.partition("was not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
     assert f"solutions/{chapter}.py, line " in places[0]
     assert "still to be written" in run(course, "audit", chapter, status=1)
@@ -118,7 +118,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         )
     before = files(course)
     told = run(course, "new-exercise", "span", "--chapter", CHAPTER)
-    assert f"The stub is made from span in {SOLUTIONS}" in told
+    assert f"The stub is created from span in {SOLUTIONS}" in told
     assert {name for name, text in files(course).items() if before.get(name) != text} == {NOTEBOOK}
     *_, stub, check = json.loads((course.root / NOTEBOOK).read_text())["cells"]
     assert "".join(stub["source"]) == (
@@ -140,7 +140,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("größe", "'größe' cannot be the name of an exercise"),
         ("class", "it is a Python keyword"),
         ("check", "notebooks import something with that name"),
-        ("check_this", "the cell below a stub is called check_"),
+        ("check_this", "the names of check cells begin with check_"),
         ("_hidden", "names that begin with _ are private"),
         ("within", "student.within already has a meaning in checks"),
         ("sum", "it would replace Python's function sum"),
@@ -151,15 +151,15 @@ def test_what_is_written_already_is_taken_as_it_is(course):
         ("f --points nan", "cannot be worth nan points"),
         ("f --points -1", "cannot be worth -1 points"),
         ("f --signature g(x)", "--signature is for g, but the exercise is called f. Write f(…)."),
-        ("f --signature f(x", "is not a signature of a Python function ("),
-        ("f --signature f(x):_pass;import_os", "is not a signature of a Python function"),
-        ("f --signature f(x=1,y)", "is not a signature of a Python function"),
+        ("f --signature f(x", "is not a valid Python signature ("),
+        ("f --signature f(x):_pass;import_os", "is not a valid Python signature"),
+        ("f --signature f(x=1,y)", "is not a valid Python signature"),
         ("to_kelvin --signature to_kelvin(f)", "line 6 already defines to_kelvin(celsius), but --signature is to_kelvin(f)"),
         ("mean_kelvin --points 7", "have 3 points, but --points is 7"),
     ],
 )  # fmt: skip
 def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
-    """Each in a sentence, and nothing is written."""
+    """Each problem is reported in a sentence, and nothing is written."""
     before = files(course)
     words = [word.replace("_pass;", " pass;").replace("import_", "import ") for word in arguments.split(" --")]
     name, options = (
@@ -183,7 +183,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
     ],
 )
 def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, told):
-    """Nothing else is written either."""
+    """No other file is written either."""
     (course.root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = files(course)
     said = run(course, "new-exercise", "largest_gap", "--chapter", CHAPTER if told else "ch2_gaps", status=2)
@@ -206,7 +206,7 @@ def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, to
     ],
 )  # fmt: skip
 def test_the_chapter_is_entered_where_the_others_stand(tmp_path, written, expected):
-    """Comments, quotes, indentation and ends of lines stay."""
+    """Comments, quotes, indentation and line ends stay the same."""
     course = copy_course(tmp_path / "mini")
     path = course.root / "course_config.py"
     path.write_bytes(written.encode())
@@ -309,7 +309,7 @@ def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
     """The inspection names the command if the two differ. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
-    assert "`autograder stubs` makes the stub like the reference." in mistake
+    assert "`autograder stubs` updates the stub from the reference." in mistake
     change(course.root / NOTEBOOK, "def to_kelvin(celsius)", "def to_celsius(celsius)")
     before = files(course)
     assert f"The stub of to_kelvin in {course.root / NOTEBOOK} has no `def to_kelvin(…):`, or a syntax error" in run(

@@ -1,4 +1,4 @@
-"""Tests of the commands about one student's data: everything is found, exported and removed, and nothing of anybody else."""
+"""Tests of the commands about one student's data: all of it is found, exported and removed, and no other student's data."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def test_everything_is_exported(course, tmp_path):
     [("zo", "has no data about student 'zo'."), ("../ada", "cannot be a student's id"), ("ADA", "Did you mean ada?")],
 )
 def test_a_student_that_the_course_does_not_have(course, student, sentence):
-    """Part of an id, a path or another spelling removes nothing."""
+    """For a part of an id, a path or another spelling, nothing is removed."""
     assert sentence in invoke(course, "forget", student, "--yes", status=2)[1]
 
 

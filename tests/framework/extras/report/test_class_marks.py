@@ -39,10 +39,10 @@ def marks(graded):
 
 
 def test_each_student_has_what_the_gradebook_says(marks):
-    """The class has every kind of mark: right, manual, late with and without extension, ungradable, blank and missing."""
+    """The class has every type of mark: right, manual, late with and without extension, ungradable, blank and missing."""
     found = {student: (mark.standing, mark.score) for student, mark in marks.marks.items()}
     assert found["zq-ada-77"] == ("graded", 6.0)
-    assert found["zq-s0"] == ("graded", 1.5)  # a manual half point instead of two, and none for the wrong mean
+    assert found["zq-s0"] == ("graded", 1.5)  # half a point by hand instead of two, none for the mean
     assert marks.marks["zq-s0"].by_hand == 1
     assert found["zq-late-81"] == ("graded", 0.0)
     assert (marks.marks["zq-late-81"].penalty, marks.marks["zq-late-81"].seconds_late) == (6.0, 86400.0)
@@ -117,20 +117,20 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
     with_book(course)
     with closing(sqlite3.connect(path)) as book, book:
         book.execute("UPDATE alembic_version SET version_num = 'new'")
-    assert "was made by a newer nbgrader" in told(course, verb, CHAPTER)[0]
+    assert "was created by a newer nbgrader" in told(course, verb, CHAPTER)[0]
     with_book(course)
     with closing(sqlite3.connect(path)) as book, book:
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
     sentence, status = told(course, verb, CHAPTER)
     assert (
-        "was made by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
+        "was created by another version of nbgrader: no such column: lms_user_id. Copy the gradebook, then run `nbgrader db upgrade`"
         in sentence
     )
     assert status == 1
 
 
 def test_all_leaves_out_what_is_not_released(graded, tmp_path):
-    """With --all, a chapter that nobody has yet does not count. A released chapter counts before anybody submits it."""
+    """With --all, a chapter that no student has yet does not count. A released chapter counts even before the first submission."""
     course = tmp_path / "course"
     shutil.copytree(graded.root, course)
     for kind, name in (("source", "{}/{}.ipynb"), ("tests/chapters", "test_{}.py"), ("solutions", "{}.py")):

@@ -22,7 +22,7 @@ def marks_of(outcomes, notebooks=None):
 
 
 def test_lines_that_differ_in_numbers_only_stand_together(course):
-    """The line is read from the submission. Another kind of edit is another group, and a missing file is skipped."""
+    """The line is read from the submission. Another kind of edit forms another group, and a missing file is skipped."""
     kinds = {"ada": ("-", 1), "ben": ("-", 2), "cleo": ("+", 3), "dora": ("-", 4)}
     notebooks = {
         who: hand_in(

@@ -21,7 +21,7 @@ def class_of(scores):
 
 
 def test_the_figures_are_the_textbooks():
-    """Difficulty, corrected discrimination and alpha are what their definitions give on the same scores."""
+    """Difficulty, corrected discrimination and alpha equal the values that their definitions give for the same scores."""
     rng = np.random.default_rng(5)
     scores = np.clip(np.round(rng.normal(1, 0.6, (40, 1)) + rng.normal(0, 0.5, (40, 4)), 1), 0, 2)
     found = analyse(class_of(scores))
@@ -52,7 +52,7 @@ def test_an_exercise_that_the_strong_fail_is_named():
     ],
 )
 def test_too_little_to_say_is_said(scores, sentence):
-    """A student, a few, all alike, a single exercise: no alpha, and a sentence with the reason."""
+    """For one student, few students, equal scores or a single exercise, there is no alpha, and a sentence gives the reason."""
     found = analyse(class_of(scores))
     assert found.alpha is None
     assert sentence in found.sentence
@@ -60,6 +60,6 @@ def test_too_little_to_say_is_said(scores, sentence):
 
 
 def test_without_a_mark_there_is_nothing():
-    """A class that has handed in nothing has no figures."""
+    """A class without submissions has no figures."""
     marks = {"s": StudentMark("s", "missing")}
     assert analyse(ChapterMarks("ch", {"e": 2.0}, marks, {}, listed=True)).items == ()

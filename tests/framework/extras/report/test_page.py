@@ -50,7 +50,7 @@ def test_the_page_says_what_a_teacher_asks(page):
     assert "zq-gus-79 (Gus Missing)" in section(page, "Not submitted")
     assert "zq-late-81 24 hours 6" in section(page, "Late submissions")
     assert "zq-more-82" not in section(page, "Late submissions")
-    assert "zq-blank-83 0 % not begun: to kelvin" in section(page, "Students who may need help")
+    assert "zq-blank-83 0 % not started: to kelvin" in section(page, "Students who may need help")
     assert "to_kelvin : wrong sign, 8 % (1) You subtracted the offset." in section(page, "Misconceptions")
     assert "mean_kelvin : 3 students (zq-s0, zq-s3, zq-s6)" in section(page, "Wrong answers without a named mistake")
     assert "zq-ada-77" in section(page, "Similar answers")
@@ -66,7 +66,7 @@ def test_what_students_wrote_is_text(page):
 
 
 class Loads(HTMLParser):
-    """Collects whatever an element would fetch, and every element that can act."""
+    """Collect the addresses that elements would fetch, and every element that can run code."""
 
     def __init__(self):
         super().__init__()
@@ -171,7 +171,7 @@ def test_names_are_taken_out_of_texts_and_nothing_else():
 
 
 def test_one_student_is_a_class_too():
-    """The page says what one mark is, and that figures would mean nothing."""
+    """The page shows the one mark, and says that figures would mean nothing."""
     report = large(1)
     text = report_page("Small", [report], Names(report.marks.marks, {}), "now")
     assert "One student has a mark" in text

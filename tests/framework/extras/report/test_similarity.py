@@ -1,4 +1,4 @@
-"""Answers that are written alike: what counts as the same code, and when it is worth a look."""
+"""Test similar answers: what counts as the same code, and when a group is listed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def groups(course, answers):
 
 
 def test_a_long_answer_that_two_share_is_listed_and_a_common_one_is_not(course):
-    """Code that half of a class writes, or that nobody has begun, means nothing. Two equal long answers are a group."""
+    """Code that half of a class writes, and blank code, form no group. Two equal long answers do."""
     common = {f"s{i}": RIGHT["mean_kelvin"] for i in range(20)}
     [group] = groups(course, {**common, "ada": LONG_WAY, "ben": RENAMED, "cleo": LONG_WAY.replace("15", "16")})
     assert group.students == ("ada", "ben")

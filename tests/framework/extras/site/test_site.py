@@ -62,7 +62,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     made = tmp_path / "public" / "site"
     status, said = site("--output-dir", made)
     look = f"To view it here: python -m http.server --directory {made}"
-    assert said.endswith(f"The site is in {made}. Put it on any web server. {look}")
+    assert said.endswith(f"The site is in {made}. Upload it to any web server. {look}")
     assert status == 0
     assert (made / "files" / CHAPTER / f"{CHAPTER}.ipynb").is_file()
     assert (made / "files" / CHAPTER / "examples.json").is_file()
@@ -83,7 +83,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     assert [leak for leak in leaks if leak.text in re.sub(r"\s+", "", Path(leak.file).read_text())] == []
     settings = json.loads((made / "jupyter-lite.json").read_text())["jupyter-config-data"]
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
-    assert "pyodideUrl" not in kernel  # then it is the delivery network's
+    assert "pyodideUrl" not in kernel  # then Pyodide comes from the delivery network
 
     (made / "CNAME").write_text("example.org")
     (made / "files" / "old.txt").write_text("of an older site")
@@ -106,7 +106,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     ],
 )
 def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):
-    """A file, somebody's folder and a broken link are refused in a sentence, and nothing is written."""
+    """A file, a folder with other content and a broken link are refused in a sentence, and nothing is written."""
     made(tmp_path / "out")
     before = sorted(tmp_path.rglob("*"))
     status, told = site("--output-dir", tmp_path / "out")
@@ -116,13 +116,13 @@ def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):
 
 
 def test_a_folder_that_cannot_be_made(site, tmp_path):
-    """Below a file there is no folder."""
+    """A folder cannot be created below a file."""
     (tmp_path / "file").write_text("mine")
     assert site("--output-dir", tmp_path / "file" / "site")[0] == 2
 
 
 def test_what_pyodide_lacks_is_listed(site, tmp_path):
-    """Every missing or damaged wheel is named at once, with where to get it and what to type."""
+    """All missing or damaged wheels are named in one message, with their source and the command to get them."""
     have = [
         "matplotlib-3.9-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
         "numpy-2.0-cp313-cp313-pyodide_2025_0_wasm32.whl",
@@ -182,7 +182,7 @@ def test_without_jupyterlite_it_says_what_to_type(site, tmp_path, monkeypatch):
 
 
 def test_chapters_that_are_not_there(site, tmp_path):
-    """A chapter that the course does not have, and a course in which none is finished."""
+    """A chapter that does not exist, and a course without finished chapters, are reported."""
     status, told = site("--output-dir", tmp_path / "out", "ch9_nothing")
     assert (status, "There is no chapter 'ch9_nothing'" in told) == (2, True)
     site.course.checks(CHAPTER).unlink()

@@ -1,4 +1,4 @@
-"""`autograder watch` and `start` as a student meets them: at each save, by keys, and never over his work."""
+"""Tests of `autograder watch` and `start` as a student uses them: at each save, with keys, and without overwriting work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDLESS = "def mean_kelvin(celsius):\n    while True:\n        pass"
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """The small course as `start` finds it in a wheel, with a second chapter behind the first."""
+    """The small course as `start` finds it in a wheel, with a second chapter after the first."""
     course = copy_course(tmp_path_factory.mktemp("released") / "clone")
     folder = tmp_path_factory.mktemp("released") / "course"
     for chapter in (CHAPTER, "ch2_more"):
@@ -52,7 +52,7 @@ def laid_out(released, tmp_path):
 
 
 def save(notebook: Path, **code: str) -> None:
-    """Save as most editors do: write another file, then put it in the place of the old one."""
+    """Save as most editors do: write another file, then replace the old one with it."""
     new = notebook.with_suffix(".saving")
     new.write_bytes(document_bytes(insert_code(json.loads(notebook.read_text()), code)))
     new.replace(notebook)
@@ -73,7 +73,7 @@ class Watched:
         return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", self.out.getvalue().rsplit("\x1b[2J", 1)[-1])
 
     def until(self, words: str, key: str = "") -> str:
-        """Press ``key``, and wait until the screen says ``words`` and nothing is being checked."""
+        """Press ``key``, and wait until the screen shows ``words`` and no check is running."""
         give_up = time.monotonic() + 60
         while time.monotonic() < give_up:
             assert self.watch.step(key)
@@ -86,7 +86,7 @@ class Watched:
 
 @pytest.fixture
 def watched(laid_out, monkeypatch):
-    """The first chapter being watched."""
+    """Watch the first chapter."""
     found = Watched(laid_out, monkeypatch)
     yield found
     found.watch.close()
@@ -99,7 +99,7 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
     wrong = watched.until("✗")
     assert max(map(len, wrong.splitlines())) <= 60
     assert "to_kelvin hint 1 of" in " ".join(watched.until("hint 1 of", key="h").split())
-    assert watched.until("→ ✗ to_kelvin", key="l").count("not begun") == 2
+    assert watched.until("→ ✗ to_kelvin", key="l").count("not started") == 2
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     assert "Next is mean_kelvin." in " ".join(watched.until("1 of 3 exercises solved").split())
     watched.until("mean_kelvin not attempted yet", key="n")
@@ -130,7 +130,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     save(laid_out, **RIGHT)
     began = time.monotonic()
     watched.until("3 of 3 exercises solved")
-    assert time.monotonic() - began < 9  # the cell would have had ten seconds
+    assert time.monotonic() - began < 9  # the cell's time limit would have been ten seconds
     assert not watched.watch._checker.busy
 
 
@@ -147,11 +147,11 @@ def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
     [kept] = laid_out.parent.glob("*.bak")
     assert kept.name in told.replace("\n", "")
     assert kept.read_bytes() == before
-    assert RIGHT["mean_kelvin"].splitlines()[1] in laid_out.read_text()  # the others stay
+    assert RIGHT["mean_kelvin"].splitlines()[1] in laid_out.read_text()  # the other exercises stay as they are
 
 
 def test_a_file_that_is_being_saved_or_is_gone_is_waited_for(watched, laid_out):
-    """Half a file is ignored. A file that stays broken is reported, and the next save is checked again."""
+    """An incomplete file is ignored. A file that stays broken is reported, and the next save is checked again."""
     watched.until("to_kelvin not attempted yet")
     whole = document_bytes(insert_code(json.loads(laid_out.read_text()), RIGHT))
     laid_out.write_bytes(whole[:500])
@@ -197,7 +197,7 @@ def test_a_real_terminal_is_left_as_it_was(laid_out):
 
 
 def test_in_a_pipe_it_prints_each_result_once(laid_out):
-    """Nothing is cleared or colored, and the end of input does not end watching. Ctrl-C exits with 130."""
+    """In a pipe, nothing is cleared or colored, and the end of the input does not stop watching. Ctrl-C exits with 130."""
     command = [sys.executable, "-m", "autograder", "watch", str(laid_out)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, text=True)
@@ -241,7 +241,7 @@ def test_a_second_start_keeps_the_work(released, tmp_path):
 
 
 def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
-    """A file, another course, a folder that may not be written: each says what was found, and nothing is changed."""
+    """A file, another course and a read-only folder are reported, and nothing is changed."""
     (tmp_path / "file").write_text("mine")
     with pytest.raises(CourseError, match="file is a file"):
         set_up_course(released, tmp_path / "file")
@@ -257,13 +257,13 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
     monkey = "import sys; from autograder.student.terminal import layout; from pathlib import Path"
     run = "from autograder.cli import main; sys.argv = ['autograder', 'start', '--no-open', '/sys/mine']; main()"
     told = python("-c", f"{monkey}; layout.material = lambda: Path({str(released)!r}); {run}", cwd=tmp_path, status=1)
-    assert told.stderr == "Cannot write to /sys/mine: choose a folder in which you can write.\n"
+    assert told.stderr == "Cannot write to /sys/mine: choose a folder that you can write to.\n"
     error = PermissionError(13, "Permission denied", "/course/.index.ipynb.17-42")
-    assert disk_error_advice(error) == "Cannot write to /course: choose a folder in which you can write."
+    assert disk_error_advice(error) == "Cannot write to /course: choose a folder that you can write to."
 
 
 def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):
-    """The checks work, and a line that fits into the terminal says that the progress is lost."""
+    """The checks work, and a line that fits into the terminal says that the progress cannot be saved."""
     (laid_out.parents[1] / progress.PROGRESS_NAME).mkdir()
     save(laid_out, **RIGHT)
     assert "Your progress cannot be saved in this folder." in watched.until("3 of 3 exercises solved").splitlines()
@@ -294,7 +294,7 @@ def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, t
 
 
 def test_without_jupyterlab_it_says_how_to_go_on(laid_out, monkeypatch):
-    """The course is laid out all the same, and the three ways on are named."""
+    """The course is set up nevertheless, and the message names three ways to continue."""
     monkeypatch.setattr("autograder.student.terminal.starting.find_spec", lambda _name: None)
     told: list[str] = []
     assert open_lab(laid_out.parents[1], [], told.append) == 0

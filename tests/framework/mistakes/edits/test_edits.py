@@ -39,7 +39,7 @@ def _parses(own, edit):
     return True
 
 
-PLACES = [  # the wrong body, what one edit has to make of it, the line that it is found in, and its kind
+PLACES = [  # the wrong body, the body after one edit, the line of the edit, and its kind
     ("return x.sum(axis=0)", "return x.sum(axis=-1)", 2, "axis"),
     ("return x.sum()", "return x.sum(axis=-1, keepdims=True)", 2, "axis"),
     ("return x / x.sum(axis=-1)", "return x / x.sum(axis=-1, keepdims=True)", 2, "keepdims"),
@@ -100,7 +100,7 @@ _ALONG_THE_AXIS = "return e / (e.sum(keepdims=True, axis=axis))"
 
 
 def test_two_edits_of_one_line_are_made_together_unless_they_touch():
-    """A pair is two edits of different pieces of the text."""
+    """A pair consists of two edits of different pieces of the text."""
     own = definition("def f(x, y):\n    return x.sum(axis=0) - y\n")
     axis = next(e for e in edits_of(own) if "axis=-1" in e.text and e.kind == "axis")
     other = next(e for e in edits_of(own) if e.text == "x" and e.kind == "variable")

@@ -1,10 +1,10 @@
-"""The time that all searches of a class share: bounded by what grading took, and spent where most students gain."""
+"""Test the time that all searches of a class share: it is limited by the grading time, and used for the most frequent mistakes."""
 
 from autograder.mistakes.fault_localization.notebooks import Budget
 
 
 def test_a_class_of_mistakes_costs_no_more_than_its_share():
-    """A thousand different mistakes, each of which takes all it may: a beginning, and three tenths of the grading time."""
+    """A thousand different mistakes, each of which takes its full time, together take the first budget and 0.3 of the grading time."""
     budget, spent, graded = Budget(2.0), 0.0, 0.0
     for _ in range(1000):
         budget.add(0.1)
@@ -16,7 +16,7 @@ def test_a_class_of_mistakes_costs_no_more_than_its_share():
 
 
 def test_a_mistake_that_more_students_make_may_take_longer():
-    """With little time left, the code of a single student waits, and code of several students does not."""
+    """With little time left, a mistake of a single student is not searched, and a mistake of several students is."""
     budget = Budget(2.0)
     assert budget.allowance(1) == 2.0
     budget.consume(89.5)

@@ -1,4 +1,4 @@
-"""Tests of locating mistakes in functions of this process: validated by every check, and silent without validation."""
+"""Tests of locating mistakes in functions of this process: a line is reported only if every check validates it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 @pytest.fixture
 def locate(course):
-    """Look for the mistake in one exercise of the mini course, the others being right."""
+    """Look for the mistake in one exercise of the mini course. The other exercises are right."""
     checks = load_checks(course, CHAPTER)
 
     def located(exercise, source):
@@ -26,7 +26,7 @@ def locate(course):
 
 
 def test_the_line_and_the_kind(locate):
-    """If one edit of one line makes every check pass, that line is named, counted as in the cell."""
+    """If one edit of one line makes every check pass, that line is reported, counted within the cell."""
     found = locate(
         "to_kelvin", "ZERO = 273.15\n\ndef to_kelvin(celsius):\n    shift = ZERO\n    return celsius - shift"
     )
@@ -42,19 +42,19 @@ def test_a_helper_of_the_students_own_counts_as_their_code(locate):
 
 
 def test_two_edits_in_one_line(locate):
-    """If no single edit is enough, two in one line may be."""
+    """If no single edit is enough, two edits in one line are tried."""
     found = locate("to_kelvin", "def to_kelvin(celsius):\n    c = celsius\n    return (c * 2) - 273.15")
     assert (found.places, found.edits) == ((("to_kelvin", 3),), 2)
 
 
 def test_two_edits_in_two_lines(locate):
-    """If one line is not enough, two may be, and both are named."""
+    """If edits in one line are not enough, two lines are tried, and both are reported."""
     found = locate("to_kelvin", "def to_kelvin(celsius):\n    offset = 273.15 - 1\n    return celsius * offset")
     assert (found.places, found.edits) == ((("to_kelvin", 2), ("to_kelvin", 3)), 2)
 
 
 def test_nothing_is_said_of_code_that_no_small_edit_makes_right(locate):
-    """It is never guessed."""
+    """No line is guessed."""
     assert locate("to_kelvin", "def to_kelvin(celsius):\n    return [str(v)[::-1] for v in celsius]") is None
 
 

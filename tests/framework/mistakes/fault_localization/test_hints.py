@@ -16,7 +16,7 @@ MIDDLE = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keep
 
 @pytest.fixture
 def cell(tmp_path, monkeypatch, capsys):
-    """Run cells as IPython does, keep their source, and return what they print. All written hints are read."""
+    """Return a function that runs cells as IPython does and returns what they print. All written hints have been read."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
@@ -38,13 +38,13 @@ def cell(tmp_path, monkeypatch, capsys):
 
 
 def _forget(folder):
-    """According to the progress file, no hint was read yet."""
+    """Record in the progress file that no hint was read yet."""
     [progress] = folder.rglob(PROGRESS_NAME)
     progress.unlink()
 
 
 def test_the_line_of_the_students_own_cell(cell):
-    """After the last written hint: the line as the cell counts it, what to change there in words, and on whose word."""
+    """After the last written hint, ``hint`` gives the line within the cell, what to look at there, and why."""
     cell(MIDDLE)
     text = cell(
         "before = np.random.get_state()[1].sum()\nhint(softmax)\nassert before == np.random.get_state()[1].sum()"
@@ -54,7 +54,7 @@ def test_the_line_of_the_students_own_cell(cell):
 
 
 def test_at_once_where_no_written_hint_fits(cell, tmp_path):
-    """The line comes before the written hints, once for the same code, unless an unread hint is about the same kind of edit."""
+    """The line comes before the written hints unless an unread hint is about the same kind of edit, and only once for the same code."""
     _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")
@@ -78,7 +78,7 @@ def test_a_helper_is_the_students_code_too(cell):
 
 
 def test_nothing_is_made_up(cell):
-    """For a function that is blank, or far from right, the last word is the old one."""
+    """For a function that is blank or far from right, ``hint`` names no line."""
     for source in (
         "def softmax(x, axis=-1):\n    raise NotImplementedError",
         "def softmax(x, axis=-1):\n    return str(x)",
@@ -123,7 +123,7 @@ def test_what_does_more_than_compute_is_never_run(cell, tmp_path):
     ],
 )
 def test_what_is_known_to_compute_only(body, harmless):
-    """Anything that is not known to be harmless is not."""
+    """Code that is not known to be harmless is not run."""
     import math  # noqa: PLC0415
 
     text = f"def f(x):\n    {body}\n"

@@ -1,4 +1,4 @@
-"""The line of a mistake in a notebook that is handed in: in the verdict, on the page and in the comment, and never in the marks."""
+"""Test located lines in submitted notebooks: they are in the verdict, on the page and in the comment, and change no marks."""
 
 import json
 from dataclasses import replace
@@ -22,13 +22,13 @@ HELPER = "def row_means(table):\n    return np.mean(table, axis=0)"
 
 
 def hand_in_all(course, **students):
-    """Hand in a right notebook of each student but for what they wrote, and the jobs of grading them."""
+    """Submit a right notebook for each student, except for the given code, and return the jobs."""
     return [Job(hand_in(course, s, document(course, **{**RIGHT, **own})), s, CHAPTER) for s, own in students.items()]
 
 
 @pytest.fixture
 def patient(tmp_path):
-    """The mini course with time enough on a busy machine."""
+    """The mini course with enough time even on a busy machine."""
     return copy_course(tmp_path / "mini", config=PATIENT)
 
 
@@ -54,7 +54,7 @@ def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp
 
 
 def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
-    """The line is in the helper's cell. Meanwhile, the reference answers calls of the function that the exercise depends on."""
+    """The line is in the helper's cell. During the search, the reference replaces the earlier function."""
     code = {"to_kelvin": "def to_kelvin(celsius):\n    return celsius / 7", "mean_kelvin": HELPED}
     [job] = hand_in_all(patient, ada=code)
     notebook = json.loads(job.path.read_text())

@@ -1,4 +1,4 @@
-"""Wrong programs on texts, lists and dictionaries: the line of each mistake, proven by an edit of it, and mutants of right ones."""
+"""Test wrong programs that use strings, lists and dictionaries: the line of each mistake is found, and mutants are created."""
 
 import pytest
 
@@ -110,11 +110,11 @@ def test_the_line_of_a_mistake_is_found(plain, name):
     found = plain[1].locate(exercise, [(exercise, source)], names)
     assert found is not None
     assert (exercise, line) in found.places
-    assert len(found.places) <= 2  # a text may be put in small letters before it is split, or word by word
+    assert len(found.places) <= 2  # a text may be put in lower case before it is split, or word by word
 
 
 def test_slips_on_texts_and_dictionaries_are_mutants(plain):
-    """The audit makes the mistakes that people make there, and each is another program."""
+    """The audit creates the mistakes that people make in such programs, and each is a different program."""
     labels = " ".join(
         m.label for name in ("word_counts", "initials", "shared") for m in mutants_of(plain[0].references[name], name)
     )

@@ -1,4 +1,4 @@
-"""Wrong answers as students write them, none of which the course has a name for: each has its line, and it is the line."""
+"""Test wrong answers as students write them, without a misconception in the course: the right line is found for each."""
 
 import inspect
 from dataclasses import replace
@@ -60,7 +60,7 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
 
 @pytest.fixture(scope="module")
 def locate():
-    """Look for the line in an answer of the course, everything before it being right."""
+    """Look for the line in an answer to an exercise of the course. All earlier exercises are right."""
     course, known = load_course(ROOT), {}
 
     def located(chapter, exercise, source):
@@ -87,14 +87,14 @@ def locate():
     ids=["one slip in three lines", "two slips", "a helper", "an assignment the wrong way round", "a step too many"],
 )
 def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
-    """The wrong line is the line that is named."""
+    """The reported line is the wrong line."""
     found = locate(chapter, exercise, source)
     assert [line for _, line in found.places] == lines
     assert found.edits == edits
 
 
 def spread(x, width):
-    """A right program with variables of its own."""
+    """A right program with other variable names."""
     middle = x.mean()
     away = x - middle
     return away / width

@@ -1,4 +1,4 @@
-"""A plugin for pytest, given to nbgrader's own tests: the gradebook of each begins as a copy of an empty one."""
+"""A pytest plugin for nbgrader's own tests: each gradebook starts as a copy of an empty one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""nbgrader's own tests of autograde, from its wheel, run with the jail in the place of Execute."""
+"""Run nbgrader's own tests of autograde, from its wheel, with the sandbox instead of Execute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHEEL = Path(nbgrader.__file__).with_name("tests") / "apps" / "test_nbgrader_aut
 
 
 def _table():
-    """Outcome by test, as the docs list them."""
+    """Return the outcome of each test, as the docs list them."""
     rows = re.findall(r"^\| `(test_\w+)` \| ([^|]+) \|", DOCS.read_text("utf-8"), re.MULTILINE)
     return {name: outcome.strip() for name, outcome in rows}
 
@@ -50,7 +50,7 @@ def _run(names, folder):
 
 
 def test_the_table_lists_every_test_of_the_wheel():
-    """No test of nbgrader's autograde is left out of the docs, and none is made up."""
+    """The docs list exactly the tests of nbgrader's autograde."""
     tree = ast.parse(WHEEL.read_text("utf-8"))
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     assert set(_table()) == {name for name in names if name.startswith("test_")}

@@ -1,4 +1,4 @@
-"""A plain notebook in the jail: nbgrader's own rules give the scores that a kernel's run would give."""
+"""Test standard notebooks in the sandbox: nbgrader's rules give the same scores as after a run in a kernel."""
 
 import copy
 import socket
@@ -46,7 +46,7 @@ def scores(nb):
 
 @pytest.fixture
 def graded(tmp_path):
-    """Runs cells in the jail, from a folder of the test's own, and gives the scores."""
+    """Return a function that runs cells in the sandbox, in the test's folder, and returns the scores."""
 
     def grade(*cells, **config):
         return scores(run(notebook(*cells), tmp_path, **config))
@@ -66,7 +66,7 @@ def warn():
     warnings.warn("careful")
 """
 
-# Graded cells whose score hangs on one rule each.
+# Graded cells, each of which depends on one rule.
 RULES = {
     "asserts_hold": "assert half() == 0.5",
     "assert_fails": "assert half() == 1",
@@ -104,7 +104,7 @@ RULES = {
 
 
 def test_every_rule_gives_the_score_that_a_kernel_gives(tmp_path):
-    """For one graded cell a rule, a kernel's run under nbgrader's Execute and the jail's give equal scores."""
+    """For one graded cell per rule, nbgrader's Execute and the sandbox give equal scores."""
     graded = [cell(source, name, 1) for name, source in RULES.items()]
     manual = cell("answer = 1", "by_hand", 2, solution=True)
     nb = notebook(STUDENT, "1 / 0", *graded, manual)
@@ -148,7 +148,7 @@ def test_no_execute_means_no_execute():
 
 @pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
 def test_files_beside_the_notebook_can_be_opened_imported_and_changed(tmp_path, confinement):
-    """Data and modules are there, to be read only under Landlock alone, else as copies: what is written stays in the jail."""
+    """Data and modules are available: read-only with Landlock alone, else as copies. Written files stay in the sandbox."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "rows.csv").write_text("1,2\n")
     (tmp_path / "helper.py").write_text("answer = 42\n")

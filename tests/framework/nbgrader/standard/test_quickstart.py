@@ -1,4 +1,4 @@
-"""nbgrader's own quickstart course, graded by stock nbgrader and in the jail: equal scores for every cell."""
+"""Grade nbgrader's quickstart course with standard nbgrader and in the sandbox: every cell gets the same score."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def documented_line():
 
 
 def _submit(course):
-    """Simulated submissions: the solutions above, a blank one, and the two that nbgrader's user guide shows."""
+    """Create submissions: the solutions above, a blank one, and the two from nbgrader's user guide."""
     released = json.loads((course / "release" / "ps1" / "problem1.ipynb").read_text())
     for first, squares in SQUARES.items():
         # Only students with right squares differ in the exercise that depends on squares.
@@ -59,7 +59,7 @@ def _marks(course):
 
 @pytest.mark.slow
 def test_the_quickstart_course_gets_equal_scores(tmp_path):
-    """Stock autograde and the documented line give every cell of every submission the same score."""
+    """Standard autograde and the documented configuration give every cell of every submission the same score."""
     home = tmp_path / "home"
     home.mkdir()
     nbgrader("quickstart", "stock", folder=tmp_path, home=home)

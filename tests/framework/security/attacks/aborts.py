@@ -1,4 +1,4 @@
-"""An abort, and jumps to nowhere."""
+"""Abort the process, or jump to invalid addresses."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Every descriptor closed, or put in another's place."""
+"""Close every descriptor, or replace it by another one."""
 
 import os
 from contextlib import suppress

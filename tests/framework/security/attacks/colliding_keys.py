@@ -1,4 +1,4 @@
-"""A dictionary whose keys all have one hash: to build it again takes the square of their number."""
+"""A dictionary whose keys all have the same hash, so rebuilding it takes quadratic time."""
 
 import sys
 

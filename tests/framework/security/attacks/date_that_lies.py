@@ -1,4 +1,4 @@
-"""A moment with a time zone of its own, which answers what it likes and says how it is to be pickled."""
+"""A datetime with its own time zone class, which gives false offsets and its own way to be pickled."""
 
 import datetime
 import os

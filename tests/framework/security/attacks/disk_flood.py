@@ -1,4 +1,4 @@
-"""One file as large as it gets."""
+"""Write one file that is as large as possible."""
 
 def softmax(x):
     with open("/tmp/flood", "wb") as file:

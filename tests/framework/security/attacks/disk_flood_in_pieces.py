@@ -1,4 +1,4 @@
-"""More files than there is room for, and holes in them."""
+"""Write more files than the disk has space for, also sparse ones."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Every module and every name thrown away."""
+"""Delete every module and every name."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A frame at the caps, filled slowly with brackets."""
+"""A frame at the size limit, filled slowly with brackets."""
 
 import os, struct
 

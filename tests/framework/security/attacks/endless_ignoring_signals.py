@@ -1,4 +1,4 @@
-"""A loop with every signal ignored and the alarm taken away."""
+"""A loop that ignores every signal and cancels the alarm."""
 
 import signal
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""One call into C that takes for ever and notices no signal."""
+"""One call into C that never returns and handles no signal."""
 
 def softmax(x):
     return sum(range(10**15))

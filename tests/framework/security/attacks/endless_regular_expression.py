@@ -1,4 +1,4 @@
-"""A regular expression that backtracks for ever."""
+"""A regular expression that backtracks forever."""
 
 import re
 

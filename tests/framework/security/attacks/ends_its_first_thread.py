@@ -1,4 +1,4 @@
-"""The thread that answers ends, and others stay, so that the process neither answers nor is gone."""
+"""The main thread ends and others continue, so the process neither answers nor ends."""
 
 import ctypes, platform, threading
 

@@ -1,4 +1,4 @@
-"""Another program in place of this one, by every road."""
+"""Start another program in place of this one, in every possible way."""
 
 import os, subprocess
 from contextlib import suppress

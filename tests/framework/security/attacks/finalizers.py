@@ -1,4 +1,4 @@
-"""Work left for the end: exit handlers, finalizers, generators."""
+"""Code that runs at the end of the process: exit handlers, finalizers, generators."""
 
 import atexit, weakref
 

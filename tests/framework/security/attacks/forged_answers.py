@@ -1,4 +1,4 @@
-"""Well-formed answers, many, on every descriptor, before the true one."""
+"""Write many well-formed answers to every descriptor before the true one."""
 
 import json, os, struct
 from contextlib import suppress

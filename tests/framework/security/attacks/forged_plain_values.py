@@ -1,4 +1,4 @@
-"""Trees of plain values that no encoder writes: days that do not exist, sets of lists, names of files as time zones."""
+"""Trees of built-in values that no encoder writes: days that do not exist, sets of lists, file names as time zones."""
 
 FORGED = [
     ["date", 2023, 2, 30], ["set", ["l", 1]], ["zone", "../../etc/passwd"], ["bytes", "\u2603"], ["int", "f" * 10**6],

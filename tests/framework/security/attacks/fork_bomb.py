@@ -1,4 +1,4 @@
-"""Processes that make processes."""
+"""Processes that start processes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Values that show themselves without end, as megabytes, or as script."""
+"""Values whose display never ends, has megabytes, or is a script."""
 
 class Show:
     def _repr_html_(self):

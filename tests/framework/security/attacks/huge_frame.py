@@ -1,4 +1,4 @@
-"""A frame that announces more than there is in the world."""
+"""A frame that announces more bytes than any memory has."""
 
 import os, struct
 

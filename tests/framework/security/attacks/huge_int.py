@@ -1,4 +1,4 @@
-"""A whole number that looks like any other, and is larger than every float."""
+"""A whole number of an ordinary type that is larger than every float."""
 
 q1 = q2 = 2 ** 1024 - 1
 

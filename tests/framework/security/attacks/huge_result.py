@@ -1,4 +1,4 @@
-"""Results of many gigabytes that take little room."""
+"""Results of many gigabytes that take little memory."""
 
 def softmax(x):
     return [np.broadcast_to(0.0, (10**5, 10**5))] * 10**5

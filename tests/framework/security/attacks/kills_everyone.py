@@ -1,4 +1,4 @@
-"""Signals to parent, group and everyone."""
+"""Send signals to the parent, the process group and all processes."""
 
 import os, signal
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Something for the next submission: files, modules, environment, shared memory."""
+"""Leave data for the next submission: files, modules, environment, shared memory."""
 
 import builtins, mmap, os, sys, tempfile
 from contextlib import suppress

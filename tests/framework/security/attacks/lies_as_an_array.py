@@ -1,4 +1,4 @@
-"""A result that is no array but answers as one, differently each time."""
+"""A result that behaves like an array without being one, and differently each time."""
 
 class Liar:
     shape, dtype, ndim = (3,), np.dtype("f8"), 1

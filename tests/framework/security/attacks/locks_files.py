@@ -1,4 +1,4 @@
-"""Locks on a file that every submission can read, by which two that run at the same time could talk."""
+"""Locks on a file that every submission can read, with which two simultaneous submissions could communicate."""
 
 import fcntl, os, struct
 from contextlib import suppress

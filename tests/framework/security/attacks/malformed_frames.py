@@ -1,4 +1,4 @@
-"""Frames that are none."""
+"""Invalid frames."""
 
 import os
 

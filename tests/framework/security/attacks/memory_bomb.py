@@ -1,4 +1,4 @@
-"""As much memory as there is, in one piece."""
+"""Allocate all memory in one piece."""
 
 def softmax(x):
     return np.ones((1 << 18, 1 << 18))

@@ -1,4 +1,4 @@
-"""As much memory as there is, in small pieces, kept although allocation fails."""
+"""Allocate all memory in small pieces, and keep them although allocation fails."""
 
 kept = []
 

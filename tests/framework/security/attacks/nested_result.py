@@ -1,4 +1,4 @@
-"""A result that is nested too deep to be read."""
+"""A result that is nested too deeply to be read."""
 
 def softmax(x):
     deep = []

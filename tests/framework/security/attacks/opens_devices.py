@@ -1,4 +1,4 @@
-"""Devices, terminals and kernel interfaces."""
+"""Open devices, terminals and kernel interfaces."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Printing without end, in the cell and in the call."""
+"""Print without end, in the cell and in the call."""
 
 def softmax(x):
     while True:

@@ -1,4 +1,4 @@
-"""Bytes without end on every open descriptor."""
+"""Write bytes without end to every open descriptor."""
 
 import os
 from contextlib import suppress

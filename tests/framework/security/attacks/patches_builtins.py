@@ -1,4 +1,4 @@
-"""Builtins answer what the student wishes."""
+"""Replace builtins with functions that make every comparison succeed."""
 
 import builtins
 

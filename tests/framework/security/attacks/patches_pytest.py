@@ -1,4 +1,4 @@
-"""Modules of the grader, forged and put in place."""
+"""Replace modules of the grader with forged ones."""
 
 import sys, types
 

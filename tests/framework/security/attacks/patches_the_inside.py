@@ -1,4 +1,4 @@
-"""The grader's own code inside the jail, rewritten."""
+"""Rewrite the grader's own code inside the sandbox."""
 
 import sys
 for name, module in list(sys.modules.items()):

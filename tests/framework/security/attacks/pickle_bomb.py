@@ -1,4 +1,4 @@
-"""A result that does something when it is unpickled."""
+"""A result that runs code when it is unpickled."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A function that prints without end, and one line that is longer than the memory."""
+"""Print without end, and print one line that is larger than the memory."""
 
 
 def softmax(x):

@@ -1,4 +1,4 @@
-"""Resource limits, raised and taken away."""
+"""Raise and remove the resource limits."""
 
 import resource
 from contextlib import suppress

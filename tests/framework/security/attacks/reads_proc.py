@@ -1,4 +1,4 @@
-"""Other processes, their memory, environment and open files."""
+"""Read other processes' memory, environment and open files."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Checks, solutions, gradebook and secret, by name and by search."""
+"""Look for checks, solutions, the gradebook and the secret, by name and by search."""
 
 import os, glob
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Environment variables, current and original."""
+"""Read the environment variables, current and original."""
 
 import os, ctypes
 

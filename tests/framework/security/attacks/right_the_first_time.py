@@ -1,4 +1,4 @@
-"""Right when it is first called, and never again."""
+"""A function that is right in its first call only."""
 
 calls = []
 

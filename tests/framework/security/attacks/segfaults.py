@@ -1,4 +1,4 @@
-"""A null pointer, followed."""
+"""Dereference a null pointer."""
 
 import ctypes
 

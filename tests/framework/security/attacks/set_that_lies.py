@@ -1,4 +1,4 @@
-"""A set that says it is empty and gives members for ever, in a dict that counts backwards."""
+"""A set that claims to be empty and yields members forever, in a dict with a billion entries."""
 
 
 class Members(set):

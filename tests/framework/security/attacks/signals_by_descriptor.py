@@ -1,10 +1,10 @@
-"""Descriptors that send signals when something happens to them: by owner, lease, folder, and asynchronously."""
+"""Descriptors that send signals on events: by owner, lease, folder, and asynchronously."""
 
 import fcntl, os, signal, struct
 from contextlib import suppress
 
 F_SETSIG, F_SETOWN_EX = 10, 15
-NOBODY_MINDS = signal.SIGURG  # a process that gets this signal is not ended by it
+NOBODY_MINDS = signal.SIGURG  # this signal does not end a process
 
 def softmax(x):
     done = []

@@ -1,4 +1,4 @@
-"""A sleep far over the limit, again and again."""
+"""Sleep far longer than the limit, repeatedly."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Signals to its own process: it is stopped, and neither answers nor ends."""
+"""Stop its own process with a signal, so that it neither answers nor ends."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A text of a class of its own that equals, contains and starts with everything, and says that it is short."""
+"""A string of its own class that equals, contains and starts with everything, and claims to be short."""
 
 
 class Text(str):

@@ -1,4 +1,4 @@
-"""Threads without end."""
+"""Start threads without end."""
 
 import threading, _thread
 

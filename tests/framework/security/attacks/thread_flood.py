@@ -1,4 +1,4 @@
-"""Ten thousand threads with the smallest stacks there are, each of which spins, and starts more."""
+"""Ten thousand busy threads with the smallest possible stacks, each of which starts more."""
 
 import _thread, threading
 

@@ -1,4 +1,4 @@
-"""Threads that spin on after the answer, and change whatever arrays there are while later calls run."""
+"""Threads that continue after the answer and change all arrays during later calls."""
 
 import gc, threading
 

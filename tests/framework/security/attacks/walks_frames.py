@@ -1,4 +1,4 @@
-"""Frames, the collector's objects and tracebacks, searched for what is expected."""
+"""Search frames, the garbage collector's objects and tracebacks for expected results."""
 
 import gc, sys
 

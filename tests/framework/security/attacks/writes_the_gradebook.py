@@ -1,4 +1,4 @@
-"""Marks, written by oneself."""
+"""Write marks into the gradebook."""
 
 import os, sqlite3
 from contextlib import suppress

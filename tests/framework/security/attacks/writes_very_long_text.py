@@ -1,4 +1,4 @@
-"""One text of 300,000 characters and many empty ones, which would be gigabytes as an array of NumPy's."""
+"""One string of 300,000 characters and many empty ones, which would take gigabytes as a NumPy array."""
 
 
 def softmax(x):

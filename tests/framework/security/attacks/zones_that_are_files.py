@@ -1,4 +1,4 @@
-"""Time zones that are devices and files: in plain values and in tables, by every way in which a library looks one up."""
+"""Time zones that are devices and files, in built-in values and in tables, in every form that a library looks up."""
 
 NAMES = [
     "dateutil//proc/kmsg", "dateutil//dev/zero", "/proc/kmsg", "../../../../proc/kmsg", "dateutil/@COURSE@/gradebook.db", "tzlocal()",

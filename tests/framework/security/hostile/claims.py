@@ -1,4 +1,4 @@
-"""Notebooks that claim marks, or bring along what acts on a person who opens them."""
+"""Notebooks that claim marks, or contain active content for the person who opens them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def forged_points(notebook):
 
 @hostile_notebook()
 def renamed_exercises(notebook):
-    """Every exercise under another's name, and each check under that of the quiz."""
+    """Rename every exercise to another one, and each check to that of the quiz."""
     names = {"to_kelvin": "mean_kelvin", "mean_kelvin": "quiz_ch1_units", "quiz_ch1_units": "to_kelvin"}
     for one in notebook["cells"]:
         meta = one["metadata"].get("nbgrader", {})
@@ -41,7 +41,7 @@ def invented_exercises(notebook):
 
 @hostile_notebook()
 def copied_check_cells(notebook):
-    """Each check cell five times, with other points and other code every time."""
+    """Copy each check cell five times, each time with other points and other code."""
     for graded in check_cells(notebook):
         for times in range(1, 6):
             copy = json.loads(json.dumps(graded)) | {"source": "def check(*a): return 10.0\ncheck()", "id": "same"}
@@ -51,7 +51,7 @@ def copied_check_cells(notebook):
 
 @hostile_notebook()
 def graded_already(notebook):
-    """The outcome that a grader would have left: full marks in every check cell, and in the metadata."""
+    """Add the outputs that a grader would write: full marks in every check cell and in the metadata."""
     for graded in check_cells(notebook):
         points = graded["metadata"]["nbgrader"]["points"]
         data = {"text/plain": str(float(points)), "text/html": f"<strong>{points} of {points} points</strong>"}
@@ -62,7 +62,7 @@ def graded_already(notebook):
 
 @hostile_notebook()
 def to_be_marked_by_hand(notebook):
-    """Stubs that say that a person has to mark them, and has done so."""
+    """Mark stubs as manually graded, with a manual mark."""
     for one in notebook["cells"]:
         if "nbgrader" in one["metadata"]:
             one["metadata"]["nbgrader"] |= {"grade": True, "solution": True, "points": 6, "manual_score": 6}
@@ -79,7 +79,7 @@ def unlocked_checks(notebook):
 
 @hostile_notebook()
 def answers_called_pictures(notebook):
-    """Every cell called a picture, with a foreign image, so that it is kept instead of run."""
+    """Tag every cell as a picture with another image, so that it might be kept instead of run."""
     data = {"image/png": PNG, "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
@@ -92,7 +92,7 @@ def answers_called_pictures(notebook):
 
 @hostile_notebook()
 def stored_scripts(notebook):
-    """Markup and scripts in the stored outputs of every cell, the course's own picture among them."""
+    """Put markup and scripts into the stored outputs of every cell, including the course's picture."""
     for one in code_cells(notebook):
         one["outputs"] = [
             {"output_type": "display_data", "data": {**MARKED_UP, "image/png": PNG}, "metadata": {"x": SCRIPT}},

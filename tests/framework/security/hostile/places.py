@@ -50,14 +50,14 @@ def a_socket(folder, _world):
 
 @hostile("ungradable")
 def another_name(folder, world):
-    """No notebook of the chapter's name, but another with a name that hurts."""
+    """A notebook whose name is not the chapter's and contains markup."""
     save(folder, wrong(world.course))
     (folder / NAME).rename(folder / f"{SCRIPT.replace('/', '')}\n\x1b[2J.ipynb")
 
 
 @hostile("ungradable")
 def other_names_by_the_thousand(folder, _world):
-    """Thousands of other notebooks, one of them with a name that is no text."""
+    """Thousands of other notebooks, one of them with a name that is not text."""
     (folder / os.fsdecode(b"\xe9.ipynb")).touch()
     for number in range(2000):
         (folder / f"{number}{'<' * 200}.ipynb").touch()
@@ -79,7 +79,7 @@ TIMES = {
 
 
 def _beside(make):
-    """Hand in wrong answers, with a file from ``make`` in each place from which a timestamp or nbgrader's secret is read or copied."""
+    """Submit wrong answers, with a file from ``make`` in each place from which a timestamp or nbgrader's secret is read."""
 
     def hand_in(folder, world):
         save(folder, wrong(world.course))
@@ -95,7 +95,7 @@ for _name, _make in TIMES.items():
 
 @hostile("graded")
 def programs_beside(folder, world):
-    """Python that a grader might run: its own configuration, its tests', and modules that it imports."""
+    """Python files that a grader might run: configurations of the course and of pytest, and modules that it imports."""
     save(folder, wrong(world.course))
     names = ("course_config", "nbgrader_config", "conftest", "numpy", "autograder", "sitecustomize", f"test_{CHAPTER}")
     for name in names:

@@ -25,7 +25,7 @@ MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "appl
 
 @dataclass(frozen=True)
 class HostileFile:
-    """How a file is made, the verdict that it must get, and the student's folder name if it matters."""
+    """A function that makes a file, the verdict that the file must get, and the student's folder name if it matters."""
 
     make: Callable[[Path, Any], None]
     status: str
@@ -36,7 +36,7 @@ FILES: dict[str, HostileFile] = {}
 
 
 def hostile(status, *, student="", name=""):
-    """Note a function as the maker of a file whose verdict must be ``status``."""
+    """Register a function that makes a file whose verdict must be ``status``."""
 
     def note(make):
         FILES[name or make.__name__] = HostileFile(make, status, student)
@@ -46,7 +46,7 @@ def hostile(status, *, student="", name=""):
 
 
 def hostile_notebook(status="graded", *, student="", name=""):
-    """Note a function that changes a notebook with wrong answers as what makes a file whose verdict must be ``status``."""
+    """Register a function that changes a notebook with wrong answers to one whose verdict must be ``status``."""
 
     def note(change):
         def make(folder, world):
@@ -71,7 +71,7 @@ def save(folder, notebook):
 
 
 def terabyte(path):
-    """Make a file of a terabyte that takes no room."""
+    """Make a sparse file of a terabyte."""
     path.touch()
     os.truncate(path, 1 << 40)
 

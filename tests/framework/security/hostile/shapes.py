@@ -9,7 +9,7 @@ from typing import Any
 from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, wrong
 from tests.support.mini import cell
 
-# JSON that is no notebook, or hardly one.
+# JSON that is not a notebook, or only formally one.
 
 
 @hostile("graded")
@@ -27,7 +27,7 @@ def two_hundred_megabytes(folder, world):
 
 @hostile("ungradable")
 def lists_by_the_million(folder, _world):
-    """A file that takes twenty times its size once it is read."""
+    """A file that takes twenty times its size in memory."""
     inside = b"[]," * (10 << 20)
     (folder / NAME).write_bytes(b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + inside + b"0]}}")
 
@@ -52,7 +52,7 @@ for _name, _value in VALUES.items():
 
 @hostile_notebook()
 def nested_deep(notebook):
-    """Nest lists as deep as can just be read, everywhere in a notebook."""
+    """Nest lists up to the depth limit, everywhere in a notebook."""
     deep: Any = []
     for _ in range(400):
         deep = [deep]
@@ -65,7 +65,7 @@ def nested_deep(notebook):
 
 @hostile_notebook()
 def no_numbers(notebook):
-    """NaN, infinities and numbers beyond every bound where numbers are expected."""
+    """Put NaN, infinities and huge numbers in the places of ordinary numbers."""
     numbers = [float("nan"), float("inf"), -float("inf"), 10**400, -1, True]
     for graded, number in zip(check_cells(notebook) * 2, numbers, strict=True):
         graded["metadata"]["nbgrader"] |= {"points": number, "schema_version": number}
@@ -75,7 +75,7 @@ def no_numbers(notebook):
 
 @hostile_notebook()
 def half_characters(notebook):
-    """Lone surrogates, zeros and turned writing in sources, outputs, names and keys."""
+    """Put lone surrogates, null characters and direction overrides into sources, outputs, names and keys."""
     text = "'\ud800\udfff\x00\u202e\x1b[2J\x07'"
     for one in notebook["cells"]:
         one["metadata"][text] = text
@@ -90,7 +90,7 @@ def half_characters(notebook):
 
 @hostile_notebook()
 def half_characters_in_a_picture(notebook):
-    """Lone surrogates in what is kept of a notebook: the stored text of an unchanged picture cell, and what was copied."""
+    """Put lone surrogates into kept parts of a notebook: the stored text of an unchanged picture cell, and the list of copied cells."""
     shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG, "text/plain": "\ud800"}}
     picture = next(one for one in notebook["cells"] if one["id"] == "picture")
     picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
@@ -99,7 +99,7 @@ def half_characters_in_a_picture(notebook):
 
 @hostile_notebook()
 def wrong_types(notebook):
-    """Cells of every type but the right one, in between."""
+    """Insert cells of every wrong type."""
     odd = [None, 1, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]
     nbgrader = {"grade_id": [], "solution": True}
     odd += [
@@ -111,7 +111,7 @@ def wrong_types(notebook):
 
 @hostile_notebook()
 def cells_by_the_thousand(notebook):
-    """Twenty thousand code cells, each of which does something."""
+    """Add twenty thousand code cells."""
     notebook["cells"] += [
         {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"n{n} = {n}; print(n{n})"}
         for n in range(20_000)
@@ -133,14 +133,14 @@ def more_code_than_is_read(notebook):
 
 @hostile("ungradable")
 def cut_off(folder, world):
-    """Half a notebook."""
+    """A truncated notebook."""
     data = json.dumps(wrong(world.course))
     (folder / NAME).write_text(data[: len(data) // 2])
 
 
 @hostile("ungradable")
 def not_text(folder, _world):
-    """Bytes that are no text, as a compressed file has them."""
+    """Bytes that are not text, as in a compressed file."""
     (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
 
 

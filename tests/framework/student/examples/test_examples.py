@@ -1,6 +1,6 @@
-"""Examples as data: values there and back, files read with care, and the replay that judges and names mistakes."""
+"""Test examples: values are stored without loss, files are validated, and the replay judges and names mistakes."""
 
-# ruff: noqa: ARG001, ARG005 - a wrong solution often ignores what it is given
+# ruff: noqa: ARG001, ARG005 - wrong solutions often ignore their arguments
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class TestValues:
 
     @pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
     def test_a_numpy_number_becomes_a_plain_one(self, number):
-        """A NumPy scalar is written down as the number that it is."""
+        """A NumPy scalar is stored as an ordinary number."""
         assert encode_value(number) == 0.5
 
     def test_a_long_array_of_the_same_few_numbers_is_short(self):
-        """Thousands of rows, for an example that is about their number, take one line of the file."""
+        """Thousands of repeated rows take only one line of the file."""
         assert encode_value(np.resize([1.0, 2.0, 3.0], (5000, 2))) == {
             "cycle": [1.0, 2.0, 3.0], "dtype": "float64", "shape": [5000, 2]
         }  # fmt: skip
@@ -117,7 +117,7 @@ class TestValues:
 
 class TestReadingTheFile:
     def test_a_whole_chapter_is_read(self, tmp_path):
-        """Exercises keep their order, their checks, hints and misconceptions."""
+        """Exercises keep their order, checks, hints and misconceptions."""
         examples = load_examples(by_hand.write_chapter(tmp_path))
         assert examples.chapter == by_hand.CHAPTER
         assert list(examples.exercises) == ["softmax", "mean_of", "quiz_ch9"]
@@ -129,7 +129,7 @@ class TestReadingTheFile:
         "text", ["", "{", "\x00", '{"format": 1}', '{"format": 1, "chapter": "c", "exercises": 3}']
     )
     def test_a_missing_file_is_named_and_a_damaged_one_says_how_to_get_another(self, tmp_path, text):
-        """Broken JSON and missing parts both end in the same advice."""
+        """Broken JSON and missing parts give the same advice."""
         path = tmp_path / "examples.json"
         with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
             load_examples(path)
@@ -151,7 +151,7 @@ class TestReadingTheFile:
 
     @pytest.mark.parametrize("step", [1, 0, -1])
     def test_a_step_cannot_point_at_itself_or_ahead(self, step):
-        """A file whose steps are out of order is refused when it is read, not in the midst of a check."""
+        """A file whose steps are out of order is refused when it is read, not during a check."""
         with pytest.raises(ExamplesError, match=r"damaged.*refers to step"):
             exercise_of(one_check(matches(step, 1.0)), "f")
 
@@ -188,7 +188,7 @@ class TestJudging:
         assert check.example.endswith("softmax(x)")
 
     def test_the_shape_comes_before_the_values(self):
-        """A function that returned None is reported as that, and another shape is reported before values."""
+        """A result None is reported as such, and a wrong shape is reported before wrong values."""
         forgot = verdict_on(lambda x, axis=-1: None).checks[0].reason
         assert forgot.startswith("softmax(x) returned None. Does it end in a `return`?")
         assert "shape (2,)" in verdict_on(lambda x, axis=-1: x.sum(axis=-1)).checks[0].reason
@@ -199,7 +199,7 @@ class TestJudging:
         assert verdict_on(lambda x: right, one_check(call_step("f", 1.0), matches(0, right)), "f").status == "passed"
 
     def test_a_result_can_be_held_against_another_call(self):
-        """An expected value may be the student's own answer to another call, and a result an argument."""
+        """An expected value may be the student's answer to another call, and a result may be an argument."""
         steps = [call_step("f", np.array([1.0, 2.0])), call_step("f", np.zeros(2))]
         steps[1]["call"]["args"] = [{"step": 0, "path": []}]
         steps.append({"assert": "matches", "actual": {"step": 1, "path": []}, "expected": {"step": 0, "path": []}})
@@ -218,7 +218,7 @@ class TestJudging:
         assert pair.status == "passed"
 
     def test_a_function_given_as_an_argument_is_made_from_its_source(self):
-        """A callable argument arrives as something to call."""
+        """An argument that is a function arrives as a function."""
         source = Source("def square(x):\n    return x * x", "square")
         entry = one_check(call_step("f", source, 3.0), matches(0, 9.0, "f(square, 3.0)", g=source))
         assert verdict_on(lambda g, x: g(x), entry, "f").status == "passed"
@@ -257,7 +257,7 @@ class TestNothingToJudge:
         assert "not written yet" in verdict.message
 
     def test_another_stub_that_is_called_is_named(self):
-        """A function that leans on an unwritten one is sent there first, and is not called blank itself."""
+        """If a function depends on an unwritten one, the message names that one, and the function itself does not count as blank."""
 
         def weights_of(x):
             raise NotImplementedError
@@ -274,8 +274,18 @@ class TestNothingToJudge:
         ("names", "entry", "status", "words"),
         [
             ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
-            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
-            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "You have not answered yet: give `q1` and `q2` a value"),
+            (
+                {"q1": None, "q2": None},
+                QUIZ,
+                "not_attempted",
+                "You have not answered yet: assign a value to `q1` and `q2`",
+            ),
+            (
+                {"q1": ..., "q2": None},
+                QUIZ,
+                "not_attempted",
+                "You have not answered yet: assign a value to `q1` and `q2`",
+            ),
             ({}, QUIZ, "not_attempted", "no variable `q1` or `q2` yet: run the cell"),
         ],
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],
@@ -287,16 +297,16 @@ class TestNothingToJudge:
         assert words in verdict.message
 
     def test_each_missing_answer_is_its_own_finding(self):
-        """One answer given and one not: the missing one is named."""
+        """If one answer is given and one is missing, the missing one is named."""
         verdict = verdict_in({"q1": "b", "q2": None}, QUIZ, "quiz_ch9")
         assert statuses(verdict) == ["passed", "failed"]
-        assert verdict.checks[1].reason == "q2 is still None: write your answer there."
+        assert verdict.checks[1].reason == "q2 is still None: assign your answer to it."
 
 
 class TestDiagnosis:
     @pytest.mark.parametrize("function", list(by_hand.MESSAGES), ids=lambda f: f.__name__)
     def test_each_misconception_is_named_as_itself(self, function):
-        """A student who made that mistake hears its message."""
+        """A student who made that mistake reads its message."""
         verdict = verdict_on(function)
         assert verdict.misconception == function.__name__
         assert verdict.message == by_hand.MESSAGES[function]
@@ -312,7 +322,7 @@ class TestDiagnosis:
         ids=["another mistake", "only alike on one input", "always an error", "always None"],
     )
     def test_what_is_not_known_is_not_named(self, function):
-        """A mistake that no misconception explains on every input is met with silence."""
+        """If no misconception explains the answers to all inputs, none is reported."""
         verdict = verdict_on(function)
         assert verdict.misconception is None
         assert verdict.message == next(c.message for c in verdict.checks if c.status in {"failed", "error"})
@@ -325,7 +335,7 @@ class TestDiagnosis:
         assert verdict_on(by_hand.one_maximum, entry).misconception is None
 
     def test_a_skipped_outcome_neither_agrees_nor_disagrees(self):
-        """A step that was not recorded is left out, unless the mistake shows there."""
+        """A step that was not recorded is ignored, unless the mistake shows there."""
         entry = by_hand.softmax_entry()
         outcomes = entry["misconceptions"][0]["outcomes"]
         entry["misconceptions"][0]["differs"] = [2]
@@ -335,7 +345,7 @@ class TestDiagnosis:
         assert verdict_on(by_hand.one_maximum, entry).misconception is None
 
     def test_the_same_error_is_recognised_and_another_is_not(self):
-        """An error counts as the same by its type and what it says, numbers aside."""
+        """Two errors are the same if their types and texts are equal, apart from numbers."""
 
         def fixed_axes(x):
             return x.transpose(0, 2, 1)
@@ -395,7 +405,7 @@ class TestOtherSessions:
 
 class TestFunctionSession:
     def test_arguments_are_copied_and_changes_noticed(self):
-        """A call gets its own copies. The caller's array is unchanged, and the change is reported."""
+        """A call gets its own copies. So the caller's array does not change, but the function's change is reported."""
 
         def halve(x):
             x /= 2

@@ -117,7 +117,7 @@ def test_an_author_s_mistake_is_a_sentence(controls, start, said):
 
 
 def test_what_stands_in_the_page_cannot_leave_its_script():
-    """Neither the data nor the words of the picture can end the script or the attribute that contains them."""
+    """The data and the texts of a picture cannot end the script or the attribute that contains them."""
     hostile = "</script><!--<img src=x onerror=alert(1)>\u2028\"'"
     made = page({"title": hostile}, "", hostile)
     assert made.count("</script>") == 1

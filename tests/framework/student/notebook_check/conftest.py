@@ -1,4 +1,4 @@
-"""A student's notebook, in this process: a folder with a chapter's examples, and cells that are run one by one."""
+"""Fixtures for a student's notebook: a folder with a chapter's examples, and cells that are run one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETUP = "import numpy as np\nfrom autograder import check, hint, solution\n"
 
 @pytest.fixture
 def beside_the_notebook(tmp_path, monkeypatch):
-    """A folder with a chapter's examples, and a student who has done nothing yet."""
+    """A folder with a chapter's examples and no recorded progress."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith(("JPY_", "JUPYTER", "NBGRADER"))]:
@@ -52,13 +52,13 @@ class Notebook:
         self._client.wait_for_ready(timeout=60)
 
     def save(self, **changed):
-        """Write the file, later than everything that was run."""
+        """Save the file with a time after that of all runs."""
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         cells = [_cell(name, source) for name, source in (self.cells | changed).items()]
         self.path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
 
     def run(self, name, source=None):
-        """Run a cell by its name, or another one, and return everything that it shows as one line."""
+        """Run the cell called ``name``, or ``source``, and return everything that it shows as one line."""
         content = {"code": source or self.cells[name], "silent": False, "store_history": True}
         content |= {"user_expressions": {}, "allow_stdin": False, "stop_on_error": False}
         message = self._client.session.msg("execute_request", content, metadata={"cellId": name} if self.ids else {})
@@ -104,7 +104,7 @@ def kernels():
 
 @pytest.fixture(scope="module")
 def by_hand_folder(tmp_path_factory):
-    """A function that makes a folder with the chapter written by hand."""
+    """A function that creates a folder with the manually written chapter."""
 
     def make():
         folder = tmp_path_factory.mktemp("course") / by_hand.CHAPTER

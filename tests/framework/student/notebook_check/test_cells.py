@@ -1,4 +1,4 @@
-"""What ``check``, pictures and cells say about cells that were not run, or that were changed: in real kernels."""
+"""Test the messages of ``check``, pictures and cells about cells that were changed or not run, in real kernels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KEPT = "so `softmax` is still your earlier version: correct the cell, run it, an
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        (SOFTMAX + ")", "Python could not read the cell of `softmax` (a SyntaxError)"),
+        (SOFTMAX + ")", "Python could not parse the cell of `softmax` (a SyntaxError)"),
         (SOFTMAX.replace("def softmax", "def soft_max"), "The cell of `softmax` now defines `soft_max` instead"),
         ('"""Turn scores into weights."""\nprint("gone")', "The cell of `softmax` no longer defines it"),
         (f"1 / 0\n{SOFTMAX}", "The cell of `softmax` stopped with an error"),
@@ -74,7 +74,7 @@ def test_a_cell_that_was_changed_and_not_run_is_named(notebook):
 
 
 def test_a_copy_and_an_older_function_are_no_stale_ones(notebook):
-    """A copy of the cell may be changed, and an older function that is handed over is checked."""
+    """A copy of the cell may be changed, and an older function that is passed to ``check`` is checked."""
     notebook.run("copy", SOFTMAX)
     notebook.run("copy", SOFTMAX.replace("def softmax", "old = softmax\ndef mine"))
     if not notebook.ids:  # the copy could be the cell itself
@@ -85,13 +85,13 @@ def test_a_copy_and_an_older_function_are_no_stale_ones(notebook):
 
 
 def test_a_quiz_is_not_checked_with_older_answers(notebook):
-    """A cell of answers with a syntax error leaves the older answers."""
+    """If the cell of answers has a syntax error, the older answers are still defined, but are not checked."""
     notebook.run("quiz_ch9")
     assert "every answer is valid" in notebook.run("check", 'check("quiz_ch9")')
     notebook.run("quiz_ch9", 'q1 = "b\nq2 = 0.5')
     shown = notebook.run("check", 'check("quiz_ch9")')
     assert shown.startswith(
-        "Python could not read the cell of `quiz_ch9` (a SyntaxError), so `quiz_ch9` is still your earlier"
+        "Python could not parse the cell of `quiz_ch9` (a SyntaxError), so `quiz_ch9` is still your earlier"
     )
     notebook.run("quiz_ch9")
 
@@ -110,7 +110,7 @@ FIRST = "Run that cell first, or all cells above this one (Run › Run All Above
 
 
 def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder):
-    """The set-up was run, and nothing else. A name that no cell defines keeps its traceback, and so does an error in a function."""
+    """Only the set-up cells were run. A name that no cell defines keeps its traceback, and so does an error in a function."""
     notebook = kernels(by_hand_folder(), CELLS)
     notebook.run("setup")
     missing = f"is defined in the cell that begins `def softmax(x, axis=-1):`. {FIRST}"
@@ -131,7 +131,7 @@ def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder)
 
 
 def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder):
-    """Its kernels know the notebook before any cell was run, so that ``check`` itself may be missing."""
+    """Its kernels know the notebook before any cell was run, so a message is shown even if ``check`` itself is undefined."""
     notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(STARTUP))
     missing = f"is defined in the cell that begins `# The set-up.`. {FIRST}"
     assert notebook.run("check", "check(softmax)") == f"`check` {missing}"

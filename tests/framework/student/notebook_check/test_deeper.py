@@ -12,7 +12,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytestmark = pytest.mark.slow
 
-# Right for the visible tables, and wrong for a table of tables.
+# This function is right for the visible tables, and wrong for a table of tables.
 FLAT = RIGHT["mean_kelvin"].replace("axis=-1", "axis=1")
 CELLS = {"setup": "import numpy as np\n\nfrom autograder import check, hint", **RIGHT, "mean_kelvin": FLAT}
 DEEPER = "check(mean_kelvin, deeper=True)"
@@ -32,7 +32,7 @@ def examples(course):
 
 @pytest.fixture
 def notebook(course, examples, kernels):
-    """The notebook as ``make lab`` sets it up, in a folder of the clone, with a function that is not right in general."""
+    """The notebook as ``make lab`` sets it up, in a folder of the clone, with a function that is right for some inputs only."""
     folder = course.root / "attention" / CHAPTER
     folder.mkdir(parents=True)
     shutil.copy(examples, folder / "examples.json")
@@ -43,7 +43,7 @@ def notebook(course, examples, kernels):
 
 
 def test_one_case_of_the_hidden_checks_is_shown(notebook):
-    """The visible checks pass, and the hidden one fails. Nothing else is shown of it. The saved notebook is the one checked."""
+    """The visible checks pass, and a hidden one fails. Only its case is shown. The saved notebook is checked."""
     shown = notebook.run("check", DEEPER)
     assert (
         "Well done! All checks pass. Next is quiz_ch1_units. check(mean_kelvin, deeper=True) tries new random" in shown
@@ -63,7 +63,7 @@ def test_one_case_of_the_hidden_checks_is_shown(notebook):
 
 
 def test_without_the_course_it_says_why_and_what_works(examples, kernels, tmp_path):
-    """A learner's computer has no solutions to compare with. The ordinary check was shown."""
+    """A learner's computer has no solutions to compare with. The result of the ordinary check is shown."""
     folder = tmp_path / CHAPTER
     folder.mkdir()
     shutil.copy(examples, folder / "examples.json")

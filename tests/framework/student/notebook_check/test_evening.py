@@ -43,7 +43,7 @@ SOLUTION = "def softmax(x, axis=-1):\n    e = 1\n\n    return 'the solution'"
 
 @pytest.fixture
 def alone(beside_the_notebook):
-    """The chapter as somebody gets it who learns alone: solutions sealed, the quiz judged at once, three chapters in all."""
+    """The chapter as a self-learner gets it: with obfuscated solutions, a quiz that is judged at once, and three chapters in all."""
     data = by_hand.chapter_data() | {"audience": "self-learners", "solutions": "after passing", "title": "9 · By hand"}
     data["chapters"] = [by_hand.CHAPTER]
     softmax, quiz = data["exercises"]["softmax"], data["exercises"]["quiz_ch9"]
@@ -66,7 +66,7 @@ def said(kind, run, code):
 
 class TestGuard:
     def test_a_loop_without_end_is_stopped_and_its_line_named(self, notebook):
-        """It is stopped although it swallows everything. The guard leaves nothing behind, and the next check works."""
+        """The loop is stopped although it swallows every exception. The time limit leaves no traces, and the next check works."""
         before = signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr
         text = said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.2)")
         assert "softmax was stopped after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
@@ -77,7 +77,7 @@ class TestGuard:
         assert "3 of 3" in notebook(f"{RIGHT}\ncheck(softmax)")
 
     def test_the_course_says_how_long_a_call_may_take(self, notebook, beside_the_notebook):
-        """Data in examples.json counts if the notebook has none, and small inputs are in the message."""
+        """The limit in examples.json counts if the call gives none, and small inputs are in the message."""
         path = beside_the_notebook / "examples.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"call_seconds": 0.1}))
         code = "def mean_of(x):\n    while True:\n        pass\ncheck(mean_of)"
@@ -86,13 +86,13 @@ class TestGuard:
 
     @pytest.mark.parametrize("seconds", ["0", "-1", "'long'", "True", "float('nan')"])
     def test_seconds_that_make_no_sense_are_told(self, notebook, seconds):
-        """Nothing is run then."""
+        """A message says so, and nothing is run."""
         assert "It must be a number above 0" in said(
             notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax, seconds={seconds})"
         )
 
     def test_thirty_lines_are_shown_and_the_rest_counted(self, notebook):
-        """The call in which it became too much says how much more it printed, and stderr is no way round."""
+        """The call that exceeds the limit reports how many more lines it printed. The limit also applies to stderr."""
         loop = "for i in range(20000):\n        print('line', i, file=[None, sys.stderr][i % 2])\n    return"
         out = notebook(f"import sys\n{RIGHT.replace('return', loop)}\ncheck(softmax)").splitlines()
         assert out[:31] == [*(f"line {i}" for i in range(30)), "… and 19,970 more lines"]
@@ -100,12 +100,12 @@ class TestGuard:
         assert out[32].startswith("softmax   3 of 3")
 
     def test_a_line_without_end_is_cut(self, notebook):
-        """A million characters on a line are as much as a thousand lines."""
+        """A line of a million characters counts like a thousand lines."""
         out = notebook(RIGHT.replace("return", "print('x' * 10**6, end='')\n    return") + "check(softmax)")
         assert f"{'x' * 1000}… and 3,999,000 more characters\nsoftmax" in out
 
     def test_an_interrupt_is_one_sentence(self, notebook):
-        """With the line in which it came, and not one frame of the guard's or the judge's."""
+        """The sentence gives the line that was running, without frames of the time limit or the judge."""
         threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
         with pytest.raises(KeyboardInterrupt) as stopped:
             notebook(f"{ENDLESS}\ncheck(softmax, seconds=30)")
@@ -130,7 +130,7 @@ class TestCases:
         )
 
     def test_keywords_and_texts_keep_their_names(self):
-        """This is done only if the name stands for the value."""
+        """A name is only replaced where it refers to the value."""
         from autograder.base.verdict import CheckResult, ExerciseVerdict  # noqa: PLC0415
         from autograder.student.notebook_check.checking import with_unique_names  # noqa: PLC0415 - one test's
 
@@ -147,7 +147,7 @@ class TestCases:
 
 class TestAfterTheAnswer:
     def test_a_pass_shows_another_way_and_where_to_go_on(self, notebook, alone):
-        """Not before, and nothing of it can be read in the file."""
+        """Other solutions are shown only after a pass, and are not readable in the file."""
         assert "another way" not in said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         out = notebook(f"{RIGHT}\ncheck(softmax)")
         assert "Another way to write it. logaddexp is safe by itself." in out
@@ -157,7 +157,7 @@ class TestAfterTheAnswer:
 
     @pytest.mark.usefixtures("alone")
     def test_a_solution_comes_after_the_hints(self, notebook):
-        """They are shown at once if the exercise is done, with the code's layout."""
+        """A solution is shown at once if the exercise is done, with the layout of its code."""
         assert (
             "You can see the solution after hint 3. You have read none so far. `hint(softmax)` shows the next one."
             in said(notebook_check.CheckProblem, notebook, f"{WRONG}\nsolution(softmax)")
@@ -169,7 +169,7 @@ class TestAfterTheAnswer:
         assert "    def softmax(x, axis=-1):\n        e = 1\n" in out
 
     def test_in_a_course_there_is_none(self, notebook):
-        """A sentence says why, and what helps."""
+        """A sentence says why, and what to do instead."""
         told = said(notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax)\nsolution(softmax)")
         assert told.startswith("`solution` is only for self-study")
         assert "another way" not in notebook("check(softmax)")
@@ -210,7 +210,7 @@ class TestHintsByTries:
         assert notebook("hint(softmax)").startswith("softmax   hint 2 of 3")
 
     def test_a_pass_in_between_forgets_no_try(self, notebook):
-        """After a pass, a function that fails again gets the hint that its tries call for."""
+        """After a pass, failed attempts continue to count for the choice of the next hint."""
         for _ in range(4):
             said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         notebook(f"{RIGHT}\ncheck(softmax)")
@@ -218,7 +218,7 @@ class TestHintsByTries:
         assert "You have tried 5 times, so this is hint 3." in " ".join(notebook("hint(softmax)").split())
 
     def test_a_function_that_passes_needs_no_hint(self, notebook, beside_the_notebook):
-        """The hint says so, whether it was checked before or not. A hint asked for by its number is shown all the same."""
+        """``hint`` says so, whether the function was checked before or not. A hint with a given number is shown nevertheless."""
         lines = [f"{line}\n" for line in RIGHT.splitlines()]
         linecache.cache["<cell 1>"] = (
             len(RIGHT),
@@ -251,7 +251,7 @@ class TestMap:
 
     @pytest.mark.usefixtures("alone")
     def test_the_last_pass_is_an_ending(self, notebook):
-        """The end is shown once, in the card and on the map, when the whole course passes."""
+        """When the whole course passes, the card and the map show the end of the course once."""
         notebook(f"{RIGHT}\ncheck(softmax)")
         notebook("q1, q2 = 'b', 1\ncheck('quiz_ch9')")
         out = " ".join(notebook("def mean_of(x):\n    return x.mean()\ncheck(mean_of)").split())
@@ -292,7 +292,7 @@ class TestNotAsItShouldBe:
         assert text.count("is defined in the cell") == 1
 
     def test_a_notebook_of_another_release_is_told(self, notebook, beside_the_notebook):
-        """An exercise that only the notebook knows: which file to fetch, and that nothing is lost."""
+        """If an exercise is only in the notebook, the message says which file to fetch, and that no work is lost."""
         about = {"nbgrader": {"grade_id": "check_entropy"}}
         cells = [{"cell_type": "code", "metadata": about, "source": "check(entropy)"}]
         (beside_the_notebook / f"{by_hand.CHAPTER}.ipynb").write_text(json.dumps({"cells": cells}))
@@ -301,7 +301,7 @@ class TestNotAsItShouldBe:
         assert "Your notebook stays unchanged" in text
 
     def test_a_full_disk_costs_one_sentence(self, notebook, monkeypatch):
-        """The card is shown, the progress is recorded, and nothing is raised."""
+        """The card is shown, one sentence says that progress cannot be saved, and nothing is raised."""
 
         def refuse(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -314,7 +314,7 @@ class TestNotAsItShouldBe:
         assert "✓ softmax" in notebook("check()")
 
     def test_a_narrow_terminal_gets_narrow_lines(self, notebook, monkeypatch):
-        """No prose is wider than the terminal, and none wider than reads well."""
+        """Text is never wider than the terminal or the maximal line width."""
         monkeypatch.setattr(checking, "line_width", lambda: 44)
         notebook(WRONG)
         with pytest.raises(notebook_check.CheckFailed) as failed:
@@ -326,14 +326,14 @@ class TestNotAsItShouldBe:
 
     @pytest.mark.parametrize("variable", ["NBGRADER_VALIDATING", "NBGRADER_EXECUTION"])
     def test_nbgraders_own_runs_leave_no_note(self, notebook, beside_the_notebook, monkeypatch, variable):
-        """It runs what students hand in, and nobody's progress is that."""
+        """Runs of submissions by nbgrader are not recorded as a student's progress."""
         monkeypatch.setenv(variable, "1")
         notebook(f"{RIGHT}\ncheck(softmax)")
         assert not (beside_the_notebook / PROGRESS_NAME).exists()
 
 
 def test_numpy_is_left_as_it_was(notebook):
-    """A check that is stopped in the middle of a computation leaves no setting behind."""
+    """A check that is stopped in the middle of a computation restores NumPy's settings."""
     before = np.geterr()
     said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.1)")
     assert np.geterr() == before

@@ -24,13 +24,13 @@ from autograder.student.notebook_check.progress import (
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch):
-    """A student's Python that has just begun."""
+    """Forget everything that this process remembers about progress."""
     monkeypatch.setattr(progress, "_remembered", {})
     monkeypatch.setattr(progress, "_reported", set())
 
 
 def test_what_is_noted_is_read_again(tmp_path):
-    """Every failure counts, hints to the furthest, and what was right once stays done."""
+    """Every failure counts, the furthest hint is kept, and an exercise that passed once stays done."""
     notes = [{"passed": False}, {"hint": 2}, {"hint": 1}, {"passed": False}, {"passed": True}, {"passed": False}]
     assert [record(tmp_path, "ch1", "softmax", **what) for what in notes] == [""] * len(notes)
     assert record(tmp_path, "ch2", "project", hint=1) == ""
@@ -45,7 +45,7 @@ def test_what_is_noted_is_read_again(tmp_path):
     [("course/ch1_units", "course"), ("course/my copy", "course/my copy")],
 )
 def test_chapters_side_by_side_share_one_file(tmp_path, folder, home):
-    """A folder named like its chapter belongs to a course. A notebook anywhere else is alone."""
+    """A folder named after its chapter belongs to a course. A notebook in any other folder has its own file."""
     assert folder_of(tmp_path / folder, "ch1_units") == tmp_path / home
 
 
@@ -55,7 +55,7 @@ def test_chapters_side_by_side_share_one_file(tmp_path, folder, home):
     ids=lambda text: repr(text[:20]),
 )
 def test_a_damaged_file_is_set_aside(tmp_path, text):
-    """It reads as nothing, the next note begins a new one, and the damaged one is kept."""
+    """The damaged file counts as empty and is kept, and the next record starts a new file."""
     path = tmp_path / PROGRESS_NAME
     path.write_text(text)
     assert read(tmp_path) == Progress()
@@ -76,7 +76,7 @@ def test_parts_that_make_no_sense_count_as_nothing(tmp_path):
 
 
 def test_a_later_releases_file_is_left_alone(tmp_path):
-    """An unreadable progress file is not overwritten. New progress is kept in memory, with one message."""
+    """A file from a later release is not overwritten. New progress is kept in memory, with one message."""
     path = tmp_path / PROGRESS_NAME
     path.write_text('{"format": 99, "chapters": "otherwise"}')
     assert "the file was written by a newer version of autograder" in record(tmp_path, "ch1", "softmax", passed=True)
@@ -89,7 +89,7 @@ def test_a_later_releases_file_is_left_alone(tmp_path):
     [(errno.ENOSPC, "the disk is full"), (errno.EACCES, "permission denied"), (errno.EROFS, "read-only file system")],
 )
 def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, number, reason):
-    """Progress is kept in memory with one message, and a disk that works again gets all of it."""
+    """Progress is kept in memory with one message, and written once the disk works again."""
 
     def refuse(path):
         raise OSError(number, os.strerror(number), str(path))
@@ -121,7 +121,7 @@ def _many(folder: Path, chapter: str) -> None:
 
 
 def test_two_notebooks_at_once_lose_nothing(tmp_path):
-    """Two processes that note fifty things in one file find all fifty there."""
+    """If two processes make fifty records in one file, the file has all fifty."""
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=_many, args=(tmp_path, chapter)) for chapter in ("ch1", "ch2")]
     for process in processes:

@@ -1,4 +1,4 @@
-"""Tests of ``check`` and ``hint`` where students call them: in a script, in IPython, in a kernel, in ``nbgrader validate``."""
+"""Tests of ``check`` and ``hint`` in a script, in IPython, in a kernel and in ``nbgrader validate``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _nothing_done_yet(beside_the_notebook):
 
 
 def process(folder, *command):
-    """Return a real process in ``folder``, with settings of its own."""
+    """Run Python with these arguments in ``folder``, with its own settings."""
     return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
 
 
@@ -56,7 +56,7 @@ class TestCheck:
         assert "Next is mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
-        """Without a display, the exception's text is the card. Tools recognize it as a failing assert."""
+        """Without a display, the text of the exception is the card. Tools treat it like a failed assert."""
         assert issubclass(notebook_check.CheckFailed, AssertionError)
         text = said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         assert text.startswith("softmax   1 of 3 points here, 1 more possible when it is graded\n  ✓ the example")
@@ -73,11 +73,11 @@ class TestCheck:
         ids=["by its name", "under another name", "a lambda bound to its name", "a def of another name bound to it"],
     )
     def test_the_exercise_is_found(self, notebook, code):
-        """A name, another name for the function, and whatever is bound to the name all lead to the exercise."""
+        """The exercise is found by its name, by another name of the function, and by any object bound to the name."""
         assert notebook(f"{RIGHT}\n{code}").startswith("softmax ")
 
     def test_the_object_given_is_the_one_tried(self, notebook):
-        """An older function that is handed over is tried, not the newer one of that name."""
+        """If an older function is passed, it is checked, and not the newer function of that name."""
         notebook(f"{RIGHT}\nold = softmax\n{WRONG}")
         assert notebook("check(old)").startswith("softmax   3 of 3")
         assert "1 of 3" in said(notebook_check.CheckFailed, notebook, "check(softmax)")
@@ -92,20 +92,20 @@ class TestCheck:
         assert "✗" not in done.stderr
 
     def test_prints_stay_and_warnings_go(self, notebook, capsys):
-        """A student's debug output is shown, but not on stderr, where it would cost marks under nbgrader."""
+        """A student's debug output is shown. Nothing is written to stderr, because that would cost marks in nbgrader."""
         looks = "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
         out = notebook(f"import sys\n{RIGHT.replace('return', looks)}\ncheck(softmax)")
         assert "looking (2, 3)" in out
         assert capsys.readouterr().err == ""
 
     def test_what_is_asked_only_to_compare_prints_nothing(self, notebook, capsys):
-        """Calls for untested checks are silent, so that all output belongs to the shown check."""
+        """Calls for checks that are not shown print nothing, so all output belongs to the shown check."""
         code = WRONG.replace("return", "print('axis', axis)\n    return")
         said(notebook_check.CheckFailed, notebook, f"{code}\ncheck(softmax)")
         assert "axis 0" not in capsys.readouterr().out
 
     def test_an_interrupt_is_left_alone(self, notebook):
-        """The stop button stops: a student whose loop never ends gets the notebook back."""
+        """The stop button works, even for a loop that never ends."""
         with pytest.raises(KeyboardInterrupt):
             notebook("def softmax(x, axis=-1):\n    raise KeyboardInterrupt\ncheck(softmax)")
 
@@ -120,15 +120,15 @@ class TestCheck:
 
 class TestQuiz:
     def test_well_formed_answers_pass_and_are_not_judged(self, notebook):
-        """Every answer in form: no raise, and no word on right or wrong."""
+        """If every answer has the right format, nothing is raised, and nothing says whether the answers are right."""
         out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
         assert out.startswith("quiz_ch9   every answer is valid")
-        assert "Grading marks them later" in out
+        assert "The answers are graded later" in out
 
     @pytest.mark.parametrize(
         ("answers", "finding"),
         [
-            ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
+            ("q1, q2 = 'b', None", "q2 is still None: assign your answer to it."),
             ("q1, q2 = 'z', 1.0", "q1 is 'z'. Write one of 'a', 'b', 'c'."),
             ("q1, q2 = 'b', 'much'", "q2 is 'much'. Write a number."),
             ("q1, q2 = None, None", "You have not answered yet"),
@@ -136,7 +136,7 @@ class TestQuiz:
         ],
     )
     def test_what_is_missing_or_of_the_wrong_kind_raises(self, notebook, answers, finding):
-        """An unfinished quiz is not finished, and says which answer to look at."""
+        """For an unfinished quiz, the message says which answer to look at."""
         assert finding in said(notebook_check.CheckFailed, notebook, f"{answers}\ncheck('quiz_ch9')")
 
 
@@ -149,7 +149,7 @@ class TestHints:
         assert "`hint(softmax)` gives the next one." in outs[0]
         assert outs[1].startswith("softmax   hint 2 of 3\n  Second hint")
         assert outs[2].startswith("softmax   hint 3 of 3\n  Third hint.")
-        assert "looks at your own code next" in outs[2]
+        assert "looks at your own code" in outs[2]
         assert "You have seen all 3 hints for `softmax`" in outs[3]
 
     def test_a_hint_can_be_asked_for_by_number(self, notebook):
@@ -160,12 +160,12 @@ class TestHints:
 
     @pytest.mark.parametrize("number", ["0", "4", "-1", "'2'", "True"])
     def test_a_number_without_a_hint_is_told(self, notebook, number):
-        """Numbers out of range and things that are no numbers get a sentence."""
+        """For invalid numbers and other objects, a sentence says what is possible."""
         text = said(notebook_check.CheckProblem, notebook, f"hint('softmax', {number})")
         assert "softmax has 3 hints, numbered from 1" in text
 
     def test_a_failing_check_counts_the_hints_left(self, notebook):
-        """The card knows how many were taken."""
+        """The card counts the hints that were read."""
         notebook("hint('softmax')")
         assert 'hint("softmax") has 2 hints left' in said(
             notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)"
@@ -183,13 +183,13 @@ class TestUnhelpfulSituations:
             ("check(None)", "got None, which a function without `return` returns"),
             ("check(int)", "got the class int, not a function"),
             ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, not a function."),
-            ("q1 = 'b'\ncheck(q1)", 'got the text of an answer. Write check("quiz_ch9")'),
+            ("q1 = 'b'\ncheck(q1)", 'received the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),
             ("hint()", "Which exercise? Write one of"),
         ],
     )  # fmt: skip
     def test_each_gets_a_sentence_that_says_what_to_do(self, notebook, code, sentence):
-        """A slip in the call is answered with what was given and what to write."""
+        """For a mistake in the call, the message says what was given and what to write."""
         assert sentence in said(notebook_check.CheckProblem, notebook, f"{RIGHT}\n{code}")
 
     @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ class TestUnhelpfulSituations:
         ids=["none there", "broken"],
     )
     def test_examples_that_cannot_be_had_say_what_to_do(self, notebook, beside_the_notebook, content, words):
-        """A notebook without its examples says which file to bring, and a damaged file is named."""
+        """Without examples, the message says which file is needed. A damaged file is named."""
         path = beside_the_notebook / "examples.json"
         path.unlink() if content is None else path.write_text(content)
         text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
@@ -261,7 +261,7 @@ class TestSelfLearners:
 
 class TestFrontEnds:
     def test_importing_it_needs_numpy_and_the_standard_library_only(self, beside_the_notebook):
-        """Nothing else is loaded, and nothing that a browser's Python lacks."""
+        """Importing the package loads nothing else, and no module that is missing in a browser."""
         code = (
             "import sys\nfrom autograder import check, hint\n"
             "extra = {m.partition('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'__main__', 'autograder', 'numpy'}\n"
@@ -305,7 +305,7 @@ class TestFrontEnds:
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
         [refused] = cells[7].outputs
-        assert refused.traceback[0].startswith("Python could not read the cell of `softmax` (a SyntaxError), so")
+        assert refused.traceback[0].startswith("Python could not parse the cell of `softmax` (a SyntaxError), so")
         [given] = cells[4].outputs
         assert "passes all checks here, so it needs no hint" in given.data["text/html"]
 
@@ -313,7 +313,7 @@ class TestFrontEnds:
 @pytest.mark.slow
 class TestValidate:
     def test_nbgrader_reports_the_failing_cell_with_its_card(self, beside_the_notebook):
-        """A real `nbgrader validate` names the cell and prints every line of the card."""
+        """`nbgrader validate` names the cell and prints every line of the card."""
         told = validated(beside_the_notebook, WRONG)
         assert "VALIDATION FAILED ON 1 CELL(S)!" in told
         assert "    check(softmax)" in told
@@ -323,12 +323,12 @@ class TestValidate:
         assert "Traceback" not in told
 
     def test_nbgrader_is_content_with_a_right_notebook(self, beside_the_notebook):
-        """A right function passes, though it warns and prints to stderr."""
+        """A right function passes although it warns and prints to stderr."""
         warns = RIGHT.replace("return", "np.log(np.zeros(1))\n    return")
         assert "Success! Your notebook passes all the tests." in validated(beside_the_notebook, warns)
 
     def test_a_blank_notebook_does_not_validate(self, beside_the_notebook):
-        """A stub is no pass."""
+        """A blank stub does not pass validation."""
         told = validated(beside_the_notebook, BLANK)
         assert "VALIDATION FAILED" in told
         assert "softmax   not attempted yet" in told
