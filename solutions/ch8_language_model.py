@@ -174,7 +174,8 @@ def generate(
     text so far. But nothing is computed twice: the keys and values of earlier tokens are kept (a
     cache for each block), and only tokens that are new go through the blocks. The text is the same
     as without a cache. With 14 or more new tokens, it takes a third of the multiply-adds that are
-    needed without a cache, or less.
+    needed without a cache, or less. Without a cache, each new token needs all the matrix products
+    of next_token_logits for the text so far.
 
     tokens:      shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
     n_new:       how many tokens to append, at least 1
@@ -189,7 +190,7 @@ def generate(
     [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
 
     You may assume that there are at most 70 given tokens and 16 new ones, and that the temperature is 0, or
-    from 0.001 to 1000.
+    from 0.001 to 1000. (The cells below the check write longer texts, with up to 200 new tokens.)
     """
     text, new, caches = list(tokens), list(tokens), [(None, None) for _ in model["blocks"]]
     for _ in range(n_new):

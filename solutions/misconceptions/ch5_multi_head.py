@@ -47,8 +47,8 @@ def heads_of_width_h(X, h):
 
 @wrong
 def one_matrix_only(X, h):
-    """Your code is right for a single matrix. With batch axes in front, it stops with an error or moves the wrong axes,
-    because you number the axes from the left. Which way of counting always finds the last three?"""
+    """Your code is right for a single matrix, but with batch axes in front it stops with an error. How can you name the
+    last two sizes and keep any number of axes in front? And which way of counting axes always finds the last three?"""
     n, width = X.shape
     return X.reshape(n, h, width // h).transpose(1, 0, 2)
 
@@ -93,6 +93,14 @@ def always_one_batch_axis(X, h):
     them. Your result should have the same batch axes. `X.shape` gives you all of them."""
     n, width = X.shape[-2:]
     return np.swapaxes(X.reshape(-1, n, h, width // h), 1, 2)
+
+
+@wrong
+def batch_axes_made_one(X, h):
+    """Your result never has more than one batch axis. If X has two, you merge them. Your result should have the same
+    batch axes as X. `X.shape` gives you all of them."""
+    heads = always_one_batch_axis(X, h)
+    return heads[0] if X.ndim == 2 else heads
 
 
 @wrong
@@ -193,8 +201,8 @@ def heads_still_apart(O):
 
 @wrong
 def merges_one_matrix_only(O):
-    """Your code is right without a batch. With batch axes in front, axis numbers counted from the left are not the axes
-    you mean. Which way of counting always finds the last three?"""
+    """Your code is right without a batch, but with batch axes in front it stops with an error. How can you name the last
+    three sizes and keep any number of axes in front? And which way of counting axes always finds the last three?"""
     h, n, d = O.shape
     return O.transpose(1, 0, 2).reshape(n, h * d)
 
@@ -221,6 +229,14 @@ def merges_into_one_batch_axis(O):
     them. Your result should have the same batch axes."""
     h, n, d = O.shape[-3:]
     return np.swapaxes(O, -2, -3).reshape(-1, n, h * d)
+
+
+@wrong
+def merges_the_batch_axes_too(O):
+    """Your result never has more than one batch axis. If O has two, you merge them. Your result should have the same
+    batch axes as O."""
+    merged = merges_into_one_batch_axis(O)
+    return merged[0] if O.ndim == 3 else merged
 
 
 @wrong
@@ -764,6 +780,14 @@ def largest_of_all(weights):
 
 
 @wrong
+def equal_largest_added_up(weights):
+    """For "copying" you added up all the weights that equal the largest one of their query. If two weights of a query
+    are equally large, both count. Take the largest weight of each query once: with [0, 0.5, 0.5] it is 0.5."""
+    largest = weights == weights.max(axis=1, keepdims=True)
+    return scores_of(weights, copying=(weights * largest).sum(axis=1).mean())
+
+
+@wrong
 def weight_on_itself(weights):
     """For "copying" you took the weight of each query on its own position. This score is about how many positions a
     query looks at, not about which. A query with all its weight on any one key counts 1."""
@@ -845,6 +869,14 @@ def local_round_the_corner(weights):
     i = np.arange(len(weights))
     near = weights[i, i - 1] + weights[i, i] + weights[i, (i + 1) % len(weights)]
     return scores_of(weights, local=near.mean())
+
+
+@wrong
+def local_begins_with_the_last_key(weights):
+    """For "local" your query 0 also looks at the last key. Python reads index -1 as the last entry, and reports no error
+    for it. But key -1 does not exist here, so query 0 has one neighbor fewer."""
+    local = (weights * (np.abs(np.subtract.outer(*[np.arange(len(weights))] * 2)) <= 1)).sum(axis=1).mean()
+    return scores_of(weights, local=local + weights[0, -1] / len(weights))
 
 
 @wrong

@@ -778,9 +778,9 @@ wrong = misconceptions_of("decode_step")
 
 @wrong
 def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, because you store the new key and value after that. A position
-    also sees itself: it is the last of the t + 1 positions it attends to. At the very first step, there is nothing else
-    to look at."""
+    """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
+    positions it attends to. So the newest key and value have to be there before the scores are computed. At the very
+    first step, there is nothing else to look at."""
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
@@ -797,9 +797,9 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 
 @wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, because you store the new key and value after that. A position
-    also sees itself: it is the last of the t + 1 positions it attends to. In your code, a position sees itself only at
-    the very first step, where you return v."""
+    """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
+    positions it attends to. In your code, a position sees itself only at the very first step, when the caches are
+    empty."""
     if len(cache_K):
         return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])

@@ -106,8 +106,9 @@ def padding_on_the_target_instead(target, memory, weights, h, memory_lengths):
 @wrong
 def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
     """Your padding mask has the shape (B, 1, n_k), and the weights have (B, h, n_q, n_k). NumPy lines
-    them up from the right, so your mask's batch axis is applied to the heads. If B = h, each head gets the lengths of a
-    different sequence. Otherwise NumPy stops with an error. Where does the mask need an axis of size 1?"""
+    them up from the right, so your mask's batch axis is applied to the heads. If B = h, each head gets the length of a
+    different sequence. If B = 1, the result happens to be right. Otherwise NumPy stops with an error. Where does the
+    mask need an axis of size 1?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)

@@ -127,6 +127,14 @@ def between_zero_and_one(X, gain, bias, eps=1e-5):
     return (X - low) / (high - low + eps) * gain + bias
 
 
+@wrong
+def one_number_a_row_without_its_axis(X, gain, bias, eps=1e-5):
+    """Your code is right for one or two axes, but not with more. A mean along the last axis drops that axis, and `.T`
+    reverses all the axes, which lines the means up with the rows of a matrix only. With `keepdims=True`, the means fit
+    X as it is."""
+    return ((X.T - X.mean(axis=-1)) / np.sqrt(X.var(axis=-1) + eps)).T * gain + bias
+
+
 wrong = misconceptions_of("rotate_positions")
 
 
@@ -227,6 +235,15 @@ def positions_from_one(X, positions, base=10000.0):
 def distance_without_a_sign(X, positions, base=10000.0):
     """You turn a row at a negative position as if the position were positive. Turn it the other way."""
     return turned(X, angles_of(X, np.abs(positions), base))
+
+
+@wrong
+def negative_positions_from_the_end(X, positions, base=10000.0):
+    """Rows at negative positions are wrong, or cause an error. If you look something up in a table by position, a
+    negative index counts from the end of the table. Compute the angle from the position itself, which works for every
+    whole number."""
+    table = angles_of(X, np.arange(max(int(np.max(positions)), 0) + 1), base)
+    return turned(X, table[positions])
 
 
 @wrong

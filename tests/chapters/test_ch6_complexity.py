@@ -356,6 +356,8 @@ class TestLinearAttention:
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)
+        for batch in ((), (2,)):  # the only weight is 1
+            mapped(agrees, *arrays(64, 1, 1, 2, 3, batch), EXP)
 
     test_every_kind = all_categories(
         points=0.5,
@@ -499,6 +501,8 @@ class TestChunkedAttention:
             K[best] = 1500 * Q[2]  # a score of 2598, so exp of its distance from the others or from the mean is inf
             for block_size in (3, 4):
                 agrees.chunked_attention(Q, K, V, block_size)
+        for batch in ((), (2,)):  # the only weight is 1
+            agrees.chunked_attention(*arrays(int(rng.integers(1 << 30)), 1, 1, 3, 2, batch), 2)
 
     test_every_kind = all_categories(points=0.25, after="test_several_queries")
 

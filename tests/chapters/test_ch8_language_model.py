@@ -99,6 +99,8 @@ class TestLayerNorm:
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
         if X.shape[-1] > 1:  # the same rows, far from zero for how close together they are
             agrees.layer_norm(9000 + 1e-3 * X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-8)
+        # A single row of equal numbers becomes the bias, and a single column too.
+        agrees.layer_norm(np.full(X.shape[-1], X.flat[0]), numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
     test_every_kind = all_categories(points=0.5, after="test_several_rows")
 
@@ -179,6 +181,7 @@ class TestRotatePositions:
         batch = (n,) * (seed % 3)  # as long as the axis of the positions
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
+        agrees.rotate_positions(X, np.zeros(n, dtype=int), base)  # nothing turns
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
@@ -338,6 +341,7 @@ class TestTransformerBlock:
         weights["attention"]["W_Q"] *= 0.5  # no hidden score is far above the others
         for heads in {h, 1}:  # the same arrays in one head
             agrees.transformer_block(X, weights, heads)
+        agrees.transformer_block(np.stack([X, X[::-1]]), weights, 1)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
