@@ -130,8 +130,9 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
 
-    You may assume that n_q and n_k are at most 2700, block_size at most 400, and that Q and K give no scaled
-    score beyond 10 000 in size. (A picture below the check also calls it with blocks of 512 and 1500.)
+    You may assume that n_q and n_k are at most 2700, block_size at most 400, no product of a number in Q and a
+    number in K beyond 10 000 000 in size, and no scaled score beyond 10 000. (A picture below the check also
+    calls it with blocks of 512 and 1500.)
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -198,6 +199,9 @@ quiz_ch6 = quiz(
                 (3072, "equal_at_four_times_d"): """
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
+                (4608, "equal_at_six_times_d"): """
+                Question 1: 4608 is 6 · 768, where the part with n² costs as much as all the rest of a block with its
+                feed-forward part. The question is about the projections alone, 8nd².""",
                 (1152, "equal_at_three_halves_of_d"): """
                 Question 1: 1152 is what three projections, 6nd², would give. There are four: W_O counts too.""",
             },

@@ -65,7 +65,8 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
     3 * 100 ** 0 = 3: (1, 0) becomes (cos 3, sin 3), about (-0.98999, 0.14112). Pair 1 is turned by
     3 * 100 ** (-2 / 4) = 0.3: (0, 2) becomes (-2 sin 0.3, 2 cos 0.3), about (-0.59104, 1.91067)
 
-    You may assume that the positions are from -100 000 to 100 000, and base from 2 to 1 000 000.
+    You may assume that no number in X is beyond 1000 in size, and that the positions are from -100 000 to
+    100 000, and base from 2 to 1 000 000.
     """
     d = X.shape[-1]
     angles = positions[:, None] * base ** (-np.arange(0, d, 2) / d)

@@ -512,6 +512,19 @@ def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @wrong
+def first_axis_of_the_mask_for_the_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """For head i you take `mask[i]`, along the first axis of the mask. The mask broadcasts against (…, h, n_q, n_k), so
+    its heads are the third axis from the right. In a mask with batch axes, the first axis belongs to the batch."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    whole = mask is None or mask.ndim < 3 or len(mask) == 1
+    pairs = [
+        masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask if mask is None or whole else mask[i])
+        for i in range(h)
+    ]
+    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@wrong
 def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made the values from X_q. Keys and values come in pairs, one pair for each row of X_kv, so make both from
     X_kv. In self-attention X_q and X_kv are the same array, which hides this."""
@@ -553,6 +566,17 @@ def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
         for i, p in enumerate(parts)
     ]
     return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@wrong
+def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
+    W_V has, divided by h, and the rows of W_O are shared out in the same way."""
+    d = W_Q.shape[1] // h
+    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
+    _, weights = masked_attention(Q, K, K, mask)
+    V, parts = X_kv @ W_V, [slice(i * d, (i + 1) * d) for i in range(h)]
+    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
 
 
 @wrong
@@ -946,7 +970,8 @@ def uniform_not_summed(weights):
 @wrong
 def weights_cut_off_for_good(weights):
     """Your four scores are right, but your code cuts the weights themselves down to 1 / n. After the call they have
-    changed and no longer add up to 1. `np.minimum` makes a new array, but an assignment to `weights[...]` does not."""
+    changed and no longer add up to 1. `np.minimum` makes a new array, but `out=weights` and an
+    assignment to `weights[...]` change the old one."""
     scores = scores_of(weights)
     weights[weights > 1 / len(weights)] = 1 / len(weights)
     return scores
@@ -1158,6 +1183,13 @@ def labels_without_places(weights, query_tokens, key_tokens, ax=None):
     ax.set_xticklabels(key_tokens)
     ax.set_yticklabels(query_tokens)
     return ax
+
+
+@wrong
+def labels_after_an_empty_one(weights, query_tokens, key_tokens, ax=None):
+    """You gave the labels but not their places, and an empty label in front of them. Then matplotlib attaches them to
+    whatever ticks it happens to have, and these are not one for each row and column. Say where each label goes, too."""
+    return labels_without_places(weights, ["", *query_tokens], ["", *key_tokens], ax)
 
 
 @wrong

@@ -569,6 +569,24 @@ def mean_of_the_blocks(Q, K, V, block_size):
 
 
 @wrong
+def mean_of_the_blocks_by_size(Q, K, V, block_size):
+    """You run attention on each block and average the outputs, weighted by the number of keys. Then a block with
+    many keys counts for much, even if all its scores are low. For example, with scores 1 and 0 in one block and 3 in
+    the other, the 3 should get 84% of the weight, but gets a third."""
+    blocks = _blocks(K, V, block_size)
+    return sum(attention(Q, *block)[0] * (block[0].shape[-2] / K.shape[-2]) for block in blocks)
+
+
+@wrong
+def last_block_filled_with_zeros(Q, K, V, block_size):
+    """You fill the last block up with rows of zeros. A key of zeros has the score 0, and exp(0) is 1, so it takes a
+    share of the weight. Either mask these rows, or let the last block be smaller: a slice that reaches past the end
+    stops there."""
+    more = [(0, 0)] * (K.ndim - 2) + [(0, -K.shape[-2] % block_size), (0, 0)]
+    return attention(Q, np.pad(K, more), np.pad(V, more))[0]
+
+
+@wrong
 def sum_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and add up the outputs. The weights add up to 1 in each block, so with ten blocks
     they add up to 10. They should add up to 1 over all the keys."""

@@ -115,7 +115,7 @@ class TestLayerNorm:
     points=6,
     takes=Contract(
         {
-            "X": array("... n 2*m"),
+            "X": array("... n 2*m", low=-1000, high=1000),
             "positions": whole_numbers("n", -100_000, 100_000),
             "base": real(2, 1e6, default=True),
         },
@@ -668,9 +668,10 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_three_tokens(self, student):
-        """three tokens at temperature 0.5, and at high temperatures, almost equally often"""
+        """several tokens at temperature 0.5, and at high temperatures, almost equally often"""
         share_of(student, [-2.0, -0.5, -3.0], 0.5, 1, 0.86, 0.995)
         share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
+        share_of(student, [0.0, 800.0], 1000.0, 1, 0.53, 0.85)  # 0.69, bounds six deviations off
         share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # 0.047, six deviations below 0.0925
         # A solution with its own seed draws the same token each time, which is hardly ever the largest here.
         share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # 0.13, bounds six deviations off

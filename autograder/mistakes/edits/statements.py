@@ -166,8 +166,9 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
     """Return a copy, a part of a tuple, the result with another variable, a number, or another shape."""
     whole = ast.unparse(value)
-    for name in (one for one in getattr(value, "elts", [value]) if isinstance(one, ast.Name)):
-        yield Edit(*text.span(name), f"{name.id}.copy()", text.line(name), "inplace", 0.9)  # type: ignore[misc]
+    for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+        if isinstance(part, ast.Name) and (where := text.span(part)) is not None:
+            yield Edit(*where, f"{part.id}.copy()", text.line(part), "inplace", 0.9)
     if isinstance(value, ast.Tuple):
         for part in value.elts:
             yield from _edit(text, statement, f"return {ast.unparse(part)}", "returned", 1.1)

@@ -45,7 +45,9 @@ class ArgumentTracker:
         """
         changed = [label for label, *watched in self._watched if not _same(*watched)]
         parts = result if type(result) is tuple else (result,)
-        same = [label for label, value, *_ in self._watched if type(value) is _ndarray and any(p is value for p in parts)]
+        same = [
+            label for label, value, *_ in self._watched if type(value) is _ndarray and any(p is value for p in parts)
+        ]
         return [*changed, *("=" + label for label in same)]
 
 
