@@ -158,7 +158,8 @@ def plot_attention(
     weights:      shape (n_q, n_k); each row adds up to 1
     query_tokens: n_q strings, some of them perhaps equal
     key_tokens:   n_k strings, some of them perhaps equal
-    ax:           the matplotlib Axes to draw into; if it is left out, make new Axes
+    ax:           the matplotlib Axes to draw into; if it is left out, make new Axes (plt.gca()
+                  does not: it may return the Axes of another picture)
     returns:      the Axes that hold the heatmap
 
     Example: with the weights [[0.9, 0.1, 0], [0.2, 0.2, 0.6]], the queries ["sat", "on"] and
@@ -182,7 +183,8 @@ def equivariance_gap(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray, 
     rows of the output in the same way after the call, and get the same result. Return the largest
     difference between these two results, its size without its sign.
 
-    attend:  a function that takes an array of shape (n, d) and returns an array of n rows
+    attend:  a function that takes an array of shape (n, d) and returns an array of shape (n, m), for
+             some m; it may return its argument itself, but does not change it
     X:       shape (n, d), one position in each row
     perm:    shape (n,), the whole numbers 0 to n - 1 in some order; shuffling an array of n rows
              makes its row perm[0] the first one, its row perm[1] the second one, and so on

@@ -73,7 +73,7 @@ def sliding_window_mask(n: int, window: int) -> np.ndarray:
      [False, True,  True,  False],
      [False, False, True,  True]]
 
-    You may assume that window is at most 1000.
+    You may assume that window is at most 1000. (A picture below the check also calls it with n = 512.)
     """
     back = np.arange(n)[:, None] - np.arange(n)
     return (back >= 0) & (back < window)
@@ -86,8 +86,8 @@ def linear_attention(
 
     The features of a query or a key are what feature_map returns for it. Query i gives key j a weight
     proportional to the dot product of their features, and its weights add up to 1. There is no
-    sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: the function
-    must use little memory, however many queries and keys there are.
+    sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: with 2200 queries
+    and 2700 keys, the function must need less than 20 MiB of memory.
 
     Q:           shape (..., n_q, d_k)
     K:           shape (..., n_k, d_k)
@@ -114,7 +114,8 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     """Work out scaled dot-product attention block by block: the same output, in little memory.
 
     The output is that of softmax(Q K^T / sqrt(d_k)) V, up to rounding, whatever block_size is.
-    But no table of size n_q x n_k may be made on the way. A block is `block_size` keys with
+    But no table of size n_q x n_k may be made on the way: with 2200 queries, 2700 keys and blocks
+    of 64, the function must need less than 20 MiB of memory. A block is `block_size` keys with
     their values (or, if you prefer, `block_size` queries); the last one may be smaller.
 
     Q:          shape (..., n_q, d_k)
@@ -129,8 +130,9 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
 
-    You may assume that n_q and n_k are at most 2700, block_size at most 400, and the scaled scores at most
-    10 000 in size.
+    You may assume that n_q and n_k are at most 2700, block_size at most 400, no product of a number in Q and a
+    number in K beyond 10 000 000 in size, and no scaled score beyond 10 000. (A picture below the check also
+    calls it with blocks of 512 and 1500.)
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -197,6 +199,9 @@ quiz_ch6 = quiz(
                 (3072, "equal_at_four_times_d"): """
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
+                (4608, "equal_at_six_times_d"): """
+                Question 1: 4608 is 6 · 768, where the part with n² costs as much as all the rest of a block with its
+                feed-forward part. The question is about the projections alone, 8nd².""",
                 (1152, "equal_at_three_halves_of_d"): """
                 Question 1: 1152 is what three projections, 6nd², would give. There are four: W_O counts too.""",
             },

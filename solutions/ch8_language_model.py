@@ -65,7 +65,8 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
     3 * 100 ** 0 = 3: (1, 0) becomes (cos 3, sin 3), about (-0.98999, 0.14112). Pair 1 is turned by
     3 * 100 ** (-2 / 4) = 0.3: (0, 2) becomes (-2 sin 0.3, 2 cos 0.3), about (-0.59104, 1.91067)
 
-    You may assume that the positions are from -100 000 to 100 000, and base from 2 to 1 000 000.
+    You may assume that no number in X is beyond 1000 in size, and that the positions are from -100 000 to
+    100 000, and base from 2 to 1 000 000.
     """
     d = X.shape[-1]
     angles = positions[:, None] * base ** (-np.arange(0, d, 2) / d)
@@ -174,7 +175,8 @@ def generate(
     text so far. But nothing is computed twice: the keys and values of earlier tokens are kept (a
     cache for each block), and only tokens that are new go through the blocks. The text is the same
     as without a cache. With 14 or more new tokens, it takes a third of the multiply-adds that are
-    needed without a cache, or less.
+    needed without a cache, or less. Without a cache, each new token needs all the matrix products
+    of next_token_logits for the text so far.
 
     tokens:      shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
     n_new:       how many tokens to append, at least 1
@@ -189,7 +191,7 @@ def generate(
     [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
 
     You may assume that there are at most 70 given tokens and 16 new ones, and that the temperature is 0, or
-    from 0.001 to 1000.
+    from 0.001 to 1000. (The cells below the check write longer texts, with up to 200 new tokens.)
     """
     text, new, caches = list(tokens), list(tokens), [(None, None) for _ in model["blocks"]]
     for _ in range(n_new):

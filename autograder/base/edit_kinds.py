@@ -47,6 +47,7 @@ KINDS = {
     "shift": EditKind("what is subtracted before exp", "something else subtracted before exp", ("maximum", "overflow", "largest")),
     "shape": EditKind("the shape", "another shape", ("shape", "reshape", "[:, None]")),
     "inplace": EditKind("which array is changed, or whether that array itself is returned", "a new array", ("copy", "copies", "in place", "new array")),
+    "default": EditKind("the default value of a parameter, which all calls share", "another default value", ("default",)),
     "dtype": EditKind("the type of the numbers", "another number type", ("dtype", "bool", "float", "whole number")),
     "returned": EditKind("what is returned, in which form, and when", "the result returned differently", ("return",)),
     "expression": EditKind("the calculation on this line", "another calculation"),

@@ -144,6 +144,11 @@ class _CategorySearch:
             low, high, shown = (low, middle, found) if found else (middle, high, shown)
         if high - low > 1 or low < 1:
             return failure
+        for again, size in ((again, size) for again in range(_PAIRS) for size in (low, high)):  # with other numbers
+            exactly = replace(category, configure=functools.partial(_request_exactly, request, size))
+            drawn = self._draw(np.random.default_rng(seed + 1 + again), exactly)
+            if drawn is None or self._calls >= _CALLS or bool(self._failure(drawn)) != (size == high):
+                return failure
         phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
         return _headed(f"With {phrase} ({low} passes)", shown)
 

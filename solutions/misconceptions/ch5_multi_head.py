@@ -47,8 +47,8 @@ def heads_of_width_h(X, h):
 
 @wrong
 def one_matrix_only(X, h):
-    """Your code is right for a single matrix. With batch axes in front, it stops with an error or moves the wrong axes,
-    because you number the axes from the left. Which way of counting always finds the last three?"""
+    """Your code is right for a single matrix, but with batch axes in front it stops with an error. How can you name the
+    last two sizes and keep any number of axes in front? And which way of counting axes always finds the last three?"""
     n, width = X.shape
     return X.reshape(n, h, width // h).transpose(1, 0, 2)
 
@@ -93,6 +93,14 @@ def always_one_batch_axis(X, h):
     them. Your result should have the same batch axes. `X.shape` gives you all of them."""
     n, width = X.shape[-2:]
     return np.swapaxes(X.reshape(-1, n, h, width // h), 1, 2)
+
+
+@wrong
+def batch_axes_made_one(X, h):
+    """Your result never has more than one batch axis. If X has two, you merge them. Your result should have the same
+    batch axes as X. `X.shape` gives you all of them."""
+    heads = always_one_batch_axis(X, h)
+    return heads[0] if X.ndim == 2 else heads
 
 
 @wrong
@@ -193,8 +201,8 @@ def heads_still_apart(O):
 
 @wrong
 def merges_one_matrix_only(O):
-    """Your code is right without a batch. With batch axes in front, axis numbers counted from the left are not the axes
-    you mean. Which way of counting always finds the last three?"""
+    """Your code is right without a batch, but with batch axes in front it stops with an error. How can you name the last
+    three sizes and keep any number of axes in front? And which way of counting axes always finds the last three?"""
     h, n, d = O.shape
     return O.transpose(1, 0, 2).reshape(n, h * d)
 
@@ -221,6 +229,14 @@ def merges_into_one_batch_axis(O):
     them. Your result should have the same batch axes."""
     h, n, d = O.shape[-3:]
     return np.swapaxes(O, -2, -3).reshape(-1, n, h * d)
+
+
+@wrong
+def merges_the_batch_axes_too(O):
+    """Your result never has more than one batch axis. If O has two, you merge them. Your result should have the same
+    batch axes as O."""
+    merged = merges_into_one_batch_axis(O)
+    return merged[0] if O.ndim == 3 else merged
 
 
 @wrong
@@ -496,6 +512,19 @@ def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @wrong
+def first_axis_of_the_mask_for_the_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """For head i you take `mask[i]`, along the first axis of the mask. The mask broadcasts against (…, h, n_q, n_k), so
+    its heads are the third axis from the right. In a mask with batch axes, the first axis belongs to the batch."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    whole = mask is None or mask.ndim < 3 or len(mask) == 1
+    pairs = [
+        masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask if mask is None or whole else mask[i])
+        for i in range(h)
+    ]
+    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@wrong
 def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made the values from X_q. Keys and values come in pairs, one pair for each row of X_kv, so make both from
     X_kv. In self-attention X_q and X_kv are the same array, which hides this."""
@@ -537,6 +566,17 @@ def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
         for i, p in enumerate(parts)
     ]
     return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@wrong
+def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
+    W_V has, divided by h, and the rows of W_O are shared out in the same way."""
+    d = W_Q.shape[1] // h
+    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
+    _, weights = masked_attention(Q, K, K, mask)
+    V, parts = X_kv @ W_V, [slice(i * d, (i + 1) * d) for i in range(h)]
+    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
 
 
 @wrong
@@ -764,6 +804,14 @@ def largest_of_all(weights):
 
 
 @wrong
+def equal_largest_added_up(weights):
+    """For "copying" you added up all the weights that equal the largest one of their query. If two weights of a query
+    are equally large, both count. Take the largest weight of each query once: with [0, 0.5, 0.5] it is 0.5."""
+    largest = weights == weights.max(axis=1, keepdims=True)
+    return scores_of(weights, copying=(weights * largest).sum(axis=1).mean())
+
+
+@wrong
 def weight_on_itself(weights):
     """For "copying" you took the weight of each query on its own position. This score is about how many positions a
     query looks at, not about which. A query with all its weight on any one key counts 1."""
@@ -848,6 +896,14 @@ def local_round_the_corner(weights):
 
 
 @wrong
+def local_begins_with_the_last_key(weights):
+    """For "local" your query 0 also looks at the last key. Python reads index -1 as the last entry, and reports no error
+    for it. But key -1 does not exist here, so query 0 has one neighbor fewer."""
+    local = (weights * (np.abs(np.subtract.outer(*[np.arange(len(weights))] * 2)) <= 1)).sum(axis=1).mean()
+    return scores_of(weights, local=local + weights[0, -1] / len(weights))
+
+
+@wrong
 def local_as_three_averages(weights):
     """For "local" you averaged each of three diagonals and added the averages. The two outer diagonals have only n - 1
     entries, so their averages are too large, and a score can exceed 1. Add up the weights of each query first, then
@@ -914,7 +970,8 @@ def uniform_not_summed(weights):
 @wrong
 def weights_cut_off_for_good(weights):
     """Your four scores are right, but your code cuts the weights themselves down to 1 / n. After the call they have
-    changed and no longer add up to 1. `np.minimum` makes a new array, but an assignment to `weights[...]` does not."""
+    changed and no longer add up to 1. `np.minimum` makes a new array, but `out=weights` and an
+    assignment to `weights[...]` change the old one."""
     scores = scores_of(weights)
     weights[weights > 1 / len(weights)] = 1 / len(weights)
     return scores
@@ -1126,6 +1183,13 @@ def labels_without_places(weights, query_tokens, key_tokens, ax=None):
     ax.set_xticklabels(key_tokens)
     ax.set_yticklabels(query_tokens)
     return ax
+
+
+@wrong
+def labels_after_an_empty_one(weights, query_tokens, key_tokens, ax=None):
+    """You gave the labels but not their places, and an empty label in front of them. Then matplotlib attaches them to
+    whatever ticks it happens to have, and these are not one for each row and column. Say where each label goes, too."""
+    return labels_without_places(weights, ["", *query_tokens], ["", *key_tokens], ax)
 
 
 @wrong

@@ -569,6 +569,24 @@ def mean_of_the_blocks(Q, K, V, block_size):
 
 
 @wrong
+def mean_of_the_blocks_by_size(Q, K, V, block_size):
+    """You run attention on each block and average the outputs, weighted by the number of keys. Then a block with
+    many keys counts for much, even if all its scores are low. For example, with scores 1 and 0 in one block and 3 in
+    the other, the 3 should get 84% of the weight, but gets a third."""
+    blocks = _blocks(K, V, block_size)
+    return sum(attention(Q, *block)[0] * (block[0].shape[-2] / K.shape[-2]) for block in blocks)
+
+
+@wrong
+def last_block_filled_with_zeros(Q, K, V, block_size):
+    """You fill the last block up with rows of zeros. A key of zeros has the score 0, and exp(0) is 1, so it takes a
+    share of the weight. Either mask these rows, or let the last block be smaller: a slice that reaches past the end
+    stops there."""
+    more = [(0, 0)] * (K.ndim - 2) + [(0, -K.shape[-2] % block_size), (0, 0)]
+    return attention(Q, np.pad(K, more), np.pad(V, more))[0]
+
+
+@wrong
 def sum_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and add up the outputs. The weights add up to 1 in each block, so with ten blocks
     they add up to 10. They should add up to 1 over all the keys."""
@@ -778,9 +796,9 @@ wrong = misconceptions_of("decode_step")
 
 @wrong
 def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, because you store the new key and value after that. A position
-    also sees itself: it is the last of the t + 1 positions it attends to. At the very first step, there is nothing else
-    to look at."""
+    """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
+    positions it attends to. So the newest key and value have to be there before the scores are computed. At the very
+    first step, there is nothing else to look at."""
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
@@ -797,9 +815,9 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 
 @wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
-    """Your query looks only at the positions before it, because you store the new key and value after that. A position
-    also sees itself: it is the last of the t + 1 positions it attends to. In your code, a position sees itself only at
-    the very first step, where you return v."""
+    """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
+    positions it attends to. In your code, a position sees itself only at the very first step, when the caches are
+    empty."""
     if len(cache_K):
         return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])

@@ -106,8 +106,9 @@ def padding_on_the_target_instead(target, memory, weights, h, memory_lengths):
 @wrong
 def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
     """Your padding mask has the shape (B, 1, n_k), and the weights have (B, h, n_q, n_k). NumPy lines
-    them up from the right, so your mask's batch axis is applied to the heads. If B = h, each head gets the lengths of a
-    different sequence. Otherwise NumPy stops with an error. Where does the mask need an axis of size 1?"""
+    them up from the right, so your mask's batch axis is applied to the heads. If B = h, each head gets the length of a
+    different sequence. If B = 1, the result happens to be right. Otherwise NumPy stops with an error. Where does the
+    mask need an axis of size 1?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -329,6 +330,21 @@ def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
 
 
 @wrong
+def one_scale_for_both(target, memory, weights, h, memory_lengths):
+    """You divide the scores of both attentions by the same root, the one that belongs to weights["self"]. The heads of
+    the cross-attention may be wider or narrower: take its d_k from weights["cross"], or from its own queries."""
+    own = weights["self"]["W_Q"].shape[1] // h
+
+    def attend(X, Y, W, mask):
+        Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
+        O, _ = masked_attention(Q * np.sqrt(Q.shape[-1] / own), K, V, mask)
+        return merge_heads(O) @ W["W_O"]
+
+    seen = attend(target, target, weights["self"], causal_mask(target.shape[1]))
+    return attend(seen, memory, weights["cross"], padding_mask(memory_lengths, memory.shape[1])[:, None])
+
+
+@wrong
 def exps_with_no_shift(target, memory, weights, h, memory_lengths):
     """Your attention takes exp of the scores without a shift. From 710 on, exp is inf, and far below zero it is 0 for a
     whole row. Either way, the weights become nan. Subtract the largest score of each row first, which changes no
@@ -422,6 +438,25 @@ def looks_to_both_sides(n, d_model):
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1) + np.eye(n, k=1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}
+
+
+@wrong
+def tokens_looked_up_too(n, d_model):
+    """Your queries and keys also read the token columns: a query with token t matches a key with token t - 1, just as
+    position i matches position i - 1. Only the position columns should decide where a position looks."""
+    token = np.eye(d_model)[:, : d_model - n]
+    return {"W_Q": 1000 * np.eye(d_model, k=-1), "W_K": np.eye(d_model), "W_V": token, "W_O": token.T}
+
+
+@wrong
+def right_under_a_mask_only(n, d_model):
+    """Your head is right under a causal mask only. With a single column, a score is a product of two numbers. So
+    without a mask, all the queries together can find just two keys, the largest and the smallest. Take more columns,
+    so that every position can have a direction of its own."""
+    n_tokens, place = d_model - n, np.arange(n)[:, None]
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    keys, signs = (place + 1.0) * (-1.0) ** place, -((-1.0) ** place)
+    return {"W_Q": 50 * position @ signs, "W_K": position @ keys, "W_V": token, "W_O": token.T}
 
 
 @wrong

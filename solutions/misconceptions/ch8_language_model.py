@@ -127,6 +127,14 @@ def between_zero_and_one(X, gain, bias, eps=1e-5):
     return (X - low) / (high - low + eps) * gain + bias
 
 
+@wrong
+def one_number_a_row_without_its_axis(X, gain, bias, eps=1e-5):
+    """Your code is right for one or two axes, but not with more. A mean along the last axis drops that axis, and `.T`
+    reverses all the axes, which lines the means up with the rows of a matrix only. With `keepdims=True`, the means fit
+    X as it is."""
+    return ((X.T - X.mean(axis=-1)) / np.sqrt(X.var(axis=-1) + eps)).T * gain + bias
+
+
 wrong = misconceptions_of("rotate_positions")
 
 
@@ -227,6 +235,15 @@ def positions_from_one(X, positions, base=10000.0):
 def distance_without_a_sign(X, positions, base=10000.0):
     """You turn a row at a negative position as if the position were positive. Turn it the other way."""
     return turned(X, angles_of(X, np.abs(positions), base))
+
+
+@wrong
+def negative_positions_from_the_end(X, positions, base=10000.0):
+    """Rows at negative positions are wrong, or cause an error. If you look something up in a table by position, a
+    negative index counts from the end of the table. Compute the angle from the position itself, which works for every
+    whole number."""
+    table = angles_of(X, np.arange(max(int(np.max(positions)), 0) + 1), base)
+    return turned(X, table[positions])
 
 
 @wrong
@@ -671,6 +688,17 @@ def overflow_when_cold(logits, temperature, rng):
 
 
 @wrong
+def power_after_the_softmax(logits, temperature, rng):
+    """You take the softmax first and raise the probabilities to the power 1 / temperature. On paper, that is the same.
+    But a probability that is too small for a float has become 0, and stays 0 at a high temperature. At a low one, all
+    of them become 0, and 0 / 0 is nan. Divide the logits before the softmax."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    p = softmax(logits) ** (1 / temperature)
+    return int(rng.choice(len(logits), p=p / p.sum()))
+
+
+@wrong
 def divided_by_zero(logits, temperature, rng):
     """At temperature 0 you divide by 0. Temperature 0 means the limit: always take the token with the largest logit,
     without any division."""
@@ -780,6 +808,7 @@ def kept_of(caches, i, pair):
 def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=True, join=kept_of,
+    turn_when_read=False,
 ):  # fmt: skip
     """Continue a text, with something wrong in how it is done."""
     text, new = list(tokens), list(tokens)[prompt]
@@ -792,6 +821,7 @@ def continued(
             Q = rotate_positions(Q, places)
             caches[keep(i)] = join(caches, keep(i), (rotate_positions(K, places) if turn_cached else K, V))
             K, V = caches[keep(i)]
+            K = rotate_positions(K, np.arange(K.shape[-2])) if turn_when_read else K
             O, _ = masked_attention(Q, K, V, causal_mask(Q.shape[-2], K.shape[-2]) if mask else None)
             X = X + merge_heads(O) @ W["W_O"]
             hidden = np.maximum(layer_norm(X, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
@@ -856,6 +886,27 @@ def positions_that_start_again(tokens, n_new, model, temperature, rng):
     """Every new token is turned as if it were at position 0. It comes after the whole text so far, so its position is
     the number of tokens before it."""
     return continued(tokens, n_new, model, temperature, rng, place=lambda _text, new: np.arange(len(new)))
+
+
+@wrong
+def positions_that_stand_still(tokens, n_new, model, temperature, rng):
+    """Every new token is turned as if it came right after the given tokens. That is right for the first new token only:
+    the position of each token is the number of tokens before it."""
+
+    def place(text, new):
+        return np.arange(len(text)) if len(text) == len(tokens) else np.array([len(tokens)])
+
+    return continued(tokens, n_new, model, temperature, rng, place=place)
+
+
+@wrong
+def new_queries_at_position_zero(tokens, n_new, model, temperature, rng):
+    """Your keys are turned by the right positions, but the query of each new token is turned as if it were at position
+    0. It comes after the whole text so far, so its position is the number of tokens before it."""
+    return continued(
+        tokens, n_new, model, temperature, rng, place=lambda _text, new: np.arange(len(new)), turn_cached=False,
+        turn_when_read=True,
+    )  # fmt: skip
 
 
 @wrong

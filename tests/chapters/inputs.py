@@ -96,11 +96,12 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
     def rows_of(values):
         return scores(values).shape[:-1]
 
+    # All rows at one level: rows that are far apart have a category of their own.
     def below(values, rng):
-        return move(values, -rng.uniform(1000, 8000, size=rows_of(values)))
+        return move(values, np.full(rows_of(values), -rng.uniform(1000, 8000)))
 
     def above(values, rng):
-        return move(values, rng.uniform(1000, 8000, size=rows_of(values)))
+        return move(values, np.full(rows_of(values), rng.uniform(1000, 8000)))
 
     def apart(values, rng):
         rows = rows_of(values)

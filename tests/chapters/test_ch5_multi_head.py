@@ -136,7 +136,7 @@ class TestMergeHeads:
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, student, reference, rng):
         """equal numbers of heads, positions and columns per head, with and without a batch, in any order in memory"""
-        for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
+        for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3), (3, 1, 3, 3), (3, 3, 1, 3), (3, 3, 3, 1)):
             agrees.merge_heads(rng.normal(size=shape))
         heads = rng.normal(size=(2, 3, 4))
         found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
@@ -316,6 +316,9 @@ class TestMultiHeadAttention:
             inputs = layer(rng, n, n, d_model, 3, 3, 3, batch).values()
             agrees.multi_head_attention(*inputs, 3)
         agrees.multi_head_attention(*inputs, 9)  # the same arrays in more heads
+        X, _, *matrices = layer(rng, 4, 4, 6, 3, 2, 2, (2,)).values()
+        for h in (3, 1):  # one array for both, with a batch
+            agrees.multi_head_attention(X, X, *matrices, h)
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):

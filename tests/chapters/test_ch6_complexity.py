@@ -116,7 +116,7 @@ class TestAttentionCost:
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
         drawn = rng.integers(1, 60, size=(4, 4)).tolist()
-        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn):
+        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn, drawn[0][::-1]):
             agrees(extra_keys=True).attention_cost(*sizes)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example", extra_keys=True)
@@ -161,7 +161,17 @@ class TestLayerFlops:
     @check(points=0.75, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
-        for sizes in ((1024, 512), (2048, 512), (64, 64), (7, 1), *rng.integers(2, 100, size=(4, 2)).tolist()):
+        n, d = rng.integers(2, 50, size=2).tolist()
+        # Sizes with the same product, the same sum, and in the other order.
+        related = (2 * n, d), (d, 2 * n), (n, 2 * d), (n + 1, 2 * d - 1)
+        for sizes in (
+            (1024, 512),
+            (2048, 512),
+            (64, 64),
+            (7, 1),
+            *rng.integers(2, 100, size=(4, 2)).tolist(),
+            *related,
+        ):
             agrees.layer_flops(*sizes)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
@@ -241,7 +251,7 @@ class TestSlidingWindowMask:
     def test_any_sizes(self, agrees, rng):
         """any number of positions and any window"""
         drawn = [(n, int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=4).tolist()]
-        for n, window in ((1, 1), (2, 1), (9, 2), (40, 11), *drawn):
+        for n, window in ((1, 1), (2, 1), (9, 2), (40, 11), (2, 9), (6, 3), (3, 6), (5, 4), *drawn):
             agrees.sliding_window_mask(n, window)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
@@ -356,6 +366,10 @@ class TestLinearAttention:
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)
+        for batch in ((), (2,)):  # the only weight is 1
+            mapped(agrees, *arrays(64, 1, 1, 2, 3, batch), EXP)
+        X = rng.normal(size=(2, 3, 4))
+        mapped(agrees, X, X, X, EXP)
 
     test_every_kind = all_categories(
         points=0.5,
@@ -499,6 +513,10 @@ class TestChunkedAttention:
             K[best] = 1500 * Q[2]  # a score of 2598, so exp of its distance from the others or from the mean is inf
             for block_size in (3, 4):
                 agrees.chunked_attention(Q, K, V, block_size)
+        for batch in ((), (2,)):  # the only weight is 1
+            agrees.chunked_attention(*arrays(int(rng.integers(1 << 30)), 1, 1, 3, 2, batch), 2)
+        X = rng.normal(size=(2, 5, 4))
+        agrees.chunked_attention(X, X, X, 2)
 
     test_every_kind = all_categories(points=0.25, after="test_several_queries")
 

@@ -384,7 +384,7 @@ def cause_of(weights, i):
     if not np.isfinite(weights[i]).all():
         return f"The weights of row {i} are not finite. Are the numbers in W_Q and W_K too large for a float64?"
     if weights[i, i - 1] > 0.9999:
-        return f"Row {i} gives its whole weight to position {i - 1}, as it should. So the mistake is in W_V or W_O."
+        return f"Row {i} gives its whole weight to position {i - 1}, as it should. So W_V or W_O is wrong."
     most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
     return (
         f"Row {i} gives position {i - 1} a weight of {weights[i, i - 1]:.4g}, and position {most} one of "

@@ -99,6 +99,8 @@ class TestLayerNorm:
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
         if X.shape[-1] > 1:  # the same rows, far from zero for how close together they are
             agrees.layer_norm(9000 + 1e-3 * X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-8)
+        # A single row of equal numbers becomes the bias, and a single column too.
+        agrees.layer_norm(np.full(X.shape[-1], X.flat[0]), numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
     test_every_kind = all_categories(points=0.5, after="test_several_rows")
 
@@ -113,7 +115,7 @@ class TestLayerNorm:
     points=6,
     takes=Contract(
         {
-            "X": array("... n 2*m"),
+            "X": array("... n 2*m", low=-1000, high=1000),
             "positions": whole_numbers("n", -100_000, 100_000),
             "base": real(2, 1e6, default=True),
         },
@@ -179,6 +181,7 @@ class TestRotatePositions:
         batch = (n,) * (seed % 3)  # as long as the axis of the positions
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
+        agrees.rotate_positions(X, np.zeros(n, dtype=int), base)  # nothing turns
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
@@ -338,6 +341,7 @@ class TestTransformerBlock:
         weights["attention"]["W_Q"] *= 0.5  # no hidden score is far above the others
         for heads in {h, 1}:  # the same arrays in one head
             agrees.transformer_block(X, weights, heads)
+        agrees.transformer_block(np.stack([X, X[::-1]]), weights, 1)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
@@ -664,9 +668,10 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_three_tokens(self, student):
-        """three tokens at temperature 0.5, and at high temperatures, almost equally often"""
+        """several tokens at temperature 0.5, and at high temperatures, almost equally often"""
         share_of(student, [-2.0, -0.5, -3.0], 0.5, 1, 0.86, 0.995)
         share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
+        share_of(student, [0.0, 800.0], 1000.0, 1, 0.53, 0.85)  # 0.69, bounds six deviations off
         share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # 0.047, six deviations below 0.0925
         # A solution with its own seed draws the same token each time, which is hardly ever the largest here.
         share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # 0.13, bounds six deviations off

@@ -44,6 +44,7 @@ LIMITS = {
     "head_contributions": {"O": 1000, "W_O": 1000},
     "is_causal": {"X": 2},
     "decoder_attention": {"target": 1000, "memory": 1000, "scores": 1000, "weights": 100},
+    "rotate_positions": {"X": 1000},
     "layer_norm": {"X": 10_000, "gain": 10, "bias": 10},
     "transformer_block": {"X": 1000, "scores": 1000, "gain": 10, "bias": 10, "weights": 100},
     "sample_next": {"logits": 10_000},
@@ -102,6 +103,9 @@ def faults_of(exercise, contract, given):
             found.append(f"{letter} = {size} is not from {low} to {high}")
     if exercise in SCORES and given.get("mask") is None and np.abs(SCORES[exercise](given)).max() > LARGEST_SCORE:
         found.append(f"a score is beyond {LARGEST_SCORE}")
+    if exercise == "chunked_attention":
+        Q, K = (np.abs(given[name]).reshape(-1, np.shape(given[name])[-1]).max(axis=0) for name in "QK")
+        found += ["a product of a number in Q and one in K is beyond 10 000 000"] * bool((Q * K).max() > 1e7)
     return found
 
 

@@ -262,7 +262,7 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield Change(ast.Call(ast.Name(function, ast.Load()), [node], []), "missing", 1.4)
     yield Change(scope.np("swapaxes", node, numeral(-1), numeral(-2)), "transpose", 1.2)
     yield Change(ast.Attribute(node, "T", ast.Load()), "transpose", 1.3)
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name) and node.id in scope.variables:
         yield Change(scope.np("copy", node), "inplace", 1.2)
     for reduction in ("sum", "mean", "max"):
         yield Change(scope.np(reduction, node), "missing", 1.6)

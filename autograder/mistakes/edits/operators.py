@@ -171,6 +171,8 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                 others = (ast.Is, ast.IsNot)
             elif isinstance(op, ast.In | ast.NotIn):
                 others = (ast.In, ast.NotIn)
+                # What was stored for an earlier call may be wrong for this one.
+                yield Change(ast.Constant(isinstance(op, ast.NotIn)), "condition", 0.9)
             for other in others:
                 if not isinstance(op, other):
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]

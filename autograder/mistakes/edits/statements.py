@@ -30,6 +30,7 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
         if body:
             yield from _end_of(body, inside, text)
     yield from _copied_first(function, text)
+    yield from _new_defaults(function, text)
     yield from _returned_at_the_end(function, text, scope)
 
 
@@ -163,8 +164,11 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
-    """Return a part of a tuple, the result with another variable, a number, or another shape."""
+    """Return a copy, a part of a tuple, the result with another variable, a number, or another shape."""
     whole = ast.unparse(value)
+    for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+        if isinstance(part, ast.Name) and (where := text.span(part)) is not None:
+            yield Edit(*where, f"{part.id}.copy()", text.line(part), "inplace", 0.9)
     if isinstance(value, ast.Tuple):
         for part in value.elts:
             yield from _edit(text, statement, f"return {ast.unparse(part)}", "returned", 1.1)
@@ -215,6 +219,18 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
         if isinstance(base, ast.Name) and base.id in parameters and not bare:
             copy = f"{base.id} = {base.id}.copy()\n{indent}"
             yield Edit(where[0], where[0], copy, text.line(node), "inplace", 1.0)
+
+
+def _new_defaults(function: Function, text: Text) -> Iterator[Edit]:
+    """Create the default value of a parameter in each call, if all calls share a list, dictionary or set."""
+    where = text.span(_without_docstring(function.body)[0]) if _without_docstring(function.body) else None
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    defaults = function.args.defaults
+    for name, value in zip(names[len(names) - len(defaults) :], defaults, strict=True):
+        if where is not None and isinstance(value, ast.Dict | ast.List | ast.Set | ast.Call):
+            indent = " " * function.body[0].col_offset
+            new = f"{name} = {ast.unparse(value)}\n{indent}"
+            yield Edit(where[0], where[0], new, text.line(function), "default", 0.9)
 
 
 def _returned_at_the_end(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
