@@ -191,6 +191,15 @@ predictions = quiz(
             wrong={
                 (0.875, "start_without_the_half"): """
                 Prediction p1: 0.875 is the whole squared distance. The loss is half of it.""",
+                (0.43, "start_cut_off"): """
+                Prediction p1: that is near the right loss, but not near enough. Did you cut off a digit, or round on the
+                way? Round only the result.""",
+                (0.4677, "start_of_the_distance"): """
+                Prediction p1: this is half the distance. The loss is half the *squared* distance, so do not take a
+                root.""",
+                (0.05, "start_as_a_rounded_mean_over_entries"): """
+                Prediction p1: you seem to have divided by the eight entries too. A distance adds up the squares of all
+                entries, and the mean is over the queries only.""",
                 (0.0547, "start_as_a_mean_over_entries"): """
                 Prediction p1: you divided by the eight entries too. A distance adds up the squares of all entries, and
                 the mean is over the queries only.""",
@@ -352,6 +361,9 @@ quiz_ch3 = quiz(
                 2 is the entropy in bits, with the logarithm to base 2. Nats use the natural logarithm.""",
                 (0.6021, "entropy_in_digits"): """
                 Here the logarithm has base 10. Nats use the natural logarithm, `np.log`.""",
+                (1.38, "entropy_cut_off"): """
+                That is near the right entropy, but not near enough. Did you cut off a digit, or round on the way? Round
+                only the result.""",
                 (-1.3863, "entropy_below_zero"): """
                 The size is right, but the sign is not. Entropy is minus the sum of w * ln(w), and ln of a number below
                 1 is already negative.""",

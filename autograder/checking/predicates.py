@@ -332,7 +332,7 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
 def same_choice(given: Value, wrong: Value) -> bool:
     """Return whether ``given`` is the answer ``wrong``: the same letter, equal number or equivalent equation."""
     if isinstance(given, str) and isinstance(wrong, str):
-        plain = _canonical if "->" in wrong else choice_of
+        plain = _canonical if "," in wrong else choice_of
         return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
@@ -343,4 +343,6 @@ def _canonical(equation: str) -> str:
     """Rename the letters of an einsum equation in order of appearance: ``"nd,md->nm"`` becomes ``"ia,ja->ij"``."""
     letters: dict[str, str] = {}
     text = "".join(equation.split())
+    if "->" not in text:  # the order of the letters sets the order of the result
+        text += f"={''.join(sorted(c for c in text if text.count(c) == 1 and c.isalpha()))}"
     return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)
