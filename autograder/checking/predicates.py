@@ -307,26 +307,12 @@ def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
 
 
 _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
-    "sums_to_one": _sums_to_one,
-    "within": _within,
-    "finite": _finite,
-    "has_shape": _has_shape,
-    "one_of": _one_of,
-    "chosen": _chosen,
-    "number_is": _number_is,
-    "drawn": _drawn,
-    "averages": _averages,
-    "is_number": _is_number,
-    "is_string": _is_string,
-    "einsum_gives": _einsum_gives,
-    "is_a": gives_an_object,
-    "raises": raises_an_error,
-    "lets_through": _lets_through,
-    "does_little": stays_within,
-    "grows_slowly": grows_slowly,
-    "should_raise": should_raise,
-    "prints": prints_lines,
-}
+    "sums_to_one": _sums_to_one, "within": _within, "finite": _finite, "has_shape": _has_shape, "one_of": _one_of,
+    "chosen": _chosen, "number_is": _number_is, "drawn": _drawn, "averages": _averages, "is_number": _is_number,
+    "is_string": _is_string, "einsum_gives": _einsum_gives, "is_a": gives_an_object, "raises": raises_an_error,
+    "lets_through": _lets_through, "does_little": stays_within, "grows_slowly": grows_slowly,
+    "should_raise": should_raise, "prints": prints_lines,
+}  # fmt: skip
 
 
 def same_choice(given: Value, wrong: Value) -> bool:
