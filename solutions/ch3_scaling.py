@@ -29,13 +29,14 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
 
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
-    rng:       where every random number comes from, a numpy.random.Generator
+    rng:       where every random number comes from, a numpy.random.Generator (or its children,
+               from rng.spawn)
     returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
 
-    You may assume that d_k is at most 300, and n_samples at most 20 000.
+    You may assume that d_k is at most 300, and n_samples at most 20 000. (A picture goes to d_k = 512.)
     """
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
@@ -50,7 +51,8 @@ def scaled_dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) ->
     V:       shape (..., n_k, d_v), the value that belongs to each key
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on Q, K and V.
+    The dots stand for any number of batch axes, the same on Q, K and V. (Pictures go to 400 queries and
+    to d_k = 1024.)
 
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0] and [0, 1, 0, 0] have the scores
     2 and 0. Divided by sqrt(4) they are 1 and 0, so the weights are about [0.7311, 0.2689],
@@ -68,7 +70,7 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
     contributes exactly 0.
 
     weights: shape (..., n_q, n_k); every row adds up to 1, some weights may be 0
-    returns: shape (..., n_q), one number for each query
+    returns: shape (..., n_q), one number for each query (a picture has 400)
 
     Example: the row [0.5, 0.5, 0] has -(0.5 * ln 0.5 + 0.5 * ln 0.5 + 0) = ln 2, about 0.6931,
     and the row [0, 1, 0] has 0
@@ -100,7 +102,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     f, and divide the difference of the two values by the distance 2 * eps.
 
     f:       takes one array of the shape of x and returns a single number
-    x:       any shape; it still holds the same numbers afterwards
+    x:       any shape; it still holds the same numbers afterwards, up to rounding
     eps:     how far to move each entry, used exactly as given
     returns: the shape of x, one slope for each entry
 
@@ -108,7 +110,8 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     (2.5**3 - 1.5**3) / (2 * 0.5) = 12.25, because the other entry's cube cancels. The second is
     (1.5**3 - 0.5**3) / (2 * 0.5) = 3.25
 
-    You may assume that no number in x is beyond 3 in size, and that eps is from 0.00001 to 2.
+    You may assume that no number in x is beyond 3 in size, and that eps is from 0.00001 to 2. (A picture
+    goes down to 1e-12.)
     """
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -135,6 +138,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     towards the second key raises the output.
 
     You may assume that no number in K, V or g is beyond 100 in size, and no scaled score beyond 10 000.
+    (A picture goes to d_k = 2048.)
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -163,6 +167,7 @@ def training_step(
     [[0.0625, -0.0625, 0, 0]], and the new matrix [[-0.05, 0.05, 0, 0]]
 
     You may assume that no number in W_Q, X, K, V or T is beyond 3 in size, and that rate is from 0.01 to 1.
+    (The pictures have rates up to 30 and larger numbers.)
     """
     Q = X @ W_Q
     outputs, _ = scaled_dot_product_attention(Q, K, V)

@@ -680,6 +680,24 @@ def no_scaling(Q, K, V, mask=None):
 
 
 @wrong
+def scales_only_with_a_mask(Q, K, V, mask=None):
+    """Your attention is right if there is a mask. Without a mask, your scores are not divided by the square root of d_k.
+    Which steps are the same in both cases, and should come before you look at the mask?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores) if mask is None else masked_softmax(scores / np.sqrt(Q.shape[-1]), mask)
+    return weights @ V, weights
+
+
+@wrong
+def scales_only_without_a_mask(Q, K, V, mask=None):
+    """Your attention is right if there is no mask. With a mask, your scores are not divided by the square root of d_k.
+    Which steps are the same in both cases, and should come before you look at the mask?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores / np.sqrt(Q.shape[-1])) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
 def divides_by_d_k(Q, K, V, mask=None):
     """Your scores are divided by d_k itself. The square root of d_k brings the spread of the scores back to 1: with d_k
     = 4, for example, divide by 2."""
