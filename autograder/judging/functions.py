@@ -195,7 +195,8 @@ class FunctionSession:
         finally:
             self._called()
         given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}
-        same = tuple(k for k, argument in given.items() if argument is value and type(value) is np.ndarray)
+        parts = value if type(value) is tuple else (value,)
+        same = tuple(k for k, one in given.items() if type(one) is np.ndarray and any(one is part for part in parts))
         return value, Answer(changed=changed_arguments(call, args, kwargs), same=same)
 
 

@@ -176,10 +176,11 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
     assert verdict.score == 1.5
 
 
+@pytest.mark.parametrize("part", [lambda x: x, lambda x: (x.sum(), x)])
 @pytest.mark.parametrize("new_results", [True, False])
-def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results):
-    """A caller who changes the result would change the input. A view of an input is fine."""
-    session = FunctionSession({"f": lambda x: x if x.size == 3 else x[:1]})
+def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results, part):
+    """A caller who changes the result, or a part of it, would change the input. A view of an input is fine."""
+    session = FunctionSession({"f": lambda x: part(x if x.size == 3 else x[:1])})
     planned = [Call("f", (np.ones(2),)), Call("f", (np.arange(3.0),))]
     conversation = ExerciseSession(
         lambda: session,
