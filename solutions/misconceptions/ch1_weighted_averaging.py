@@ -225,7 +225,7 @@ def longest_key(q, K, V):
 @wrong
 def keeps_a_row_axis_in_the_lookup(q, K, V):
     """You return the right row, but as a matrix with one row, of shape (1, d_v). The answer should be a vector of shape
-    (d_v,). What does NumPy do if the index is an array or a slice instead of a single number?"""
+    (d_v,). What does NumPy do if the index is an array (of numbers or booleans) or a slice instead of a single number?"""
     return V[np.argmax(K @ q)][None, :]
 
 
@@ -525,8 +525,8 @@ def temperature_ignored(q, K, V, temperature=1.0):
 
 @wrong
 def temperature_twice(q, K, V, temperature=1.0):
-    """The temperature counts twice in your answer: for example, at temperature 3 the scores are divided by 9. In which
-    two places does your code use it?"""
+    """The temperature counts twice in your answer: for example, at temperature 3 the scores are divided by 9. Do you use
+    it in two places, or its square?"""
     return softmax(K @ q / temperature / temperature) @ V
 
 

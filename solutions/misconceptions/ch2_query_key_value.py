@@ -615,6 +615,13 @@ def scores_on_their_side():
 
 
 @wrong
+def scores_with_a_batch_letter():
+    """Your SCORES_EQ has a letter for a batch axis, but here queries and keys are plain matrices. How many letters does
+    a matrix need?"""
+    return {"SCORES_EQ": "nia,nja->nij"}
+
+
+@wrong
 def scores_in_alphabetical_order():
     """Without `->`, NumPy keeps the letters that occur once, in alphabetical order. In your SCORES_EQ, the letter of the
     keys comes before that of the queries, so the table has a row for each key. Use `->` to choose the order yourself."""
@@ -700,6 +707,20 @@ def mix_over_the_queries():
     """Your MIX_EQ sums over the queries, because the values' rows share a letter with the weights' rows. The values
     belong to the keys. Which axis of the weights belongs to the keys?"""
     return {"MIX_EQ": "ij,ib->jb"}
+
+
+@wrong
+def values_come_first():
+    """In your MIX_EQ, the first part describes the values and the second the weights. The arrays are passed as weights,
+    V, so the parts have to be in this order."""
+    return {"MIX_EQ": "jb,ij->ib"}
+
+
+@wrong
+def mix_with_a_batch_letter():
+    """Your MIX_EQ has a letter for a batch axis, but here weights and values are plain matrices. How many letters does a
+    matrix need?"""
+    return {"MIX_EQ": "nij,njb->nib"}
 
 
 @wrong

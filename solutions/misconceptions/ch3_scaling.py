@@ -586,6 +586,14 @@ def sum_over_the_second_axis(weights):
 
 
 @wrong
+def one_number_for_each_batch_entry(weights):
+    """For a matrix, your answer is right. With batch axes, you return one number for each entry of the first axis,
+    because the entropies of all its queries are added up. Which axis should the sum be along?"""
+    terms = _terms(weights)
+    return terms.sum(axis=tuple(range(1, terms.ndim)))
+
+
+@wrong
 def mean_over_the_queries(weights):
     """You return the mean entropy of all the queries. That is useful later, but here return one number for each query,
     with shape (..., n_q)."""
@@ -1052,6 +1060,18 @@ def moves_whole_rows(f, x, eps=1e-5):
 
 
 @wrong
+def one_slope_for_each_row(f, x, eps=1e-5):
+    """For a matrix, you return one number for each row, because a single index on a matrix selects a row and moves it as
+    a whole. Return one slope for each entry, in the shape of x, whatever the number of axes."""
+    slopes = np.zeros(len(x))
+    for i in range(len(x)):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes
+
+
+@wrong
 def flat_answer(f, x, eps=1e-5):
     """The slopes are right, but they form one long row. Return them in the shape of x, each slope in the place of its
     entry."""
@@ -1096,8 +1116,9 @@ def one_entry_as_argument(f, x, eps=1e-5):
 
 @wrong
 def one_array_under_two_names(f, x, eps=1e-5):
-    """All your slopes are 0. `up = x` makes no new array, only a second name: a change made through one name is visible
-    through the other. So both calls of f see the same numbers. Which method makes a copy?"""
+    """All your slopes are 0, as if both calls of f saw the same numbers. Do they get two different arrays? `up = x` makes
+    no new array, only a second name: a change made through one name is visible through the other. Which method makes a
+    copy?"""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         moved = x.copy()
@@ -1489,6 +1510,22 @@ def rate_has_no_effect(W_Q, X, K, V, T, rate):
     """Your step is as long as the gradient, whatever the rate is. Multiply the gradient by the rate."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
+
+
+@wrong
+def only_the_first_query_counts(W_Q, X, K, V, T, rate):
+    """Your step uses the gradient of the first query only. It is right if there is a single query. The loss is a mean
+    over all of them, so its gradient is the mean of their gradients."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X[:1], K, V, errors[:1]), _loss(errors)
+
+
+@wrong
+def only_the_last_query_counts(W_Q, X, K, V, T, rate):
+    """Your step uses the gradient of the last query only. It is right if there is a single query. The loss is a mean
+    over all of them, so its gradient is the mean of their gradients."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X[-1:], K, V, errors[-1:]), _loss(errors)
 
 
 @wrong

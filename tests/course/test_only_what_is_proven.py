@@ -82,6 +82,12 @@ LIMITS = [
     ),
     (
         "ch4",
+        "causal_mask(n_q, n_k=None)",
+        "return _right(n_q, n_k)[:, : n_k and 128]",  # the drawn n_k grows with n_q, which is not the cause
+        "With n_k = 129 (128 passes): ",
+    ),
+    (
+        "ch4",
         "masked_attention(Q, K, V, mask=None)",
         "return _right(*(x[:1] if x.ndim > 3 else x for x in (Q, K, V)), mask)",
         "With two batch axes: ",
@@ -99,3 +105,14 @@ def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, headi
     else:  # of a wrong shape, the message gives both shapes
         gave, right = re.findall(r"shape (\([\d, ]+\))", found.reason)
     assert gave != right
+
+
+def test_a_right_number_is_not_told_as_a_wrong_one_near_it():
+    """1.38 is cut off. 1.386 is right, and within one percent of it."""
+    judge = judge_of("ch3")
+    answers = {**judge.checks.right_names(), **judge.checks.references["quiz_ch3"](), "q3": "c"}
+    for entropy, told in ((1.386, False), (1.38, True)):
+        subject = FunctionSubject("a student", {**answers, "q6": entropy}, call_seconds=5)
+        [verdict] = judge.judge(subject, only=frozenset({"quiz_ch3"}))
+        assert ("cut off" in verdict.message) == told
+        assert "diag(p)" in verdict.message
