@@ -13,6 +13,7 @@ from inputs import (
     masked_score_kinds,
     moved_weights,
     never_empty,
+    other_first,
     settled_with_a_mask,
     weights,
 )
@@ -82,6 +83,7 @@ class TestSplitHeads:
             X = rng.normal(size=shape)
             for h in (3, 1, 9):
                 agrees.split_heads(X, h)
+        agrees.split_heads(other_first(X), 9)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)
@@ -147,6 +149,8 @@ class TestMergeHeads:
         ):
             agrees.merge_heads(rng.normal(size=shape))
         heads = rng.normal(size=(2, 3, 4))
+        agrees.merge_heads(heads)
+        agrees.merge_heads(other_first(heads))
         found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
         assert_matches(found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order", O=heads)
 
@@ -400,6 +404,7 @@ class TestHeadContributions:
         for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
+        agrees.head_contributions(other_first(heads), W_O)
         # Large products that nearly cancel within each head.
         heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)), rng.uniform(-1, 1, size=(8, 5))
         cancelling = np.stack([900 * heads[..., 0], heads[..., 1] - 900 * heads[..., 0]], axis=-1)

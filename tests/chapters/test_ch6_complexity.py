@@ -11,6 +11,7 @@ from inputs import (
     attention_contract,
     function,
     moved_scores,
+    other_first,
     score_kinds,
     scores_of,
     settled,
@@ -382,6 +383,8 @@ class TestLinearAttention:
             mapped(agrees, *arrays(64, 1, 1, 2, 3, batch), EXP)
         X = rng.normal(size=(2, 3, 4))
         mapped(agrees, X, X, X, EXP)
+        for Q in (X[0], other_first(X[0])):
+            mapped(agrees, Q, K[:3], V[:3], EXP)
 
     test_every_kind = all_categories(
         points=0.5,
@@ -530,7 +533,9 @@ class TestChunkedAttention:
         X = rng.normal(size=(2, 5, 4))
         agrees.chunked_attention(X, X, X, 2)
         for batch, block_size in (((2, 2), 1), ((1,), 2), ((2,), 400)):
-            agrees.chunked_attention(*arrays(int(rng.integers(1 << 30)), 3, 5, 2, 1, batch), block_size)
+            Q, K, V = arrays(int(rng.integers(1 << 30)), 3, 5, 2, 1, batch)
+            agrees.chunked_attention(Q, K, V, block_size)
+        agrees.chunked_attention(other_first(Q), K, V, block_size)
 
     test_every_kind = all_categories(points=0.25, after="test_several_queries")
 
@@ -665,6 +670,8 @@ class TestDecodeStep:
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 5, 3, 2)
+        agrees.decode_step(*inputs.values())
+        agrees.decode_step(*(inputs | {"q": other_first(inputs["q"])}).values())
         for place in (3, -1):  # a key that is there already
             agrees.decode_step(*(inputs | {"k": inputs["cache_K"][place].copy()}).values())
         for d in (1, 4):  # a first step with keys as wide as values

@@ -3,7 +3,7 @@
 import inspect
 
 import numpy as np
-from inputs import Contract, array, arrays_of, moved_weights
+from inputs import Contract, array, arrays_of, moved_weights, other_first
 
 from autograder.checking import (
     CheckFailed,
@@ -257,6 +257,7 @@ class TestDecoderAttention:
         agrees.decoder_attention(target, memory, weights, 4, lengths)
         # Nothing may be remembered by all arguments except one.
         agrees.decoder_attention(target[:, ::-1], memory, weights, 4, lengths)
+        agrees.decoder_attention(other_first(target), memory, weights, 4, lengths)
         agrees.decoder_attention(target, memory[:, ::-1], weights, 4, lengths)
         agrees.decoder_attention(target, memory, weights, 2, lengths)
         for b in range(3):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import multiply_adds
 import numpy as np
-from inputs import Contract, array, arrays_of
+from inputs import Contract, array, arrays_of, other_first
 
 from autograder.checking import (
     CheckFailed,
@@ -102,6 +102,8 @@ class TestLayerNorm:
             agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-5)
         row = numbers(rng, X.shape[-1])
         agrees.layer_norm(row, row, row)
+        for rows in (X, other_first(X)):
+            agrees.layer_norm(rows, row, row, eps)
         # A single row of equal numbers becomes the bias.
         agrees.layer_norm(np.full(X.shape[-1], X.flat[0]), numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
@@ -188,6 +190,7 @@ class TestRotatePositions:
         X = numbers(np.random.default_rng(seed), 2, 4, 4)  # as many rows as columns, a single pair, a single row
         for part in (X, X[..., :2], X[:, :1]):
             agrees.rotate_positions(part, start + np.arange(part.shape[1]), base)
+        agrees.rotate_positions(other_first(part), start + np.arange(part.shape[1]), base)
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
@@ -348,6 +351,7 @@ class TestTransformerBlock:
         for heads in {h, 1}:  # the same arrays in one head
             agrees.transformer_block(X, weights, heads)
         agrees.transformer_block(np.stack([X, X[::-1]]), weights, 1)
+        agrees.transformer_block(other_first(X), weights, 1)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
@@ -474,6 +478,8 @@ class TestNextTokenLogits:
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
         agrees(call="next_token_logits(tokens, model)").next_token_logits([3], MODELS["two blocks"])
+        for model in (MODELS["one block"], some_model(807, N_VOCAB, 4, 1, 2, 1, 2, 3)):  # two models of one size
+            agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([3, 0, 3]), model)
         many = some_model(806, 330, 2, 1, 1, 1, 1, 1)
         agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([127, 329, 128, 256, 0, 255]), many)
 
