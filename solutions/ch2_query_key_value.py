@@ -13,15 +13,16 @@ def project_qkv(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make queries from one sequence, keys and values from another (or from the same one).
 
-    X_q:      shape (..., n_q, d_model), the sequence that asks, a position in each row
+    X_q:      shape (..., n_q, d_model), the sequence that asks, with one position in each row
     X_kv:     shape (..., n_k, d_model), the sequence that is asked; for self-attention X_q again
     W_Q, W_K: shape (d_model, d_k)
     W_V:      shape (d_model, d_v)
     returns:  Q of shape (..., n_q, d_k), K of shape (..., n_k, d_k), V of shape (..., n_k, d_v)
 
-    Example: X_q has the row [1, 2], X_kv the rows [1, 0] and [0, 3]. With the rows [1, 0, 1]
-    and [0, 1, 1] in W_Q, [2, 0, 0] and [0, 1, 0] in W_K, [10] and [1] in W_V, Q has the row
-    [1, 2, 3], K the rows [2, 0, 0] and [0, 3, 0], and V the rows [10] and [3]
+    Example: X_q has the row [1, 2], and X_kv has the rows [1, 0] and [0, 3]. Let W_Q have the
+    rows [1, 0, 1] and [0, 1, 1], W_K the rows [2, 0, 0] and [0, 1, 0], and W_V the rows [10]
+    and [1]. Then Q has the row [1, 2, 3], K has the rows [2, 0, 0] and [0, 3, 0], and V has
+    the rows [10] and [3]
     """
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
 

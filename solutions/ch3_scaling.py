@@ -29,7 +29,7 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
 
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
-    rng:       where every random number comes from, a numpy.random.Generator
+    rng:       a numpy.random.Generator, the source of all random numbers
     returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
@@ -108,7 +108,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     (2.5**3 - 1.5**3) / (2 * 0.5) = 12.25, because the other entry's cube cancels. The second is
     (1.5**3 - 0.5**3) / (2 * 0.5) = 3.25
 
-    You may assume that no number in x is beyond 3 in size, and that eps is from 0.00001 to 2.
+    You may assume that all numbers in x are between -3 and 3, and that eps is from 0.00001 to 2.
     """
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -134,7 +134,8 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.
 
-    You may assume that no number in K, V or g is beyond 100 in size, and no scaled score beyond 10 000.
+    You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
+    -10 000 and 10 000.
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -162,7 +163,7 @@ def training_step(
     T = [[2]] and rate = 0.8. The output is 1.5, so the loss is 0.5 * 0.5**2 = 0.125. The gradient is
     [[0.0625, -0.0625, 0, 0]], and the new matrix [[-0.05, 0.05, 0, 0]]
 
-    You may assume that no number in W_Q, X, K, V or T is beyond 3 in size, and that rate is from 0.01 to 1.
+    You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, and that rate is from 0.01 to 1.
     """
     Q = X @ W_Q
     outputs, _ = scaled_dot_product_attention(Q, K, V)

@@ -74,8 +74,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
 
-    You may assume that every usual way of hiding a score works: no score is beyond 1000 in size, and a
-    forbidden one is at most 5 above the largest allowed one of its row.
+    You may assume that every usual way of hiding a score works: all scores are between -1000 and 1000, and a
+    forbidden score is at most 5 above the largest allowed score of its row.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -99,8 +99,8 @@ def masked_attention(
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
-    You may assume that every usual way of hiding a score works: with a mask, no scaled score is beyond
-    1000 in size, and a forbidden one is at most 5 above the largest allowed one of its query.
+    You may assume that every usual way of hiding a score works: with a mask, all scaled scores are between
+    -1000 and 1000, and a forbidden score is at most 5 above the largest allowed score of its query.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)

@@ -90,9 +90,9 @@ def multi_head_attention(
     Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
     [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, that is about [1.9526, 0.5] and [1.5, 0.5]
 
-    You may assume that no scaled score is beyond 10 000 in size, and that every usual way of hiding a score
-    works: with a mask, none is beyond 1000, and a forbidden one is at most 5 above the largest allowed one
-    of its query.
+    You may assume that all scaled scores are between -10 000 and 10 000, and that every usual way of hiding a
+    score works: with a mask, all of them are between -1000 and 1000, and a forbidden score is at most 5 above
+    the largest allowed score of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
@@ -110,7 +110,7 @@ def head_contributions(O: np.ndarray, W_O: np.ndarray) -> np.ndarray:
     [4, 5, 6]. The output is the row [41, 52, 63]. Head 0 adds [1, 2, 3] to it, head 1 adds
     [40, 50, 60]
 
-    You may assume that no number is beyond 1000 in size.
+    You may assume that all numbers are between -1000 and 1000.
     """
     h, _, d_v = O.shape
     return O @ W_O.reshape(h, d_v, -1)

@@ -130,9 +130,9 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
 
-    You may assume that n_q and n_k are at most 2700, block_size at most 400, no product of a number in Q and a
-    number in K beyond 10 000 000 in size, and no scaled score beyond 10 000. (A picture below the check also
-    calls it with blocks of 512 and 1500.)
+    You may assume that n_q and n_k are at most 2700 and block_size is at most 400, that each product of a number in
+    Q and a number in K is between -10 000 000 and 10 000 000, and that all scaled scores are between -10 000 and
+    10 000. (A picture below the check also calls your function with blocks of 512 and 1500.)
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -165,7 +165,7 @@ def decode_step(
     k = [0, 1, 0, 0] and v = [20] arrive. The scaled scores are 1 and 0, the output is about
     [12.689], and the new caches have two rows each: [1, 0, 0, 0], [0, 1, 0, 0] and [10], [20]
 
-    You may assume that no scaled score is beyond 10 000 in size.
+    You may assume that all scaled scores are between -10 000 and 10 000.
     """
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     weights = softmax(K @ q / np.sqrt(len(q)))

@@ -44,9 +44,9 @@ def decoder_attention(
     [0.8808, 0.1192] and [0.7311, 0.2689]. The output has about the rows [8.808, 1.192] and
     [7.311, 2.689]
 
-    You may assume that every usual way of hiding a score works: no scaled score is beyond 1000 in size,
-    and a hidden one is at most 5 above the largest one that its row may see. No number is beyond 1000 in
-    size in target and memory, and 100 in the matrices.
+    You may assume that every usual way of hiding a score works: all scaled scores are between -1000 and 1000,
+    and a hidden score is at most 5 above the largest score that its row may see. All numbers in target and
+    memory are between -1000 and 1000, and all numbers in the matrices between -100 and 100.
     """
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]

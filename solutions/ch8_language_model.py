@@ -39,8 +39,8 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
     Example: the row [1, 3] has mean 2 and variance 1. With gain [1, 10], bias [0, 5] and eps = 0.44
     it is divided by sqrt(1.44) = 1.2: about [-0.8333, 0.8333], and then [-0.8333, 13.3333]
 
-    You may assume that no number is beyond 10 000 in size in X, and 10 in gain and bias, and that eps is
-    from 0.00000001 to 1.
+    You may assume that all numbers in X are between -10 000 and 10 000, that all numbers in gain and bias are
+    between -10 and 10, and that eps is from 0.00000001 to 1.
     """
     mean = X.mean(axis=-1, keepdims=True)
     variance = X.var(axis=-1, keepdims=True)
@@ -65,8 +65,8 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
     3 * 100 ** 0 = 3: (1, 0) becomes (cos 3, sin 3), about (-0.98999, 0.14112). Pair 1 is turned by
     3 * 100 ** (-2 / 4) = 0.3: (0, 2) becomes (-2 sin 0.3, 2 cos 0.3), about (-0.59104, 1.91067)
 
-    You may assume that no number in X is beyond 1000 in size, and that the positions are from -100 000 to
-    100 000, and base from 2 to 1 000 000.
+    You may assume that all numbers in X are between -1000 and 1000, that the positions are from -100 000 to
+    100 000, and that base is from 2 to 1 000 000.
     """
     d = X.shape[-1]
     angles = positions[:, None] * base ** (-np.arange(0, d, 2) / d)
@@ -104,9 +104,9 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     [[1, 0], [0, 1]] and b_1 [0, 0], relu leaves [0, 1], and with W_2 [[5, 6], [7, 8]] and b_2 [0, 1]
     the mlp gives [7, 9]. The output is about [7, 13]
 
-    You may assume that every usual way of hiding a score works: no scaled score is beyond 1000 in size,
-    and a hidden one is at most 5 above the largest one that its row may see. No number is beyond 1000 in
-    size in X, 10 in gain and bias, and 100 in the matrices.
+    You may assume that every usual way of hiding a score works: all scaled scores are between -1000 and 1000,
+    and a hidden score is at most 5 above the largest score that its row may see. All numbers in X are between
+    -1000 and 1000, in gain and bias between -10 and 10, and in the matrices between -100 and 100.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
     n = X.shape[-2]
@@ -118,7 +118,7 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
 
 
 def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
-    """Score every token of the vocabulary as the possible next token, after each of the given tokens.
+    """After each of the given tokens, score every token of the vocabulary as a candidate for the next token.
 
     Every token takes its row of the embedding. These rows go through all the blocks of the model,
     one after the other, and through the last norm. A token's logit is the dot product of the
@@ -155,7 +155,7 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
     Example: the logits [0, 2] at temperature 2 are [0, 1] before the softmax, whose weights are about
     [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
 
-    You may assume that no logit is beyond 10 000 in size, and that the temperature is 0, or from 0.001 to 1000.
+    You may assume that all logits are between -10 000 and 10 000, and that the temperature is 0 or from 0.001 to 1000.
     """
     if temperature == 0:
         return int(np.argmax(logits))

@@ -233,7 +233,10 @@ def grade_ids(document: Mapping[str, Json]) -> frozenset[str]:
 
 
 def files_beside(path: Path) -> list[Path]:
-    """Return the files that are released with the notebook at ``path``: all in its folder except notebooks, hidden files and links outside."""
+    """Return the files that are released with the notebook at ``path``.
+
+    These are all files in its folder except notebooks, hidden files and links that lead out of the folder.
+    """
     return [
         p
         for p in sorted(path.parent.rglob("*"))

@@ -30,7 +30,7 @@ from tests.support.prose import assert_says, cells
 
 @cache
 def run(chapter, *names):
-    """Return the names that the given cells of a notebook define, as attributes."""
+    """Run the given cells of a notebook, and return a namespace with the names that they define."""
     found = {"masked_attention": masked_attention, "softmax": softmax}
     for name in names:
         exec(compile(cells(chapter)[name], name, "exec"), found)  # noqa: S102 - the course's own cells
