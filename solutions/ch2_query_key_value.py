@@ -11,7 +11,7 @@ __all__ = ["attention_scores", "dot_product_attention", "einsum_attention", "pro
 def project_qkv(
     X_q: np.ndarray, X_kv: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make queries from one sequence, keys and values from another (or from the same one).
+    """Make queries from one sequence, and keys and values from another (or from the same one).
 
     X_q:      shape (..., n_q, d_model), the sequence that asks, with one position in each row
     X_kv:     shape (..., n_k, d_model), the sequence that is asked; for self-attention X_q again
@@ -28,7 +28,7 @@ def project_qkv(
 
 
 def attention_scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Score every query against every key: the dot product of the two, and nothing else.
+    """Score every query against every key by their dot product, and nothing else.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k), with the same batch axes `...` as Q: none, one or more
@@ -43,7 +43,7 @@ def attention_scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
 def dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Let every query look at every key, and mix the values by how well they match.
 
-    The weights are the softmax of each query's scores, as they are, with no scaling.
+    The weights are the softmax of each query's scores, without any scaling.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k)

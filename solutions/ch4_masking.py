@@ -19,7 +19,7 @@ __all__ = [
 
 
 def causal_mask(n_q: int, n_k: int | None = None) -> np.ndarray:
-    """Say which keys each query may see when nobody may look ahead: True = may attend.
+    """Say which keys each query may see if no query may look ahead: True = may attend.
 
     The keys are at positions 0 to n_k - 1. The queries are at the last n_q of these positions:
     query i is at position i + n_k - n_q and may see the key there and every key before it.
@@ -84,13 +84,13 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def masked_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scaled dot-product attention in which each query sees only the keys that the mask allows.
+    """Compute scaled dot-product attention in which each query sees only the keys that the mask allows.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k)
     V:       shape (..., n_k, d_v)
     mask:    boolean, True = may attend; its shape is (..., n_q, n_k), or broadcasts to it.
-             Every query may see at least one key. When there is no mask, every key may be seen
+             Every query may see at least one key. If there is no mask, every key may be seen
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
     The dots stand for any number of batch axes, the same on Q, K and V.

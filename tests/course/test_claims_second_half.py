@@ -100,7 +100,7 @@ def test_what_each_head_adds():
     average = weights.mean(axis=0)
     assert average.max() < 0.41 < average.max() + 0.01
     assert average.min() > 0.03
-    assert_says("ch5", "reading-sentence", "nothing above 0.41")
+    assert_says("ch5", "reading-sentence", "no weight above 0.41")
 
 
 def test_pattern_scores_of_two_heads():
