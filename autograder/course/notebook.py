@@ -168,7 +168,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def other_notebooks(path: str) -> list[str]:
-    """Return the other notebook files in the folder of ``path``, sorted by name. Empty if the folder cannot be read.
+    """Return the other notebook files in the folder of ``path``, sorted by name. The result is empty if the folder cannot be read.
 
     Paths are strings here, because a large class has tens of thousands and ``Path`` objects are slower.
     """

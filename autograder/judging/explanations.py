@@ -99,7 +99,7 @@ _PRODUCT = re.compile(
 
 
 def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], tuple[str, Shape]] | None:
-    """Return both operands of the only ``@`` in the line, as text and shape. None if they are unknown.
+    """Return both operands of the only ``@`` in the line, as text and shape. Return None if they are unknown.
 
     The line comes from the child, so it is searched and not parsed: nothing that a child sends is compiled.
     """
