@@ -31,7 +31,7 @@ def hard_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     Example: q = [2, 1] and keys [1, 0], [0, 3], [-1, 1] have dot products 2, 3 and -1.
     The second is largest, so the answer is the second row of V.
 
-    You may assume that one key is better than all the others.
+    You may assume that one key is better than all the others, by far more than rounding errors.
     """
     return V[np.argmax(K @ q)]
 
@@ -41,7 +41,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
     Each score s becomes exp(s), divided by the sum of all the exp(...) along `axis`.
 
-    x:       any shape, any finite numbers (1000 is a fine score)
+    x:       any shape, any finite numbers (1000 is a fine score, and so is 1e300)
     axis:    the axis along which the weights add up to 1
     returns: the shape of x
 

@@ -160,6 +160,9 @@ quiz_ch2 = quiz(
             right=0.3970,
             within=0.005,
             wrong={
+                (0.39, "q6_cut_off"): """
+                Question 6: that is near the right weight, but not near enough. Did you cut off a digit, or round on the
+                way? Round only the result.""",
                 (0.41899, "q6_as_before"): """
                 Question 6: that is the weight for the query of half the norm, [1, 0, 1]. (You also get it if you divide
                 the new scores by the square root of 3, but dividing comes in chapter 3.) The query has twice the norm,

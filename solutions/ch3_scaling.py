@@ -29,13 +29,14 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
 
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
-    rng:       a numpy.random.Generator, the source of all random numbers
+    rng:       a numpy.random.Generator, the source of all random numbers (its children from
+               rng.spawn are fine too)
     returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
 
-    You may assume that d_k is at most 300 and n_samples is at most 20 000.
+    You may assume that d_k is at most 300 and n_samples is at most 20 000. (A picture goes to d_k = 512.)
     """
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
@@ -50,7 +51,8 @@ def scaled_dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) ->
     V:       shape (..., n_k, d_v), the value that belongs to each key
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on Q, K and V.
+    The dots stand for any number of batch axes, the same on Q, K and V. (Pictures go to 400 queries and
+    to d_k = 1024.)
 
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0] and [0, 1, 0, 0] have the scores
     2 and 0. Divided by sqrt(4) they are 1 and 0, so the weights are about [0.7311, 0.2689],
@@ -68,7 +70,7 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
     contributes exactly 0.
 
     weights: shape (..., n_q, n_k); every row adds up to 1, some weights may be 0
-    returns: shape (..., n_q), one number for each query
+    returns: shape (..., n_q), one number for each query (a picture has 400)
 
     Example: the row [0.5, 0.5, 0] has -(0.5 * ln 0.5 + 0.5 * ln 0.5 + 0) = ln 2, about 0.6931,
     and the row [0, 1, 0] has 0
@@ -100,7 +102,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     f, and divide the difference of the two values by the distance 2 * eps.
 
     f:       takes one array of the shape of x and returns a single number
-    x:       any shape; it still holds the same numbers afterwards
+    x:       any shape; it still holds the same numbers afterwards, up to rounding
     eps:     how far to move each entry, used exactly as given
     returns: the shape of x, one slope for each entry
 
@@ -108,7 +110,8 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     (2.5**3 - 1.5**3) / (2 * 0.5) = 12.25, because the other entry's cube cancels. The second is
     (1.5**3 - 0.5**3) / (2 * 0.5) = 3.25
 
-    You may assume that all numbers in x are between -3 and 3, and that eps is from 0.00001 to 2.
+    You may assume that all numbers in x are between -3 and 3, and that eps is from 0.00001 to 2. (A picture
+    goes down to 1e-12.)
     """
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -135,7 +138,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     towards the second key raises the output.
 
     You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
-    -10 000 and 10 000.
+    -10 000 and 10 000. (A picture goes to d_k = 2048.)
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -164,6 +167,7 @@ def training_step(
     [[0.0625, -0.0625, 0, 0]], and the new matrix is [[-0.05, 0.05, 0, 0]]
 
     You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, and that rate is from 0.01 to 1.
+    (The pictures have rates up to 30 and larger numbers.)
     """
     Q = X @ W_Q
     outputs, _ = scaled_dot_product_attention(Q, K, V)
@@ -192,6 +196,15 @@ predictions = quiz(
             wrong={
                 (0.875, "start_without_the_half"): """
                 Prediction p1: 0.875 is the whole squared distance. The loss is half of it.""",
+                (0.43, "start_cut_off"): """
+                Prediction p1: that is near the right loss, but not near enough. Did you cut off a digit, or round on the
+                way? Round only the result.""",
+                (0.4677, "start_of_the_distance"): """
+                Prediction p1: this is half the distance. The loss is half the *squared* distance, so do not take a
+                root.""",
+                (0.05, "start_as_a_rounded_mean_over_entries"): """
+                Prediction p1: you seem to have divided by the eight entries too. A distance adds up the squares of all
+                entries, and the mean is over the queries only.""",
                 (0.0547, "start_as_a_mean_over_entries"): """
                 Prediction p1: you divided by the eight entries too. A distance adds up the squares of all entries, and
                 the mean is over the queries only.""",
@@ -353,6 +366,9 @@ quiz_ch3 = quiz(
                 2 is the entropy in bits, with the logarithm to base 2. Nats use the natural logarithm.""",
                 (0.6021, "entropy_in_digits"): """
                 Here the logarithm has base 10. Nats use the natural logarithm, `np.log`.""",
+                (1.38, "entropy_cut_off"): """
+                That is near the right entropy, but not near enough. Did you cut off a digit, or round on the way? Round
+                only the result.""",
                 (-1.3863, "entropy_below_zero"): """
                 The size is right, but the sign is not. Entropy is minus the sum of w * ln(w), and ln of a number below
                 1 is already negative.""",

@@ -47,7 +47,7 @@ def padding_mask(lengths: np.ndarray, n_k: int) -> np.ndarray:
     Sequence b has lengths[b] real keys, and they come first; every key after them is padding,
     which no query may see.
 
-    lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence
+    lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence (the dtype is an integer type)
     n_k:     the number of keys of every sequence, padding included
     returns: shape (B, 1, n_k), boolean. The axis of length 1 is for the queries: a key that
              is padding is padding for every query
@@ -64,7 +64,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
     The allowed weights of a row add up to 1: they are the softmax of the allowed scores alone.
     A row in which nothing is allowed has only zeros. But a NaN among the allowed scores must
-    still show as NaN in its row: zeros there would hide that something went wrong before.
+    still show as NaN in its row: zeros there would hide that something went wrong before. One NaN
+    among the weights is enough, but if all scores of the row are NaN, all its weights are.
 
     scores:  shape (..., n_k)
     mask:    boolean, True = may attend; its shape is that of the scores, or broadcasts to it
@@ -75,7 +76,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     give [0, 0, 0]
 
     You may assume that every usual way of hiding a score works: all scores are between -1000 and 1000, and a
-    forbidden score is at most 5 above the largest allowed score of its row.
+    forbidden score is at most 5 above the largest allowed score of its row. No row has both a NaN and a
+    forbidden score.
     """
     weights = softmax(np.where(mask, scores, -1e9))
     return np.where(mask, weights, 0.0)
@@ -100,7 +102,8 @@ def masked_attention(
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
     You may assume that every usual way of hiding a score works: with a mask, all scaled scores are between
-    -1000 and 1000, and a forbidden score is at most 5 above the largest allowed score of its query.
+    -1000 and 1000, and a forbidden score is at most 5 above the largest allowed score of its query. Without a
+    mask, all scaled scores are between -10 000 and 10 000.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -133,8 +136,8 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     in rows i + 1, i + 2, ... of X, output row i stays the same. It may depend on row i of X
     itself.
 
-    attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
-             n rows
+    attend:  a function that takes an array of shape (n, d), with any n from 1 on, and returns an
+             array of shape (n, m)
     X:       shape (n, d), random numbers to try `attend` on
     returns: True if no later position changes an earlier output row, else False.
              Rounding is no change
@@ -143,7 +146,8 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     X - X.mean(axis=0) it is False, because the mean of all rows depends on the later ones
 
     You may assume that the same X always gives the same output, that a leak is far above 0.00001, and that
-    X has at most 80 rows of numbers between -2 and 2, none of them a row of zeros.
+    X has 1 to 80 rows of numbers between -2 and 2, none of which has only zeros. The number of rows by
+    itself changes nothing: a causal `attend` gives the first rows the same output if the others are left out.
     """
     Y = attend(X)
     for t in range(1, len(X)):

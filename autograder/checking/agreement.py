@@ -76,18 +76,8 @@ class ReferenceComparison:
         """The fixture ``student``, for other assertions."""
         return self._student
 
-    def within(
-        self,
-        memory_mb: int | None = None,
-        *,
-        steps: int | None = None,
-        calls: Mapping[str, int] | None = None,
-        seconds: float | None = None,
-        larger: Sequence[Value] | None = None,
-        growth: float = 10,
-    ) -> ReferenceComparison:
-        """Return the same comparison with limits on the student's call (see ``StudentProxy.within``)."""
-        limits = {"steps": steps, "calls": calls, "seconds": seconds, "larger": larger, "growth": growth}
+    def within(self, memory_mb: int | None = None, **limits: Value) -> ReferenceComparison:
+        """Return the same comparison with limits on the student's call, which ``StudentProxy.within`` describes."""
         student = self._student.within(memory_mb, **limits)
         return ReferenceComparison(student, self._reference, self._options)
 

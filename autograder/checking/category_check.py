@@ -131,7 +131,7 @@ class _CategorySearch:
             return failure
         low, high = (length(self.contract.bind(values)) for values in (self._ordinary, long.values))
         seed = seed_of(category.name)
-        shown = failure
+        shown, wrong = failure, self.contract.bind(long.values).sizes
         while high - low > 1 and self._calls < _CALLS:
             middle = (low + high) // 2
             exactly = replace(category, configure=functools.partial(_request_exactly, request, middle))
@@ -142,6 +142,7 @@ class _CategorySearch:
             if isinstance(found, CheckStopped):
                 return failure
             low, high, shown = (low, middle, found) if found else (middle, high, shown)
+            wrong = self.contract.bind(drawn.values).sizes if found else wrong
         if high - low > 1 or low < 1:
             return failure
         for again, size in ((again, size) for again in range(_PAIRS) for size in (low, high)):  # with other numbers
@@ -149,6 +150,18 @@ class _CategorySearch:
             drawn = self._draw(np.random.default_rng(seed + 1 + again), exactly)
             if drawn is None or self._calls >= _CALLS or bool(self._failure(drawn)) != (size == high):
                 return failure
+
+        def shorten(wish: DrawRequest, _: np.random.Generator) -> None:
+            wish.sizes.update(wrong)
+            request(wish, low)
+
+        # Another size, such as n_k = n_q + 5, may have changed too. It is not the cause if the result is right with it.
+        drawn = self._draw(np.random.default_rng(seed), replace(category, configure=shorten))
+        sizes = self.contract.bind(drawn.values).sizes if drawn is not None else {}
+        if drawn is None or sum(sizes[axis] != wrong[axis] for axis in wrong) > 1:
+            return shown
+        if self._calls >= _CALLS or self._failure(drawn):
+            return shown
         phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
         return _headed(f"With {phrase} ({low} passes)", shown)
 

@@ -307,32 +307,18 @@ def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
 
 
 _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
-    "sums_to_one": _sums_to_one,
-    "within": _within,
-    "finite": _finite,
-    "has_shape": _has_shape,
-    "one_of": _one_of,
-    "chosen": _chosen,
-    "number_is": _number_is,
-    "drawn": _drawn,
-    "averages": _averages,
-    "is_number": _is_number,
-    "is_string": _is_string,
-    "einsum_gives": _einsum_gives,
-    "is_a": gives_an_object,
-    "raises": raises_an_error,
-    "lets_through": _lets_through,
-    "does_little": stays_within,
-    "grows_slowly": grows_slowly,
-    "should_raise": should_raise,
-    "prints": prints_lines,
-}
+    "sums_to_one": _sums_to_one, "within": _within, "finite": _finite, "has_shape": _has_shape, "one_of": _one_of,
+    "chosen": _chosen, "number_is": _number_is, "drawn": _drawn, "averages": _averages, "is_number": _is_number,
+    "is_string": _is_string, "einsum_gives": _einsum_gives, "is_a": gives_an_object, "raises": raises_an_error,
+    "lets_through": _lets_through, "does_little": stays_within, "grows_slowly": grows_slowly,
+    "should_raise": should_raise, "prints": prints_lines,
+}  # fmt: skip
 
 
 def same_choice(given: Value, wrong: Value) -> bool:
     """Return whether ``given`` is the answer ``wrong``: the same letter, equal number or equivalent equation."""
     if isinstance(given, str) and isinstance(wrong, str):
-        plain = _canonical if "->" in wrong else choice_of
+        plain = _canonical if "," in wrong else choice_of
         return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
@@ -343,4 +329,6 @@ def _canonical(equation: str) -> str:
     """Rename the letters of an einsum equation in order of appearance: ``"nd,md->nm"`` becomes ``"ia,ja->ij"``."""
     letters: dict[str, str] = {}
     text = "".join(equation.split())
+    if "->" not in text:  # the order of the letters sets the order of the result
+        text += f"={''.join(sorted(c for c in text if text.count(c) == 1 and c.isalpha()))}"
     return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

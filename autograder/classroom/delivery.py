@@ -36,14 +36,8 @@ from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = [
-    "FeedbackWriter",
-    "PageResult",
-    "PageStatus",
-    "folder_of",
-    "has_valid_hash",
-    "make_pages",
-    "submitted_notebook",
-]
+    "FeedbackWriter", "PageResult", "PageStatus", "folder_of", "has_valid_hash", "make_pages", "submitted_notebook",
+]  # fmt: skip
 
 # A page ends with a hash of its content, so that a page that others changed is recognized.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")

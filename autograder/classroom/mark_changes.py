@@ -22,15 +22,8 @@ from autograder.base.verdict import CheckResult, Verdict
 from autograder.course.course import Course
 
 __all__ = [
-    "LOG_NAME",
-    "ChangedCheck",
-    "MarkChange",
-    "acting",
-    "append_changes",
-    "differing_checks",
-    "mark_of",
-    "read_changes",
-]
+    "LOG_NAME", "ChangedCheck", "MarkChange", "acting", "append_changes", "differing_checks", "mark_of", "read_changes",
+]  # fmt: skip
 
 LOG_NAME = "moved_marks.jsonl"
 NO_RECORD = "graded again, but .autograder/ has no record of the previous grading, so the reason is unknown"

@@ -131,7 +131,7 @@ class Course(Configurable):
     ).tag(config=True)
     late_penalty = Dict(
         help="What a late submission loses. `per_day` is the share of its points (from 0 to 1) that it loses for each started day. "
-        "`at_most` is the largest share that it can lose (default 1). Leave this empty for no penalty, or if you set your own plugin in c.AssignLatePenalties.plugin_class.",
+        "`at_most` is the largest share that it can lose (default 1). Leave this empty for no penalty, or if you set your own plugin in c.AssignLatePenalties.plugin_class."
     ).tag(config=True)
     missing_marks = Enum(
         ["blank", "zero"],

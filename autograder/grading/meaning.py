@@ -26,15 +26,8 @@ _STATEFUL = frozenset({
     "cache", "cached_property", "compile", "delattr", "eval", "exec", "globals", "locals", "lru_cache", "open", "random", "setattr",
     "setbufsize", "seterr", "seterrcall", "singledispatch", "vars",
 })  # fmt: skip
-_CHANGING = (
-    "__",
-    "dump",
-    "save",
-    "set_",
-    "to_",
-    "tofile",
-    "write",
-)  # first letters of methods that set options or write files
+# First letters of methods that set options or write files.
+_CHANGING = ("__", "dump", "save", "set_", "to_", "tofile", "write")
 _FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # names of constants in modules
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

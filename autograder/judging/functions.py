@@ -217,11 +217,7 @@ class FunctionSubject:
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """Return a new session over the same names."""
         return FunctionSession(
-            self.names,
-            given=self.given,
-            call_seconds=self.call_seconds,
-            stuck=self.stuck,
-            called=self.called,
+            self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck, called=self.called
         )
 
     def before_redefined(self, exercise: str) -> None:

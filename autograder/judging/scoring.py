@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from autograder.base.foreign import Value
@@ -283,13 +284,18 @@ class Scorer:
     ) -> tuple[str, Sequence[CheckResult], str]:
         """For a quiz, add the message of each known wrong choice to the check of its variable."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}
-        known = self._checks.wrong_choices(spec.name, answers)
+        asks_for = partial(self._checks.asks_for, spec.name)
+        # A number may be near a wrong answer and still right.
+        wrong = {
+            n for n in spec.answers for r in results if r.status not in {"passed", "not_tried"} and asks_for(r.name, n)
+        }
+        known = [k for k in self._checks.wrong_choices(spec.name, answers) if k[0] in wrong]
         words: dict[str, str] = {}
         for variable, _mistake, message in known:
             words.setdefault(variable, message)
         explained = list(results)
         for i, result in enumerate(results):
-            about = [n for n in words if result.status == "failed" and self._checks.asks_for(spec.name, result.name, n)]
+            about = [n for n in words if result.status == "failed" and asks_for(result.name, n)]
             if about:
                 extra = "\n".join(words[n] for n in about)
                 explained[i] = replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}")

@@ -260,7 +260,7 @@ def location_text(verdict: ExerciseVerdict) -> str:
     look = f": look at {kind_of(located.kind).look}" if located.kind else ""
     if located.edits > 1:
         together = "two" if located.edits == 2 else "several"
-        return f"The mistake is in {join_words(lines)} of {cell}{look}. One small change is not enough here: with {together}, all checks pass."
+        return f"The mistake is in {join_words(lines)} of {cell}{look}. With {together} small changes there, all checks pass."
     change = "one small change there" if len(lines) == 1 else "a small change in either"
     return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. With {change}, all checks pass."
 

@@ -260,11 +260,7 @@ def _shown(data: Mapping[str, str], metadata: Mapping[str, Json]) -> dict[str, o
 
 
 def _render(
-    course_title: str,
-    verdict: Verdict,
-    marks: SubmissionMarks,
-    cells: list[dict[str, Any]],
-    titles: Mapping[str, str],
+    course_title: str, verdict: Verdict, marks: SubmissionMarks, cells: list[dict[str, Any]], titles: Mapping[str, str]
 ) -> str:
     marking = marking_of(verdict, marks)
     by_name = {cell["name"]: cell for cell in cells}

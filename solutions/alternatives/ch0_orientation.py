@@ -155,11 +155,3 @@ def pairs_row_by_row(X, Y):
 def pairs_column_by_column(X, Y):
     """Columns of the answer, stacked side by side."""
     return np.column_stack([X.dot(y) for y in Y])
-
-
-@right
-def pairs_from_lengths(X, Y):
-    """Half of what the squared lengths of the sums and of the differences differ by."""
-    plus = ((X[:, None] + Y) ** 2).sum(-1)
-    minus = ((X[:, None] - Y) ** 2).sum(-1)
-    return (plus - minus) / 4

@@ -92,6 +92,13 @@ def every_row_by_the_first_sum(A):
 
 
 @wrong
+def sums_run_on(A):
+    """Only the first of your rows adds up to 1. Each later row is divided by the sum of all the rows so far, its own
+    included. If you add up in a loop, where does the sum of a new row start?"""
+    return A / np.cumsum(A.sum(axis=1))[:, None]
+
+
+@wrong
 def leaves_out_the_last_row(A):
     """Your last row is returned unchanged. If you count rows in a loop, at which number does the count end? `range(n)`
     already stops before n."""
@@ -140,6 +147,20 @@ def writes_into_the_rows(A):
 
 
 wrong = misconceptions_of("pairwise_dot")
+
+
+@wrong
+def sum_runs_on_in_a_row(X, Y):
+    """The first column of your table is right, but each later entry also contains the dot products to the left of it.
+    If you add up in a loop, the sum has to start at 0 again for each pair of rows."""
+    return np.cumsum(X @ Y.T, axis=1)
+
+
+@wrong
+def sum_runs_on_through_the_table(X, Y):
+    """Only the first entry of your table is right. Each later entry also contains all the dot products before it. If
+    you add up in a loop, the sum has to start at 0 again for each pair of rows."""
+    return np.cumsum(X @ Y.T).reshape(len(X), len(Y))
 
 
 @wrong

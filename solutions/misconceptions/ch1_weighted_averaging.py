@@ -63,6 +63,16 @@ def multiplies_from_the_wrong_side(weights, X):
 
 
 @wrong
+def running_mix(weights, X):
+    """You mix each new row into the result so far, which you multiply by 1 minus the new weight. So every new row makes
+    the shares of the rows before it smaller. Each row's share should be its own weight, whatever comes after it."""
+    result = X[0]
+    for w, row in zip(weights[1:], X[1:], strict=True):
+        result = (1 - w) * result + w * row
+    return result.copy()
+
+
+@wrong
 def row_of_the_largest_weight(weights, X):
     """Your answer is the row with the largest weight, and the other rows have no effect. For example, with weights 0.6
     and 0.4, the second row still counts for four tenths: rows 0 and 10 average to 4, not to 0."""
@@ -116,7 +126,7 @@ def squares_the_weights(weights, X):
 
 @wrong
 def writes_into_the_rows(weights, X):
-    """The answer is right the first time, but your code writes the weighted rows into X, so X has changed. The caller
+    """The answer is right the first time, but your code writes weighted numbers into X, so X has changed. The caller
     still needs that array, and a second call would give another answer. How can you make a new array instead?"""
     X *= weights[:, None]
     return X.sum(axis=0)
@@ -292,6 +302,23 @@ def one_sum_for_the_whole_array(x, axis=-1):
     would come to 0.5. Every slice along `axis` is its own set of weights: which argument of `sum` selects the axis?"""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum()
+
+
+@wrong
+def largest_size_subtracted(x, axis=-1):
+    """You subtract the largest absolute value of each slice. If all its scores are far below 0, that makes them even
+    smaller: [-1000, -1001] becomes [-2000, -2001], and every exp is 0. Which score has to become 0?"""
+    e = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong
+def first_axis_or_last(x, axis=-1):
+    """Your code is right for axis=0 and axis=-1, but every other axis counts as the last one. For example, an array of
+    shape (2, 3, 2) has axis 1 in the middle. How can you use `axis` as it is?"""
+    axis = 0 if axis == 0 else -1
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong

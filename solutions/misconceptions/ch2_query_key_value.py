@@ -128,6 +128,30 @@ def only_the_first_of_the_batch(X_q, X_kv, W_Q, W_K, W_V):
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
 
 
+@wrong
+def three_equal_parts(X_q, X_kv, W_Q, W_K, W_V):
+    """You put the three matrices side by side and divide the product into three equal parts. That needs d_k and d_v to
+    be equal, but a value may be wider or narrower than a key. At which columns does each part begin and end?"""
+    side_by_side = np.concatenate([W_Q, W_K, W_V], axis=1)
+    return (*np.split(X_q @ side_by_side, 3, axis=-1)[:1], *np.split(X_kv @ side_by_side, 3, axis=-1)[1:])
+
+
+@wrong
+def as_many_keys_as_queries(X_q, X_kv, W_Q, W_K, W_V):
+    """You go through both sequences together, so you stop at the end of the shorter one. `zip` does that without an
+    error. The two sequences may have different lengths: a query belongs to a row of X_q, and a key and a value belong
+    to a row of X_kv."""
+    n = min(len(X_q), len(X_kv))
+    return X_q[:n] @ W_Q, X_kv[:n] @ W_K, X_kv[:n] @ W_V
+
+
+@wrong
+def turned_round_and_back(X_q, X_kv, W_Q, W_K, W_V):
+    """Your code is right for a single pair of sequences. With batch axes, `.T` reverses all the axes, so the batch is
+    no longer in front. The product `X @ W` needs no transpose: it keeps all the axes of X but the last."""
+    return (W_Q.T @ X_q.T).T, (W_K.T @ X_kv.T).T, (W_V.T @ X_kv.T).T
+
+
 wrong = misconceptions_of("attention_scores")
 
 
@@ -282,6 +306,44 @@ def first_of_the_batch(Q, K):
     while Q.ndim > 2:
         Q, K = Q[0], K[0]
     return Q @ K.T
+
+
+@wrong
+def keys_of_the_first_entry(Q, K):
+    """In a batch, all the queries meet the keys of its first entry. The entries are independent sequences, so each
+    query should meet only the keys of its own."""
+    while K.ndim > 2:
+        K = K[0]
+    return Q @ K.T
+
+
+@wrong
+def queries_of_the_first_entry(Q, K):
+    """In a batch, all the keys meet the queries of its first entry. The entries are independent sequences, so each key
+    should meet only the queries of its own."""
+    while Q.ndim > 2:
+        Q = Q[0]
+    return Q @ np.swapaxes(K, -1, -2)
+
+
+@wrong
+def symmetric_table(Q, K):
+    """With as many queries as keys, your table is symmetric: you take row i, column j from row j, column i. But query i
+    with key j is not query j with key i, unless queries and keys are the same."""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    if Q.shape[-2] != K.shape[-2]:
+        return scores
+    return np.tril(scores) + np.swapaxes(np.tril(scores, -1), -1, -2)
+
+
+@wrong
+def symmetric_table_from_above(Q, K):
+    """With as many queries as keys, your table is symmetric: you take row i, column j from row j, column i. But query i
+    with key j is not query j with key i, unless queries and keys are the same."""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    if Q.shape[-2] != K.shape[-2]:
+        return scores
+    return np.triu(scores) + np.swapaxes(np.triu(scores, 1), -1, -2)
 
 
 @wrong
@@ -553,6 +615,13 @@ def scores_on_their_side():
 
 
 @wrong
+def scores_in_alphabetical_order():
+    """Without `->`, NumPy keeps the letters that occur once, in alphabetical order. In your SCORES_EQ, the letter of the
+    keys comes before that of the queries, so the table has a row for each key. Use `->` to choose the order yourself."""
+    return {"SCORES_EQ": "ja,ia"}
+
+
+@wrong
 def query_with_its_own_partner():
     """In your SCORES_EQ, queries and keys share a letter, so query i meets only key i. Two axes that vary independently
     need two letters."""
@@ -621,8 +690,8 @@ def mix_on_its_side():
 
 @wrong
 def mix_in_alphabetical_order():
-    """Without `->`, NumPy keeps the letters that occur once, in alphabetical order: b before i. So the axes of your
-    output are swapped, with features first. Use `->` to choose the order yourself."""
+    """Without `->`, NumPy keeps the letters that occur once, in alphabetical order. In your MIX_EQ, the letter of the
+    features comes before that of the queries, so features come first. Use `->` to choose the order yourself."""
     return {"MIX_EQ": "ij,jb"}
 
 
@@ -631,6 +700,13 @@ def mix_over_the_queries():
     """Your MIX_EQ sums over the queries, because the values' rows share a letter with the weights' rows. The values
     belong to the keys. Which axis of the weights belongs to the keys?"""
     return {"MIX_EQ": "ij,ib->jb"}
+
+
+@wrong
+def features_of_the_values_read_as_queries():
+    """In your MIX_EQ, the features of V have the letter of the queries. So query i takes only feature i, and an einsum
+    with different numbers of queries and features is an error. They vary independently, so they need two letters."""
+    return {"MIX_EQ": "ij,ji->i"}
 
 
 @wrong

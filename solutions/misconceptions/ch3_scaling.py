@@ -58,6 +58,14 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 
 @wrong
+def tosses_of_a_coin(d_k, n_samples, rng):
+    """Your entries are only -1 and 1, like tosses of a coin. Their variance is 1, as it should be. But your answers
+    scatter less than with normal draws. Which method of `rng` draws normal numbers?"""
+    q, k = (rng.choice([-1.0, 1.0], size=(n_samples, d_k)) for _ in range(2))
+    return (q * k).sum(axis=-1).var()
+
+
+@wrong
 def one_key_for_all(d_k, n_samples, rng):
     """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
     depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
@@ -121,8 +129,8 @@ def scaled_already(d_k, n_samples, rng):
 
 @wrong
 def sums_over_the_pairs(d_k, n_samples, rng):
-    """You added up the products over the pairs, so d_k sums are left instead of n_samples, and your answer is near
-    n_samples. Each pair should have one score. Which axis of the products counts the pairs, and which counts the
+    """You added up the products over the pairs, so d_k sums are left instead of n_samples. Each of these sums has a
+    variance of n_samples. Each pair should have one score. Which axis of the products counts the pairs, and which counts the
     entries of a vector?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=0).var()
@@ -684,8 +692,8 @@ def queries_with_a_zero_count_as_0(weights):
 
 @wrong
 def writes_into_the_weights(weights):
-    """The answer is right, but your code overwrites the zeros in the caller's weights. The caller still needs them. How
-    can you make a new array instead?"""
+    """The answer is right, but your code changes the caller's weights, for example the zeros among them. The caller still
+    needs them. How can you make a new array instead?"""
     weights[weights == 0] = 1.0
     return -(weights * np.log(weights)).sum(axis=-1)
 
@@ -740,6 +748,24 @@ def off_diagonal_only(p):
     """Your entries off the diagonal are right, but the diagonal lacks its positive part. It is -p[i] * p[i] and should
     be p[i] - p[i] * p[i]. With your diagonal, a score that rises would lower its own weight."""
     return -np.outer(p, p)
+
+
+@wrong
+def diagonal_without_the_square(p):
+    """Your entries off the diagonal are right, but on the diagonal you have p[i] alone. If a score rises, the sum in the
+    denominator rises too, so the weight rises by less: each column should add up to 0."""
+    J = -np.outer(p, p)
+    np.fill_diagonal(J, p)
+    return J
+
+
+@wrong
+def one_minus_p_on_the_diagonal(p):
+    """Your entries off the diagonal are right, but on the diagonal you have 1 - p[i], so a factor is missing. Each
+    column should add up to 0."""
+    J = -np.outer(p, p)
+    np.fill_diagonal(J, 1 - p)
+    return J
 
 
 @wrong
@@ -1093,6 +1119,32 @@ def leaves_x_moved_down(f, x, eps=1e-5):
         up = f(x)
         x[i] -= 2 * eps
         grad[i] = (up - f(x)) / (2 * eps)
+    return grad
+
+
+@wrong
+def leaves_the_copy_moved_down(f, x, eps=1e-5):
+    """You move an entry up, then down, but never back. So the next slope is measured at another place: all the entries
+    before it are still moved down. Restore the entry, or start from the original x for every entry."""
+    grad, moved = np.zeros_like(x), x.copy()
+    for i in np.ndindex(x.shape):
+        moved[i] += eps
+        up = f(moved)
+        moved[i] -= 2 * eps
+        grad[i] = (up - f(moved)) / (2 * eps)
+    return grad
+
+
+@wrong
+def leaves_the_copy_moved_up(f, x, eps=1e-5):
+    """You move an entry down, then up, but never back. So the next slope is measured at another place: all the entries
+    before it are still moved up. Restore the entry, or start from the original x for every entry."""
+    grad, moved = np.zeros_like(x), x.copy()
+    for i in np.ndindex(x.shape):
+        moved[i] -= eps
+        down = f(moved)
+        moved[i] += 2 * eps
+        grad[i] = (f(moved) - down) / (2 * eps)
     return grad
 
 
@@ -1452,8 +1504,8 @@ def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
 
 @wrong
 def changes_w_q_in_place(W_Q, X, K, V, T, rate):
-    """The answer is right, but `W_Q -= …` changes the array that you were given. The caller still needs it: make a
-    new array."""
+    """The answer is right, but your code changes the W_Q that you were given. The caller still needs it: make a new
+    array."""
     errors = _errors(W_Q, X, K, V, T)
     loss, change = _loss(errors), rate * _gradient(W_Q, X, K, V, errors) / len(X)
     W_Q -= change

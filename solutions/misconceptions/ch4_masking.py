@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch4_masking import masked_softmax
+from solutions.ch4_masking import masked_attention, masked_softmax
 
 wrong = misconceptions_of("causal_mask")
 
@@ -130,8 +130,8 @@ def minus_infinity_above(n_q, n_k=None):
 @wrong
 def ones_and_zeros(n_q, n_k=None):
     """Your triangle is right, but it contains the numbers 1 and 0 instead of True and False. To NumPy they differ: `~`
-    turns True into False, but 1 into -2, and as an index a 1 means "row 1". What turns numbers into booleans, or which
-    argument sets the type of a new array?"""
+    turns True into False, but the integer 1 into -2, and it cannot be used with floats. What turns numbers into booleans,
+    or which argument sets the type of a new array?"""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q)
 
@@ -272,8 +272,8 @@ def a_row_for_every_position(lengths, n_k):
 @wrong
 def numbers_for_booleans(lengths, n_k):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. To NumPy they differ:
-    `~` turns True into False, but 1 into -2, and as an index a 1 means "row 1". A comparison gives booleans by
-    itself."""
+    `~` turns True into False, but the integer 1 into -2, and it cannot be used with floats. A comparison gives booleans
+    by itself."""
     return (np.arange(n_k) < lengths[:, None, None]).astype(float)
 
 
@@ -459,9 +459,9 @@ def pushes_down_the_allowed(scores, mask):
 
 @wrong
 def hides_every_nan(scores, mask):
-    """Your answer is right for a row with nothing allowed, but you turn every nan into 0, even if an allowed score is
-    NaN. Such a NaN means that something went wrong earlier, and now nobody will notice it. Use the mask to find the
-    empty rows, not the result."""
+    """Your answer is right for a row with nothing allowed, but a row with a NaN among its allowed scores gets zeros too.
+    Such a NaN means that something went wrong earlier, and now nobody will notice it. Use the mask to find the empty
+    rows, not the result."""
     return np.nan_to_num(softmax(np.where(mask, scores, -np.inf)))
 
 
@@ -631,6 +631,28 @@ def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
 
 
 @wrong
+def picks_along_the_last_axes(Q, K, V, mask=None):
+    """Your attention is right if the mask has the size of the last axes of the scores. If NumPy has to stretch the mask,
+    you get an error. A boolean index must have the sizes of the axes that it indexes. `np.where` and arithmetic stretch
+    a mask by themselves."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores[..., ~mask] = -1e9
+    weights = softmax(scores)
+    return weights @ V, weights
+
+
+@wrong
+def turns_the_mask_over_in_place(Q, K, V, mask=None):
+    """The answer is right the first time, but your code changes the mask itself. The caller still needs it, and a second
+    call would allow other keys. Make a new mask."""
+    output = masked_attention(Q, K, V, mask)
+    if mask is not None:
+        np.logical_not(mask, out=mask)
+    return output
+
+
+@wrong
 def adds_the_mask_itself(Q, K, V, mask=None):
     """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so this only makes the allowed
     scores larger by 1. A forbidden key with a high score still wins. What would you have to add instead, and at which
@@ -654,6 +676,24 @@ def no_scaling(Q, K, V, mask=None):
     keys hidden. So it needs the same division."""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
+def scales_only_with_a_mask(Q, K, V, mask=None):
+    """Your attention is right if there is a mask. Without a mask, your scores are not divided by the square root of d_k.
+    Which steps are the same in both cases, and should come before you look at the mask?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores) if mask is None else masked_softmax(scores / np.sqrt(Q.shape[-1]), mask)
+    return weights @ V, weights
+
+
+@wrong
+def scales_only_without_a_mask(Q, K, V, mask=None):
+    """Your attention is right if there is no mask. With a mask, your scores are not divided by the square root of d_k.
+    Which steps are the same in both cases, and should come before you look at the mask?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores / np.sqrt(Q.shape[-1])) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
 
 
@@ -986,8 +1026,8 @@ def everybody_sees_itself(causal, padding):
 
 @wrong
 def padding_sticks_to_the_triangle(causal, padding):
-    """Your mask for the first sequence is right, but then the causal mask changes: `causal &= …` writes into the given
-    array. So each sequence also gets the padding of all the sequences before it. Make a new array for each sequence."""
+    """Your mask for the first sequence is right, but your code writes it into the given causal mask. So each sequence also
+    gets the padding of all the sequences before it. Make a new array for each sequence."""
     found = []
     for sentence in padding:
         causal &= sentence
@@ -1046,6 +1086,15 @@ def only_the_last_token(attend, X):
 
 
 @wrong
+def only_the_last_token_with_other_numbers(attend, X):
+    """You change or remove only the last row of X. That finds leaks from the last row, but misses a leak from position
+    1 to position 0. Every position has a future, so which other rows must you change?"""
+    changed = X.copy()
+    changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
+    return np.allclose(attend(changed)[:-1], attend(X)[:-1])
+
+
+@wrong
 def compares_exactly(attend, X):
     """You compare outputs exactly. A causal function may round differently if a later row changes, for example because
     it adds up the same numbers in another order. Such a difference is not a leak. Which comparison allows a tiny
@@ -1082,6 +1131,20 @@ def looks_one_row_back_only(attend, X):
     for t in range(1, len(X)):
         changed = X.copy()
         changed[t] += 10.0
+        if not np.allclose(attend(changed)[t - 1], Y[t - 1]):
+            return False
+    return True
+
+
+@wrong
+def looks_one_row_back_only_with_other_numbers(attend, X):
+    """You change one row of X and compare only the row just before it. A leak may reach further: position 1 may look at
+    position 3 without any change in position 2. All the rows of the output before the change must stay the same."""
+    rng = np.random.default_rng(1)
+    Y = np.array(attend(X.copy()))
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t] = rng.normal(size=X.shape[1])
         if not np.allclose(attend(changed)[t - 1], Y[t - 1]):
             return False
     return True

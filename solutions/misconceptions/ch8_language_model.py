@@ -691,7 +691,7 @@ def overflow_when_cold(logits, temperature, rng):
 def power_after_the_softmax(logits, temperature, rng):
     """You take the softmax first and raise the probabilities to the power 1 / temperature. On paper, that is the same.
     But a probability that is too small for a float has become 0, and stays 0 at a high temperature. At a low one, all
-    of them become 0, and 0 / 0 is nan. Divide the logits before the softmax."""
+    of them may become 0, and 0 / 0 is nan. Divide the logits before the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     p = softmax(logits) ** (1 / temperature)

@@ -39,6 +39,42 @@ def products_that_cancel(one, other):
     return InputCategory.custom(*words, cancel, make)
 
 
+def factors_far_apart(one, other):
+    """Return the input category of one argument near a million and another near a millionth.
+
+    Their products are a few units, but squares of their entries differ by a factor of 1e24.
+    """
+
+    def make(values, rng):
+        sizes = {one: (2e5, 9e5), other: (2e-6, 9e-6)}
+        drawn = {n: rng.choice([-1, 1], size=values[n].shape) * rng.uniform(*sizes[n], values[n].shape) for n in sizes}
+        return {**values, **drawn}
+
+    def apart(values):
+        return np.abs(values[one]).min() > 1e5 and 0 < np.abs(values[other]).max() < 1e-5
+
+    words = f"a million in {one} and a millionth in {other}"
+    return InputCategory.custom(f"{one} far above {other}", f"numbers near {words}", apart, make)
+
+
+def identity(names, **sizes):
+    """Return the input category of an identity matrix for each of these arguments, which have these sizes."""
+
+    def square(values):
+        return all(values[name].shape[-2] == values[name].shape[-1] > 1 for name in names)
+
+    def make(values, _rng):
+        if not square(values):
+            return None
+        return {**values, **{n: np.zeros_like(values[n]) + np.eye(values[n].shape[-1]) for n in names}}
+
+    def known(values):
+        return square(values) and all((values[n] == np.eye(values[n].shape[-1])).all() for n in names)
+
+    words = " and ".join(names)
+    return InputCategory.custom(f"{words}: identity", f"an identity matrix for {words}", known, make, sizes=sizes)
+
+
 def never_empty(mask):
     """Return the mask, with the first key allowed in each row that would otherwise have none."""
     mask = mask.copy()
@@ -316,11 +352,19 @@ def attention_contract(*, scaled=True, separate=False, **more):
     """
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
+    # The output is then V itself, without any calculation.
+    single = InputCategory.custom(
+        "n_q and n_k: 1",
+        "a single query and a single key",
+        lambda values: values["Q"].shape[-2] == values["K"].shape[-2] == 1,
+        lambda values, _rng: values,
+        sizes={"n_q": 1, "n_k": 1},
+    )
     categories, constrain = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape) for name, shape in arrays.items()}, **more},
-        categories=categories(scores, moved_scores(divisor)),
+        categories=[*categories(scores, moved_scores(divisor)), single],
         sharpen=tamed(scores),
         constrain=constrain(scores),
         exclude=dict.fromkeys(

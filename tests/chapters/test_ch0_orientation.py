@@ -1,7 +1,7 @@
 """The checks of chapter 0: shapes, axes, and how the checks work."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of, products_that_cancel
+from inputs import Contract, array, arrays_of, factors_far_apart, identity, products_that_cancel
 
 from autograder.checking import (
     InputCategory,
@@ -100,22 +100,18 @@ class TestNormalizeRows:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-def of_like_size(values, _rng):
-    """Return the same rows, but enlarge ordinary ones if others are huge: some right solutions add both squares."""
-    largest = {name: np.abs(a).max() for name, a in values.items()}
-    if max(largest.values()) > 1e4 > 100 * min(largest.values()) > 0:
-        name = min(largest, key=largest.get)
-        return {**values, name: values[name] * 1e4}
-    return values
-
-
 @exercise(
     "pairwise_dot",
     points=2,
     takes=Contract(
         {"X": array("n_q d"), "Y": array("n_k d")},
-        categories=[products_that_cancel("X", "Y")],
-        constrain=of_like_size,
+        categories=[
+            products_that_cancel("X", "Y"),
+            factors_far_apart("X", "Y"),
+            factors_far_apart("Y", "X"),
+            identity(["X"], n_q=4, d=4),
+            identity(["Y"], n_k=4, d=4),
+        ],
     ),
 )
 class TestPairwiseDot:

@@ -131,6 +131,24 @@ def is_a_hair_ahead(values):
     return len(found) > 1 and 0 < found[-1] - found[-2] < 1e-8 * abs(found[-1])
 
 
+def far_apart_and_close(values, rng):
+    """Return a query near a millionth and keys near a million, whose scores are close together.
+
+    Their squares drown the differences of the scores.
+    """
+    n = len(values["K"])
+    scores_wanted = 1.5 + 1e-6 * rng.permutation(n)
+    q = rng.uniform(5e-6, 9e-6, size=2)
+    first = rng.uniform(1e5, 3e5, size=n) * rng.choice([-1.0, 1.0], size=n)
+    return {**values, "q": q, "K": np.column_stack([first, (scores_wanted - first * q[0]) / q[1]])}
+
+
+def are_far_apart_and_close(values):
+    """Return whether the query is tiny, the keys are huge and the scores are close together."""
+    apart = np.abs(values["q"]).max() < 1e-5 and np.abs(values["K"]).max() > 1e5
+    return apart and 0 < np.ptp(scores(values)) < 1e-3
+
+
 def best_key_last(values, _rng):
     """Return the same inputs with the best key at the end."""
     best = scores(values).argmax()
@@ -161,6 +179,13 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
                 is_a_hair_ahead,
                 a_hair_ahead,
                 sizes={"n": 5},
+            ),
+            InputCategory.custom(
+                "q, K: far apart",
+                "a tiny query and huge keys with nearly equal scores",
+                are_far_apart_and_close,
+                far_apart_and_close,
+                sizes={"n": 12, "d_k": 2},
             ),
         ],
         constrain=no_ties,

@@ -1,7 +1,15 @@
 """The checks of chapter 2: where the weights come from."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of, attention_contract, products_that_cancel
+from inputs import (
+    Contract,
+    array,
+    arrays_of,
+    attention_contract,
+    factors_far_apart,
+    identity,
+    products_that_cancel,
+)
 
 from autograder.checking import (
     all_categories,
@@ -40,7 +48,10 @@ def queries_keys_values(rng, batch, n_q, n_k, d_k, d_v):
 @exercise(
     "project_qkv",
     points=2,
-    takes=Contract({name: array(shape) for name, shape in (SEQUENCES | MATRICES).items()}),
+    takes=Contract(
+        {name: array(shape) for name, shape in (SEQUENCES | MATRICES).items()},
+        categories=[identity(list(MATRICES), d_model=4, d_k=4, d_v=4)],
+    ),
 )
 class TestProjectQKV:
     """You need three products, one for each array. Ask two questions about each: does it belong to X_q or to X_kv, and
@@ -99,7 +110,16 @@ class TestProjectQKV:
 @exercise(
     "attention_scores",
     points=2,
-    takes=Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k")}, categories=[products_that_cancel("Q", "K")]),
+    takes=Contract(
+        {"Q": array("... n_q d_k"), "K": array("... n_k d_k")},
+        categories=[
+            products_that_cancel("Q", "K"),
+            factors_far_apart("Q", "K"),
+            factors_far_apart("K", "Q"),
+            identity(["Q"], n_q=4, d_k=4),
+            identity(["K"], n_k=4, d_k=4),
+        ],
+    ),
 )
 class TestAttentionScores:
     """For plain matrices this is `pairwise_dot` from chapter 0 with other names. Solve the example first, then think of

@@ -622,6 +622,12 @@ def scores_while_learning(values):
     return values["X"] @ values["W_Q"] @ values["K"].T / np.sqrt(values["K"].shape[1])
 
 
+def outputs_while_learning(values):
+    """Return the outputs of attention before the step."""
+    e = np.exp(scores_while_learning(values) - scores_while_learning(values).max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ values["V"]
+
+
 def within_three(values, _rng):
     """Return the same inputs with scores in bounds, so that no key has all the weight."""
     widest = np.ptp(scores_while_learning(values), axis=-1).max(initial=0.0)
@@ -638,6 +644,14 @@ def within_three(values, _rng):
             "rate": real(0.01, 1),
         },
         sharpen=within_three,
+        categories=[
+            InputCategory.custom(
+                "T: the outputs",
+                "outputs that are their targets already",
+                lambda v: np.allclose(outputs_while_learning(v), v["T"]),
+                lambda v, _rng: {**v, "T": outputs_while_learning(v)},
+            ),
+        ],
     ),
 )
 class TestTrainingStep:

@@ -40,7 +40,7 @@ def attention(keys, mixed):
 
 
 # Each causal function computes row i from the rows up to i alone. So even a later NaN or a shorter sequence finds nothing.
-# (In one of them, a later row decides the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
+# (In two of them, later rows decide the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
@@ -104,6 +104,14 @@ SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
 LARGE_SO_FAR, LARGE_TO_COME = running_sum_of("1e4 * X")
 SMALL_SO_FAR, SMALL_TO_COME = running_sum_of("1e-3 * X")
 
+ROUNDED_BY_THE_REST = attend(
+    "Y = np.zeros_like(X)",
+    "for i in range(len(X)):",
+    "    later = list(X[i + 1 :].tobytes())",
+    "    for j in np.random.default_rng(later).permutation(i + 1):",
+    "        Y[i] += X[j] / 3",
+    "return Y",
+)
 ROUNDED_BY_THE_LAST = attend(
     "back = X[-1:, 0].sum() > 0",
     "Y = np.zeros_like(X)",
@@ -279,6 +287,16 @@ def drawn_with_mask(scores, mask):
                 lambda v, rng: {
                     "scores": rng.uniform(-2, 2, size=(4, v["scores"].shape[-1])),
                     "mask": rng.permutation([[True], [True], [False], [False]]),
+                },
+                sizes={"n_k": 5},
+            ),
+            InputCategory.custom(
+                "mask: nothing at all, and an axis fewer",
+                "a mask that allows nothing and has an axis fewer than the scores",
+                lambda v: v["scores"].ndim > v["mask"].ndim and not v["mask"].any(),
+                lambda v, rng: {
+                    "scores": rng.uniform(-2, 2, size=(3, v["scores"].shape[-1])),
+                    "mask": np.zeros(v["scores"].shape[-1], dtype=bool),
                 },
                 sizes={"n_k": 5},
             ),
@@ -604,7 +622,7 @@ class TestIsCausal:
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
-        judge_all(student, X, (ROUNDED_BY_THE_LAST, True), (FROM_A_DIFFERENCE, False))
+        judge_all(student, X, (ROUNDED_BY_THE_REST, True), (FROM_A_DIFFERENCE, False))
 
     test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)
 

@@ -136,7 +136,15 @@ class TestMergeHeads:
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, student, reference, rng):
         """equal numbers of heads, positions and columns per head, with and without a batch, in any order in memory"""
-        for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3), (3, 1, 3, 3), (3, 3, 1, 3), (3, 3, 3, 1)):
+        for shape in (
+            (3, 3, 3),
+            (3, 3, 3, 3),
+            (3, 3, 3, 3, 3),
+            (3, 1, 3, 3),
+            (3, 3, 1, 3),
+            (3, 3, 3, 1),
+            (2, 3, 1, 3, 2),
+        ):
             agrees.merge_heads(rng.normal(size=shape))
         heads = rng.normal(size=(2, 3, 4))
         found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
@@ -319,6 +327,8 @@ class TestMultiHeadAttention:
         X, _, *matrices = layer(rng, 4, 4, 6, 3, 2, 2, (2,)).values()
         for h in (3, 1):  # one array for both, with a batch
             agrees.multi_head_attention(X, X, *matrices, h)
+            agrees.multi_head_attention(X, X, *matrices, h, allowed(rng, 4, 4))
+        agrees.multi_head_attention(X, X, matrices[0], matrices[0], *matrices[2:], 3, None)
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
@@ -327,9 +337,13 @@ class TestMultiHeadAttention:
             inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (n_k,), (h, 1, n_k)):
                 agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
+            X_q, X_kv, *matrices = inputs
+            agrees.multi_head_attention(X_q[..., :1, :], X_kv, *matrices, h)  # a single query
+            agrees.multi_head_attention(X_q[..., :1, :], X_kv, *matrices, h, allowed(rng, 1, n_k))
             if batch:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
                     agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
+                agrees.multi_head_attention(X_q[:1], X_kv[:1], *matrices, h, allowed(rng, n_q, n_k))  # a batch of 1
 
     @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
     def test_large_scores(self, reference, agrees, rng):
@@ -466,6 +480,8 @@ class TestPatternScores:
         """any weights, any length"""
         for n in (2, 3, 4, 5, 7, 9):
             agrees(extra_keys=True).pattern_scores(softened(rng, n, n))
+        others = softened(rng, 5, 5) * (1 - np.eye(5))  # no query looks at itself
+        agrees(extra_keys=True).pattern_scores(others / others.sum(axis=1, keepdims=True))
 
     test_every_kind = all_categories(points=0.5, after="test_pure_patterns", extra_keys=True)
 

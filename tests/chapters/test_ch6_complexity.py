@@ -251,7 +251,19 @@ class TestSlidingWindowMask:
     def test_any_sizes(self, agrees, rng):
         """any number of positions and any window"""
         drawn = [(n, int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=4).tolist()]
-        for n, window in ((1, 1), (2, 1), (9, 2), (40, 11), (2, 9), (6, 3), (3, 6), (5, 4), *drawn):
+        for n, window in (
+            (1, 1),
+            (2, 1),
+            (9, 2),
+            (40, 11),
+            (2, 9),
+            (6, 3),
+            (3, 6),
+            (5, 4),
+            (330, 300),
+            (3, 1000),
+            *drawn,
+        ):
             agrees.sliding_window_mask(n, window)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
@@ -517,6 +529,8 @@ class TestChunkedAttention:
             agrees.chunked_attention(*arrays(int(rng.integers(1 << 30)), 1, 1, 3, 2, batch), 2)
         X = rng.normal(size=(2, 5, 4))
         agrees.chunked_attention(X, X, X, 2)
+        for batch, block_size in (((2, 2), 1), ((1,), 2), ((2,), 400)):
+            agrees.chunked_attention(*arrays(int(rng.integers(1 << 30)), 3, 5, 2, 1, batch), block_size)
 
     test_every_kind = all_categories(points=0.25, after="test_several_queries")
 
@@ -651,7 +665,10 @@ class TestDecodeStep:
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 5, 3, 2)
-        agrees.decode_step(*(inputs | {"k": inputs["cache_K"][3].copy()}).values())  # a key that is there already
+        for place in (3, -1):  # a key that is there already
+            agrees.decode_step(*(inputs | {"k": inputs["cache_K"][place].copy()}).values())
+        for d in (1, 4):  # a first step with keys as wide as values
+            agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), 0, d, d).values())
 
     test_every_kind = all_categories(points=0.25, after="test_longer_cache")
 

@@ -99,7 +99,10 @@ class TestLayerNorm:
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
         if X.shape[-1] > 1:  # the same rows, far from zero for how close together they are
             agrees.layer_norm(9000 + 1e-3 * X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-8)
-        # A single row of equal numbers becomes the bias, and a single column too.
+            agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-5)
+        row = numbers(rng, X.shape[-1])
+        agrees.layer_norm(row, row, row)
+        # A single row of equal numbers becomes the bias.
         agrees.layer_norm(np.full(X.shape[-1], X.flat[0]), numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
     test_every_kind = all_categories(points=0.5, after="test_several_rows")
@@ -182,6 +185,9 @@ class TestRotatePositions:
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
         agrees.rotate_positions(X, np.zeros(n, dtype=int), base)  # nothing turns
+        X = numbers(np.random.default_rng(seed), 2, 4, 4)  # as many rows as columns, a single pair, a single row
+        for part in (X, X[..., :2], X[:, :1]):
+            agrees.rotate_positions(part, start + np.arange(part.shape[1]), base)
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
@@ -467,6 +473,7 @@ class TestNextTokenLogits:
         """any text, with models of any size"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
+        agrees(call="next_token_logits(tokens, model)").next_token_logits([3], MODELS["two blocks"])
         many = some_model(806, 330, 2, 1, 1, 1, 1, 1)
         agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([127, 329, 128, 256, 0, 255]), many)
 

@@ -401,12 +401,7 @@ class MeasuredExercise:
                 break
         return calls
 
-    def _alike_on(
-        self,
-        number: int,
-        other: Mapping[str, Any],
-        affects: Callable[[Call], bool] | None = None,
-    ) -> bool:
+    def _alike_on(self, number: int, other: Mapping[str, Any], affects: Callable[[Call], bool] | None = None) -> bool:
         plan = self._further_questions(number)
         if number not in self._answers:
             self._answers[number] = FunctionSession(self.right).batch(plan)

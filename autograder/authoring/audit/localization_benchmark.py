@@ -21,16 +21,8 @@ from autograder.mistakes.fault_localization.search import Deadline, Located
 from autograder.mistakes.fault_localization.trials import Questions
 
 __all__ = [
-    "LOCATED_TARGET",
-    "SECONDS",
-    "TRUE_TARGET",
-    "FaultySolution",
-    "LocalizationStats",
-    "SolutionLocator",
-    "counted",
-    "faulty_solutions",
-    "place_of",
-    "places_in",
+    "LOCATED_TARGET", "SECONDS", "TRUE_TARGET", "FaultySolution", "LocalizationStats", "SolutionLocator", "counted",
+    "faulty_solutions", "place_of", "places_in",
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99

@@ -64,17 +64,8 @@ _CHANGES = frozenset({
     "setdefault", "sort", "reverse", "shuffle", "fill",
 })  # fmt: skip
 _ADVANCES = _SEEDED_BY_ARGUMENT | {
-    "iter",
-    "count",
-    "cycle",
-    "open",
-    "map",
-    "zip",
-    "filter",
-    "enumerate",
-    "Counter",
-    "StringIO",
-}
+    "iter", "count", "cycle", "open", "map", "zip", "filter", "enumerate", "Counter", "StringIO",
+}  # fmt: skip
 
 
 def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -16,14 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.inputs.argument import (
-    LONG_AXES,
-    BoundCall,
-    DrawRequest,
-    InputCategory,
-    Path,
-    length_category,
-)
+from autograder.checking.inputs.argument import LONG_AXES, BoundCall, DrawRequest, InputCategory, Path, length_category
 from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument, SizeArgument
 from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.checking.inputs.contract import LONGEST, Contract

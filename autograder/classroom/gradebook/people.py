@@ -14,12 +14,7 @@ from autograder.base.marks import CellMark, SubmissionMarks
 from autograder.base.spreadsheets import read_sheet
 from autograder.classroom.gradebook.database import gradebook_errors, require_answers, require_version
 from autograder.classroom.gradebook.entries import UNGRADED, gradebook_url, load_nbgrader, nbgrader_config
-from autograder.classroom.gradebook.reading import (
-    Query,
-    parse_utc,
-    query,
-    student_queries,
-)
+from autograder.classroom.gradebook.reading import Query, parse_utc, query, student_queries
 from autograder.course.course import Course
 
 __all__ = [

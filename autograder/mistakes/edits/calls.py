@@ -67,7 +67,7 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
             func = ast.Name(other, ast.Load())
         is_near = _TAKEN_FOR.get(name) == other
         mutation = (1,) if is_near and isinstance(node.func, ast.Attribute) else ()
-        yield Change(_with(node, func=func), "function", 1.0 if is_near else 1.2, mutation)
+        yield Change(_with(node, func=func), "function", 1.0 if mutation else 1.1 if is_near else 1.2, mutation)
     if name in scope.functions:
         for other in scope.functions:
             if other != name:
@@ -189,7 +189,7 @@ _KINDS = {
     "k": "number",
     "out": "inplace",
 }
-_TAKE_AXIS = frozenset({"softmax", "concatenate", "stack", "norm", "repeat", "take", "flip"})
+_TAKE_AXIS = frozenset({"softmax", "concatenate", "stack", "norm", "repeat", "take", "flip", "squeeze"})
 _TAKE_DTYPE = frozenset(
     {"zeros", "ones", "full", "zeros_like", "ones_like", "empty", "array", "asarray", "eye", "arange", "tri"}
 )
@@ -212,6 +212,16 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
             if all(k.arg != parameter for k in node.keywords):
                 word = ast.keyword(parameter, ast.Name(parameter, ast.Load()))
                 yield Change(_with(node, keywords=[*node.keywords, word]), "missing", 1.4)
+
+
+@operator
+def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Give a new array the shape of one row of a variable."""
+    called = call_of(node)
+    if called and called[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
+        for name in scope.parameters:
+            row = ast.Subscript(ast.Name(name, ast.Load()), numeral(0), ast.Load())
+            yield Change(_with(node, args=[row]), "shape", 1.3)
 
 
 @operator

@@ -124,6 +124,11 @@ def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
 ) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
+    # Any wrong key finds nothing in a dictionary, so such an edit does not say what is wrong with the key.
+    lookups = [
+        c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
+    ]
+    keys = {id(part) for lookup in lookups for part in ast.walk(lookup)}
     for node in _expressions(statement):
         if enough():
             return
@@ -133,7 +138,8 @@ def _all(
         changes = [change for operator in (*OPERATORS, *more) for change in operator(node, scope)]
         for change in changes:
             if change.cost < inf:
-                yield PendingEdit(node, span, change.replacement, change.kind, change.cost)
+                kind = "condition" if id(node) in keys else change.kind
+                yield PendingEdit(node, span, change.replacement, kind, change.cost)
         if isinstance(function, ast.FunctionDef):
             mutations = [change for change in changes if change.mutation]
             for change in sorted(mutations, key=lambda change: change.mutation):
@@ -158,6 +164,9 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
             left_out = left_out | {"func"}  # ``other_function`` edits the name of the function
         for field, value in ast.iter_fields(node):
             if field in left_out:
+                continue
+            if field == "defaults":  # None is the default of the stub
+                waiting += [v for v in value if not (isinstance(v, ast.Constant) and v.value is None)]
                 continue
             if isinstance(node, ast.Call) and field == "func" and isinstance(value, ast.Attribute):
                 if not (isinstance(value.value, ast.Name) and value.value.id in MODULES):

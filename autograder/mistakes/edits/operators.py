@@ -120,7 +120,8 @@ _NEAR = {
     (ast.FloorDiv, ast.Mod),
     (ast.Pow, ast.Mult),
 }
-_ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_EQUAL: tuple[type[ast.cmpop], ...] = (ast.Eq, ast.NotEq)
+_ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, *_EQUAL)
 # The operators with which a mutation replaces another operator, the likeliest first.
 _MUTATED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.Add), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
@@ -178,7 +179,9 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]
                     mutated = _MUTATED_COMPARISONS[type(op)]
                     place = (i, mutated.index(other)) if other in mutated else ()
-                    yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", 1.0, place)
+                    # With a test for equality in place of an order, a branch may be right because it never runs.
+                    cost = 1.3 if len({*_EQUAL} & {type(op), other}) == 1 else 1.0
+                    yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", cost, place)
         # Below 0, an index counts from the end.
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]

@@ -27,6 +27,7 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
             yield from _alone(statement, text, scope)
         for one, other in pairwise(body):
             yield from _exchanged(one, other, text)
+            yield from _into_the_loop(one, other, text)
         if body:
             yield from _end_of(body, inside, text)
     yield from _copied_first(function, text)
@@ -82,6 +83,9 @@ def _edit(text: Text, statement: ast.stmt, new: str, kind: str, cost: float) -> 
 def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
     if isinstance(statement, _DROPPED):
         yield from _edit(text, statement, "pass", "lines", 1.1)
+    if isinstance(statement, ast.Break | ast.Continue):
+        instead = "continue" if isinstance(statement, ast.Break) else "break"
+        yield from _edit(text, statement, instead, "lines", 1.0)
     match statement:
         case ast.AugAssign(target=target, op=op, value=value):
             loaded = ast.parse(ast.unparse(target), mode="eval").body
@@ -161,6 +165,19 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
     new = f"{text.of(other)}{between}{text.of(one)}"
     if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
         yield Edit(spans[0][0], spans[1][1], new, text.line(other), "lines", 1.3)
+
+
+def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
+    """Move a start value from the place before a loop to the beginning of its body."""
+    starts = isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+    if not starts or not isinstance(loop, ast.For | ast.While):
+        return
+    spans = text.span(one), text.span(loop), text.span(loop.body[0])
+    if spans[0] is None or spans[1] is None or spans[2] is None or loop.body[0].lineno == loop.lineno:
+        return
+    head = text.between(spans[1][0], spans[2][0])
+    new = f"{head}{text.of(one)}\n{' ' * loop.body[0].col_offset}"
+    yield Edit(spans[0][0], spans[2][0], new, text.line(one), "lines", 1.0)
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:

@@ -27,14 +27,7 @@ from autograder.mistakes.fault_localization.correct_programs import (
     loaded_operators,
 )
 from autograder.mistakes.fault_localization.program import Program, Variant
-from autograder.mistakes.fault_localization.search import (
-    Deadline,
-    Located,
-    failing,
-    misconceptions_in,
-    passes,
-    search,
-)
+from autograder.mistakes.fault_localization.search import Deadline, Located, failing, misconceptions_in, passes, search
 from autograder.mistakes.fault_localization.trials import Questions, survivors
 from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables
 from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUnavailable, TimeBudget

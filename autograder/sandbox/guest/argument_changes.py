@@ -39,15 +39,14 @@ class ArgumentTracker:
         return value
 
     def changed(self, result: Value) -> list[str]:
-        """Return the positions or keywords of changed arguments, then, with "=" in front, those of arrays that are the result or in its tuple.
+        """Return the positions or keywords of changed arguments, then, with "=" in front, those of arrays that are the result or one of its parts.
 
         Rounding in the last digits of an array does not count as a change.
         """
         changed = [label for label, *watched in self._watched if not _same(*watched)]
         parts = result if type(result) is tuple else (result,)
-        same = [
-            label for label, value, *_ in self._watched if type(value) is _ndarray and any(p is value for p in parts)
-        ]
+        arrays = ((label, value) for label, value, *_ in self._watched if type(value) is _ndarray)
+        same = [label for label, value in arrays if any(value is part for part in parts)]
         return [*changed, *("=" + label for label in same)]
 
 

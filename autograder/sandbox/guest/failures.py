@@ -15,16 +15,9 @@ from typing import Any, TypeVar
 from .wire_limits import Value
 
 __all__ = [
-    "CallTimeout",
-    "Clock",
-    "JailLimits",
-    "bases_of",
-    "describe",
-    "explain_jail_error",
-    "loop_around",
-    "loop_in",
+    "CallTimeout", "Clock", "JailLimits", "bases_of", "describe", "explain_jail_error", "loop_around", "loop_in",
     "shapes_of",
-]
+]  # fmt: skip
 
 
 try:

@@ -299,20 +299,11 @@ class _Recorder(Outcomes):
         self._add({"variable": name}, value)
         return value
 
-    def within(
-        self,
-        memory_mb: int | None = None,
-        *,
-        steps: int | None = None,
-        calls: Mapping[str, int] | None = None,
-        seconds: float | None = None,
-        larger: Sequence[Value] | None = None,
-        growth: float = 10,
-    ) -> _Recorder:
+    def within(self, memory_mb: int | None = None, **limits: Value) -> _Recorder:
         """Return the same recorder for calls with a limit on memory or work."""
         limited = copy.copy(self)  # shares the lists of this recorder
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
-        limited._limits = limits_of(steps, calls, seconds, larger, growth)  # noqa: SLF001
+        limited._limits = limits_of(**limits)  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Value) -> None:

@@ -14,15 +14,9 @@ from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed
 
 __all__ = [
-    "CheckInterrupted",
-    "CheckProblem",
-    "interrupted",
-    "limit_output",
-    "run_by_nbgrader",
-    "show",
-    "show_figures",
+    "CheckInterrupted", "CheckProblem", "interrupted", "limit_output", "run_by_nbgrader", "show", "show_figures",
     "shows_html",
-]
+]  # fmt: skip
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name

@@ -72,6 +72,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
         ("return c - 273.15", "At index "),  # wrong in every category, so none is named
+        ("return np.where(np.abs(c * 1e3 % 1) < 0.01, 0, c) + 273.15", "At index "),  # a few numbers, at any length
         ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (8 passes): "),
         (
             "return np.where(np.abs(c).max() < 5.01, c, c + (len(calls.append(1) or calls) % 4 > 1)) + 273.15",

@@ -177,9 +177,10 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
 
 
 @pytest.mark.parametrize("new_results", [True, False])
-def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results):
+@pytest.mark.parametrize("result", [lambda x: x, lambda x: (x.sum(), x)], ids=["alone", "in a tuple"])
+def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results, result):
     """A caller who changes the result would change the input. A view of an input is fine."""
-    session = FunctionSession({"f": lambda x: x if x.size == 3 else x[:1]})
+    session = FunctionSession({"f": lambda x: result(x) if x.size == 3 else x[:1]})
     planned = [Call("f", (np.ones(2),)), Call("f", (np.arange(3.0),))]
     conversation = ExerciseSession(
         lambda: session,

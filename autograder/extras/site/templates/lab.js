@@ -41,6 +41,21 @@ function showCell(shell) {
     if (!widget?.context?.isReady || !widget.content?.widgets?.length) return;
     clearInterval(opened);
     await widget.revealed;
-    widget.setFragment(place);
+    keepInView(widget, decodeURIComponent(place.slice("#cell-id=".length)));
   }, 100);
+}
+
+// Cells above that are rendered later push a cell away. So scroll again until it has stayed in view for two seconds.
+function keepInView(widget, id) {
+  let [touched, stayed, tries] = [false, 0, 0];
+  for (const type of ["pointerdown", "keydown", "wheel"]) {
+    addEventListener(type, () => { touched = true; }, { capture: true, once: true });
+  }
+  const scrolling = setInterval(() => {
+    const node = widget.content.widgets.find(({ model }) => model.id === id)?.node;
+    const top = node?.isConnected ? node.getBoundingClientRect().top : -1;
+    stayed = top >= 0 && top < innerHeight - 100 ? stayed + 1 : 0;
+    if (touched || stayed > 10 || ++tries > 300) clearInterval(scrolling);
+    else if (!stayed) widget.setFragment(place);
+  }, 200);
 }

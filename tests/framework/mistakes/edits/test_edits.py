@@ -65,6 +65,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("z = x\n    x + y", "z = x\n    return x + y", 3, "returned"),
     ("x -= y\n    return x", "x = x.copy()\n    x -= y\n    return x", 2, "inplace"),
     ("x -= y\n    return x", "x = x - y\n    return x", 2, "inplace"),
+    ("return (x, y)", "return (x.copy(), y)", 2, "inplace"),
+    ("if x not in y:\n        z = x\n    return z", "if True:\n        z = x\n    return z", 2, "condition"),
     ("z = x\n    z = y\n    return z", "z = y\n    z = x\n    return z", 3, "lines"),
     ("z = x\n    z = 0\n    return z", "z = x\n    pass\n    return z", 3, "lines"),
     ("if x is None and y:\n        x = 1\n    return x", "if x is None or y:\n        x = 1\n    return x", 2, "condition"),
@@ -80,6 +82,13 @@ def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
     found = results(f"def f(x, y):\n    {body}\n")
     edit = found[ast.unparse(ast.parse(f"def f(x, y):\n    {wanted}\n"))]
     assert (edit.line, edit.kind) == (line, kind)
+
+
+def test_a_default_value_that_all_calls_share_is_made_anew_in_each():
+    """The line is that of the ``def``, where the default value is."""
+    found = results("def f(x, y={}, *, z=[]):\n    y[x] = 1\n    return y")
+    edit = found["def f(x, y={}, *, z=[]):\n    y = {}\n    y[x] = 1\n    return y"]
+    assert (edit.line, edit.kind) == (1, "default")
 
 
 def test_an_edit_changes_its_own_piece_of_the_text_and_nothing_else():

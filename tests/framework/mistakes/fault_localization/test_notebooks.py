@@ -115,7 +115,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     )
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
     assert both.startswith(
-        "The mistake is in line 2 of cell 7: look at the number. One small change is not enough here"
+        "The mistake is in line 2 of cell 7: look at the number. With two small changes there, all checks pass."
     )
 
 

@@ -100,7 +100,7 @@ def test_a_hint_does_not_judge_an_older_function(notebook):
     """The function of before passes, but its cell no longer does. The hint says so, and a hint about the mistake comes too."""
     notebook.run("softmax", f"{SOFTMAX})")
     hint = notebook.run("check", "hint(softmax)")
-    assert f"Python could not read the cell of `softmax` (a SyntaxError), {KEPT} First hint." in hint
+    assert f"Python could not parse the cell of `softmax` (a SyntaxError), {KEPT} First hint." in hint
     assert "passes all checks" not in hint
     notebook.run("softmax")
     assert "passes all checks here" in notebook.run("check", "hint(softmax)")
