@@ -8,7 +8,7 @@ __all__ = ["hard_lookup", "quiz_ch1", "soft_lookup", "softmax", "weighted_averag
 
 
 def weighted_average(weights: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Average the rows of X, each counted as much as its weight says.
+    """Average the rows of X, each multiplied by its weight.
 
     weights: shape (n,), none of them negative, adding up to 1
     X:       shape (n, d), one row for each weight
@@ -53,7 +53,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def soft_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-    """Mix all the values; the better a key matches the query, the more its value counts.
+    """Mix all the values. The better a key matches the query, the more its value counts.
 
     The weights are the softmax of the scores divided by the temperature. A score is the dot
     product of the query with one key.
@@ -61,7 +61,7 @@ def soft_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray, temperature: float 
     q:           shape (d_k,), the query
     K:           shape (n, d_k), one key in each row
     V:           shape (n, d_v), the value in row i belongs to the key in row i
-    temperature: near 0 the best key gets all the weight, far above 1 all keys count alike
+    temperature: near 0, the best key gets all the weight, and far above 1, all keys count alike
     returns:     shape (d_v,)
 
     Example: q = [1, 1] and keys [2, 0], [0, 0], [0, 1] have scores 2, 0 and 1. With

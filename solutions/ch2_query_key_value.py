@@ -11,23 +11,24 @@ __all__ = ["attention_scores", "dot_product_attention", "einsum_attention", "pro
 def project_qkv(
     X_q: np.ndarray, X_kv: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make queries from one sequence, keys and values from another (or from the same one).
+    """Make queries from one sequence, and keys and values from another (or from the same one).
 
-    X_q:      shape (..., n_q, d_model), the sequence that asks, a position in each row
+    X_q:      shape (..., n_q, d_model), the sequence that asks, with one position in each row
     X_kv:     shape (..., n_k, d_model), the sequence that is asked; for self-attention X_q again
     W_Q, W_K: shape (d_model, d_k)
     W_V:      shape (d_model, d_v)
     returns:  Q of shape (..., n_q, d_k), K of shape (..., n_k, d_k), V of shape (..., n_k, d_v)
 
-    Example: X_q has the row [1, 2], X_kv the rows [1, 0] and [0, 3]. With the rows [1, 0, 1]
-    and [0, 1, 1] in W_Q, [2, 0, 0] and [0, 1, 0] in W_K, [10] and [1] in W_V, Q has the row
-    [1, 2, 3], K the rows [2, 0, 0] and [0, 3, 0], and V the rows [10] and [3]
+    Example: X_q has the row [1, 2], and X_kv has the rows [1, 0] and [0, 3]. Let W_Q have the
+    rows [1, 0, 1] and [0, 1, 1], W_K the rows [2, 0, 0] and [0, 1, 0], and W_V the rows [10]
+    and [1]. Then Q has the row [1, 2, 3], K has the rows [2, 0, 0] and [0, 3, 0], and V has
+    the rows [10] and [3]
     """
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
 
 
 def attention_scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Score every query against every key: the dot product of the two, and nothing else.
+    """Score every query against every key by their dot product, and nothing else.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k), with the same batch axes `...` as Q: none, one or more
@@ -42,7 +43,7 @@ def attention_scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
 def dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Let every query look at every key, and mix the values by how well they match.
 
-    The weights are the softmax of each query's scores, as they are, with no scaling.
+    The weights are the softmax of each query's scores, without any scaling.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k)

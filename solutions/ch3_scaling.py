@@ -23,20 +23,20 @@ __all__ = [
 def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
     """Measure how much the dot product of a random query with a random key varies.
 
-    Draw `n_samples` pairs (q, k), every pair new. All the entries of q and k are independent
-    draws from the standard normal distribution (mean 0, variance 1). Each pair has one score,
-    q . k: return the variance of the scores.
+    Draw `n_samples` pairs (q, k). All entries of all pairs are independent draws from the
+    standard normal distribution (mean 0, variance 1). Each pair has one score, q . k. Return
+    the variance of the scores.
 
     d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
-    rng:       where every random number comes from, a numpy.random.Generator (or its children,
-               from rng.spawn)
+    rng:       a numpy.random.Generator, the source of all random numbers (its children from
+               rng.spawn are fine too)
     returns:   one number (you may divide by n_samples or by n_samples - 1)
 
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
 
-    You may assume that d_k is at most 300, and n_samples at most 20 000. (A picture goes to d_k = 512.)
+    You may assume that d_k is at most 300 and n_samples is at most 20 000. (A picture goes to d_k = 512.)
     """
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
@@ -80,11 +80,11 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
-    """Tell how each weight changes when each score is moved a little: diag(p) - p p^T.
+    """Compute how each weight changes when each score moves a little: diag(p) - p p^T.
 
     Entry (i, j) is the derivative of weight i with respect to score j.
 
-    p:       shape (n,), the weights that softmax gave (not the scores)
+    p:       shape (n,), the weights that softmax returned (not the scores)
     returns: shape (n, n)
 
     Example: p = [0.5, 0.3, 0.2] gives
@@ -110,7 +110,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     (2.5**3 - 1.5**3) / (2 * 0.5) = 12.25, because the other entry's cube cancels. The second is
     (1.5**3 - 0.5**3) / (2 * 0.5) = 3.25
 
-    You may assume that no number in x is beyond 3 in size, and that eps is from 0.00001 to 2. (A picture
+    You may assume that all numbers in x are between -3 and 3, and that eps is from 0.00001 to 2. (A picture
     goes down to 1e-12.)
     """
     slopes = np.zeros_like(x)
@@ -122,7 +122,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
 
 
 def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Tell how one query should move: the gradient of g . output with respect to q.
+    """Compute how one query should move: the gradient of g . output with respect to q.
 
     The output is that of scaled attention for this one query:
     output = weights @ V with weights = softmax(K @ q / sqrt(d_k)).
@@ -137,8 +137,8 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.
 
-    You may assume that no number in K, V or g is beyond 100 in size, and no scaled score beyond 10 000.
-    (A picture goes to d_k = 2048.)
+    You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
+    -10 000 and 10 000. (A picture goes to d_k = 2048.)
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -160,13 +160,13 @@ def training_step(
     V:       shape (n_k, d_v), the values
     T:       shape (n_q, d_v), the output that each query should have
     rate:    how far to go, a positive number
-    returns: the pair (new W_Q, loss); the loss is that of the W_Q you were given, before the step
+    returns: the pair (new W_Q, loss); the loss is that of the given W_Q, before the step
 
     Example: X = [[1]], W_Q = [[0, 0, 0, 0]], keys [1, 0, 0, 0] and [0, 1, 0, 0], values [1] and [2],
     T = [[2]] and rate = 0.8. The output is 1.5, so the loss is 0.5 * 0.5**2 = 0.125. The gradient is
-    [[0.0625, -0.0625, 0, 0]], and the new matrix [[-0.05, 0.05, 0, 0]]
+    [[0.0625, -0.0625, 0, 0]], and the new matrix is [[-0.05, 0.05, 0, 0]]
 
-    You may assume that no number in W_Q, X, K, V or T is beyond 3 in size, and that rate is from 0.01 to 1.
+    You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, and that rate is from 0.01 to 1.
     (The pictures have rates up to 30 and larger numbers.)
     """
     Q = X @ W_Q

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def causal_mask(n_q: int, n_k: int | None = None) -> np.ndarray:
-    """Say which keys each query may see when nobody may look ahead: True = may attend.
+    """Say which keys each query may see if no query may look ahead: True = may attend.
 
     The keys are at positions 0 to n_k - 1. The queries are at the last n_q of these positions:
     query i is at position i + n_k - n_q and may see the key there and every key before it.
@@ -75,8 +75,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
 
-    You may assume that every usual way of hiding a score works: no score is beyond 1000 in size, and a
-    forbidden one is at most 5 above the largest allowed one of its row. No row has both a NaN and a
+    You may assume that every usual way of hiding a score works: all scores are between -1000 and 1000, and a
+    forbidden score is at most 5 above the largest allowed score of its row. No row has both a NaN and a
     forbidden score.
     """
     weights = softmax(np.where(mask, scores, -1e9))
@@ -86,13 +86,13 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def masked_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scaled dot-product attention in which each query sees only the keys that the mask allows.
+    """Compute scaled dot-product attention in which each query sees only the keys that the mask allows.
 
     Q:       shape (..., n_q, d_k)
     K:       shape (..., n_k, d_k)
     V:       shape (..., n_k, d_v)
     mask:    boolean, True = may attend; its shape is (..., n_q, n_k), or broadcasts to it.
-             Every query may see at least one key. When there is no mask, every key may be seen
+             Every query may see at least one key. If there is no mask, every key may be seen
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
     The dots stand for any number of batch axes, the same on Q, K and V.
@@ -101,9 +101,9 @@ def masked_attention(
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
-    You may assume that every usual way of hiding a score works: with a mask, no scaled score is beyond
-    1000 in size, and a forbidden one is at most 5 above the largest allowed one of its query. Without a
-    mask, no scaled score is beyond 10 000 in size.
+    You may assume that every usual way of hiding a score works: with a mask, all scaled scores are between
+    -1000 and 1000, and a forbidden score is at most 5 above the largest allowed score of its query. Without a
+    mask, all scaled scores are between -10 000 and 10 000.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)

@@ -66,11 +66,11 @@ def multi_head_attention(
     h: int,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let h heads attend side by side, each in its own columns, and mix what they bring with W_O.
+    """Let h heads attend side by side, each in its own columns, and mix their results with W_O.
 
-    The queries are X_q W_Q, the keys X_kv W_K, the values X_kv W_V. Head i takes the i-th block
-    of columns of each, and attends with scores divided by sqrt(d_k). What the heads bring is put
-    side by side, head 0 first, and multiplied with W_O.
+    The queries are X_q W_Q, the keys are X_kv W_K, and the values are X_kv W_V. Head i takes the
+    i-th block of columns of each, and attends with scores divided by sqrt(d_k). The heads' results
+    are put side by side, head 0 first, and multiplied by W_O.
 
     X_q:      shape (..., n_q, d_model), the sequence that asks
     X_kv:     shape (..., n_k, d_model), the sequence that is asked; for self-attention X_q again
@@ -79,20 +79,21 @@ def multi_head_attention(
     W_O:      shape (h * d_v, d_model)
     h:        the number of heads, at least 1
     mask:     boolean, True = may attend; its shape is that of the weights, or broadcasts to it.
-              Every query may see at least one key. When there is no mask, every key may be seen
+              Every query may see at least one key. If there is no mask, every key may be seen
     returns:  the pair (output, weights) of shapes (..., n_q, d_model) and (..., h, n_q, n_k)
 
     The dots stand for any number of batch axes, the same on X_q and X_kv.
 
     Example: X_q = X_kv has the rows [1, 0] and [0, 1], h = 2, W_Q and W_V are [[1, 0], [0, 1]],
     W_K is [[3, 0], [0, 0]] and W_O is [[1, 0], [2, 1]]. Each head has one column, so sqrt(d_k)
-    is 1. Head 0 scores [3, 0] and [0, 0], its weights are about [0.9526, 0.0474] and [0.5, 0.5].
-    Head 1 has only scores of 0, and all its weights are 0.5. Side by side they bring
-    [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, that is about [1.9526, 0.5] and [1.5, 0.5]
+    is 1. Head 0 has the scores [3, 0] and [0, 0], so its weights are about [0.9526, 0.0474] and
+    [0.5, 0.5]. Head 1 has only scores of 0, so all its weights are 0.5. Side by side, the results
+    have the rows [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, these are about [1.9526, 0.5]
+    and [1.5, 0.5]
 
-    You may assume that no scaled score is beyond 10 000 in size, and that every usual way of hiding a score
-    works: with a mask, none is beyond 1000, and a forbidden one is at most 5 above the largest allowed one
-    of its query.
+    You may assume that all scaled scores are between -10 000 and 10 000, and that every usual way of hiding a
+    score works: with a mask, all of them are between -1000 and 1000, and a forbidden score is at most 5 above
+    the largest allowed score of its query.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
@@ -100,17 +101,17 @@ def multi_head_attention(
 
 
 def head_contributions(O: np.ndarray, W_O: np.ndarray) -> np.ndarray:
-    """Tell what each head adds to the output: it is a sum, with one part for each head.
+    """Compute what each head adds to the output, which is a sum with one part for each head.
 
-    O:       shape (h, n_q, d_v), what each head brings (there is no batch here)
+    O:       shape (h, n_q, d_v), the result of each head (there is no batch here)
     W_O:     shape (h * d_v, d_model)
     returns: shape (h, n_q, d_model); the sum over the heads is merge_heads(O) @ W_O
 
-    Example: head 0 brings the row [1], head 1 the row [10], and W_O has the rows [1, 2, 3] and
-    [4, 5, 6]. The output is the row [41, 52, 63]. Head 0 adds [1, 2, 3] to it, head 1 adds
+    Example: head 0 has the row [1], head 1 has the row [10], and W_O has the rows [1, 2, 3] and
+    [4, 5, 6]. The output is the row [41, 52, 63]. Head 0 adds [1, 2, 3] to it, and head 1 adds
     [40, 50, 60]
 
-    You may assume that no number is beyond 1000 in size.
+    You may assume that all numbers are between -1000 and 1000.
     """
     h, _, d_v = O.shape
     return O @ W_O.reshape(h, d_v, -1)
@@ -119,13 +120,13 @@ def head_contributions(O: np.ndarray, W_O: np.ndarray) -> np.ndarray:
 def pattern_scores(weights: np.ndarray) -> dict[str, float]:
     """Say how much the weights of one head look like each of four patterns.
 
-    Each score is an average over queries, and lies between 0 and 1:
+    Each score is between 0 and 1. It is the average, over all queries i, of one number:
 
-    "copying":  of the largest weight of query i
-    "uniform":  of the sum over all keys j of min(weights[i, j], 1 / n)
-    "local":    of the sum of the weights of query i on the keys i - 1, i and i + 1,
+    "copying":  the largest weight of query i
+    "uniform":  the sum over all keys j of min(weights[i, j], 1 / n)
+    "local":    the sum of the weights of query i on the keys i - 1, i and i + 1,
                 as far as these exist
-    "previous": of the weight of query i on the key i - 1; here the average is over the queries
+    "previous": the weight of query i on the key i - 1; here the average is over the queries
                 1 to n - 1 only, since query 0 has no key before it
 
     weights: shape (n, n), n at least 2; no weight is negative, every row adds up to 1
@@ -181,7 +182,7 @@ def equivariance_gap(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray, 
 
     If the order does not matter, you can shuffle the rows of X before the call, or shuffle the
     rows of the output in the same way after the call, and get the same result. Return the largest
-    difference between these two results, its size without its sign.
+    absolute difference between the entries of these two results.
 
     attend:  a function that takes an array of shape (n, d) and returns an array of shape (n, m), for
              some m; it may return its argument itself, but does not change it
@@ -191,8 +192,9 @@ def equivariance_gap(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray, 
     returns: one number, 0 or more; 0 (up to rounding) if the order does not matter
 
     Example: X has the rows [1], [2] and [4], perm is [2, 0, 1], and `attend` is the running sum
-    np.cumsum(X, axis=0). Shuffled before, the rows 4, 1, 2 become 4, 5, 7. Shuffled after,
-    the sums 1, 3, 7 become 7, 1, 3. The differences are -3, 4 and 4, so the answer is 4
+    np.cumsum(X, axis=0). If you shuffle before the call, the rows 4, 1, 2 become 4, 5, 7. If you
+    shuffle after it, the sums 1, 3, 7 become 7, 1, 3. The differences are -3, 4 and 4, so the
+    answer is 4
     """
     return np.abs(attend(X[perm]) - attend(X)[perm]).max()
 

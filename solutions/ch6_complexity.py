@@ -31,7 +31,7 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
 
     Example: attention_cost(2, 3, 4, 5) is {"multiply_adds": 54, "stored_scores": 6}
 
-    You may assume that n_q and n_k are at most 100 000, and d_k and d_v at most 20 000.
+    You may assume that n_q and n_k are at most 100 000, and that d_k and d_v are at most 20 000.
     """
     pairs = n_q * n_k
     return {"multiply_adds": pairs * (d_k + d_v), "stored_scores": pairs}
@@ -40,8 +40,8 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
 def layer_flops(n: int, d_model: int) -> int:
     """Count the floating-point operations (FLOPs) of a multi-head self-attention layer.
 
-    Count these matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
-    the mixing of the values, in all heads together; the merged heads times W_O. The four
+    Count these matrix products: X (n, d_model) times each of W_Q, W_K and W_V; the scores and
+    the mixing of the values, in all heads together; and the merged heads times W_O. The four
     matrices have shape (d_model, d_model), and h heads of width d_model / h share the columns.
     One multiply-add is 2 FLOPs. Softmax, scaling and biases are left out.
 
@@ -51,13 +51,13 @@ def layer_flops(n: int, d_model: int) -> int:
 
     Example: layer_flops(2, 3) is 192. The projections take 144 of these, the attention 48
 
-    You may assume that n is at most 100 000, and d_model at most 20 000.
+    You may assume that n is at most 100 000 and d_model is at most 20 000.
     """
     return 8 * n * d_model**2 + 4 * n**2 * d_model
 
 
 def sliding_window_mask(n: int, window: int) -> np.ndarray:
-    """Say which keys each query may see when it looks back a few steps only: True = may attend.
+    """Say which keys each query may see if it looks back only a few steps: True = may attend.
 
     The queries and the keys are at the same positions 0 to n - 1. A query sees `window` keys: the
     key at its own position and the window - 1 keys right before it, as far as these exist. It
@@ -73,7 +73,7 @@ def sliding_window_mask(n: int, window: int) -> np.ndarray:
      [False, True,  True,  False],
      [False, False, True,  True]]
 
-    You may assume that window is at most 1000. (A picture below the check also calls it with n = 512.)
+    You may assume that window is at most 1000. (A picture below the check also uses n = 512.)
     """
     back = np.arange(n)[:, None] - np.arange(n)
     return (back >= 0) & (back < window)
@@ -92,13 +92,13 @@ def linear_attention(
     Q:           shape (..., n_q, d_k)
     K:           shape (..., n_k, d_k)
     V:           shape (..., n_k, d_v)
-    feature_map: a function that turns each row of d_k numbers into a row of m positive numbers,
-                 by itself; it takes arrays of shape (..., d_k) and returns shape (..., m)
+    feature_map: a function that turns each row of d_k numbers, by itself, into a row of m positive
+                 numbers; it takes arrays of shape (..., d_k) and returns arrays of shape (..., m)
     returns:     shape (..., n_q, d_v), the output alone
 
     The dots stand for any number of batch axes, the same on Q, K and V.
 
-    Example: the query [1, 0], the keys [0, 1] and [2, 0], and a feature_map that adds 1 to every
+    Example: take the query [1, 0], the keys [0, 1] and [2, 0], and a feature_map that adds 1 to every
     entry. The features are [2, 1] for the query and [1, 2] and [3, 1] for the keys, with dot
     products 4 and 7, so the weights are 4/11 and 7/11. The values [11] and [22] give [18]
 
@@ -111,7 +111,7 @@ def linear_attention(
 
 
 def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: int) -> np.ndarray:
-    """Work out scaled dot-product attention block by block: the same output, in little memory.
+    """Compute scaled dot-product attention block by block, with the same output but in little memory.
 
     The output is that of softmax(Q K^T / sqrt(d_k)) V, up to rounding, whatever block_size is.
     But no table of size n_q x n_k may be made on the way: with 2200 queries, 2700 keys and blocks
@@ -130,9 +130,9 @@ def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: i
     the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
     with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
 
-    You may assume that n_q and n_k are at most 2700, block_size at most 400, no product of a number in Q and a
-    number in K beyond 10 000 000 in size, and no scaled score beyond 10 000. (A picture below the check also
-    calls it with blocks of 512 and 1500.)
+    You may assume that n_q and n_k are at most 2700 and block_size is at most 400, that each product of a number in
+    Q and a number in K is between -10 000 000 and 10 000 000, and that all scaled scores are between -10 000 and
+    10 000. (A picture below the check also calls your function with blocks of 512 and 1500.)
     """
     top = np.full((*Q.shape[:-1], 1), -np.inf)
     total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -152,8 +152,8 @@ def decode_step(
     """Take one step of writing: the newest position attends to all positions so far, itself included.
 
     The caches hold the keys and the values of the t positions before, in their order, so that
-    none of them is worked out again. The newest key and value come last. The scores are divided
-    by sqrt(d_k). The arrays cache_K and cache_V themselves stay as they were.
+    none of them is computed again. The newest key and value come last. The scores are divided
+    by sqrt(d_k). The arrays cache_K and cache_V themselves stay unchanged.
 
     q, k:    shape (d_k,), the query and the key of the newest position
     v:       shape (d_v,), its value
@@ -165,7 +165,7 @@ def decode_step(
     k = [0, 1, 0, 0] and v = [20] arrive. The scaled scores are 1 and 0, the output is about
     [12.689], and the new caches have two rows each: [1, 0, 0, 0], [0, 1, 0, 0] and [10], [20]
 
-    You may assume that no scaled score is beyond 10 000 in size.
+    You may assume that all scaled scores are between -10 000 and 10 000.
     """
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     weights = softmax(K @ q / np.sqrt(len(q)))

@@ -24,9 +24,9 @@ __all__ = [
 def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1e-5) -> np.ndarray:
     """Bring every row to mean 0 and variance 1, then stretch it by gain and move it by bias.
 
-    The mean and the variance of a row are those of its own d numbers; the variance is the mean
-    of the squared distances from the mean (divided by d, not by d - 1). Each number becomes
-    (x - mean) / sqrt(variance + eps), then times its gain, plus its bias.
+    The mean and the variance of a row are those of its own d numbers. The variance is the mean
+    of the squared distances from the mean (divided by d, not by d - 1). Each number x becomes
+    (x - mean) / sqrt(variance + eps) * gain + bias, with the gain and the bias of its column.
 
     X:       shape (..., d)
     gain:    shape (d,), one number for each column
@@ -36,11 +36,12 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
 
     The dots stand for any number of batch axes: none, one or more.
 
-    Example: the row [1, 3] has mean 2 and variance 1. With gain [1, 10], bias [0, 5] and eps = 0.44
-    it is divided by sqrt(1.44) = 1.2: about [-0.8333, 0.8333], and then [-0.8333, 13.3333]
+    Example: the row [1, 3] has mean 2 and variance 1. With eps = 0.44, [-1, 1] is divided by
+    sqrt(1.44) = 1.2, which is about [-0.8333, 0.8333]. With gain [1, 10] and bias [0, 5], the
+    result is about [-0.8333, 13.3333]
 
-    You may assume that no number is beyond 10 000 in size in X, and 10 in gain and bias, and that eps is
-    from 0.00000001 to 1.
+    You may assume that all numbers in X are between -10 000 and 10 000, that all numbers in gain and bias are
+    between -10 and 10, and that eps is from 0.00000001 to 1.
     """
     mean = X.mean(axis=-1, keepdims=True)
     variance = X.var(axis=-1, keepdims=True)
@@ -48,7 +49,7 @@ def layer_norm(X: np.ndarray, gain: np.ndarray, bias: np.ndarray, eps: float = 1
 
 
 def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.ndarray:
-    """Turn every row by its position: each pair of neighboring entries by an angle of its own.
+    """Turn each pair of neighboring entries of a row by an angle that depends on the row's position.
 
     Entries 0 and 1 of a row are a pair, entries 2 and 3 the next, and so on. Pair i of the row at
     position p is turned by the angle p * base ** (-2 * i / d), in radians, in the
@@ -61,12 +62,12 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
 
     The dots stand for any number of batch axes: none, one or more. All of them share the positions.
 
-    Example: one row, [1, 0, 0, 2], at position 3, with base = 100. d is 4. Pair 0 is turned by
+    Example: take one row, [1, 0, 0, 2], at position 3, with base = 100. d is 4. Pair 0 is turned by
     3 * 100 ** 0 = 3: (1, 0) becomes (cos 3, sin 3), about (-0.98999, 0.14112). Pair 1 is turned by
     3 * 100 ** (-2 / 4) = 0.3: (0, 2) becomes (-2 sin 0.3, 2 cos 0.3), about (-0.59104, 1.91067)
 
-    You may assume that no number in X is beyond 1000 in size, and that the positions are from -100 000 to
-    100 000, and base from 2 to 1 000 000.
+    You may assume that all numbers in X are between -1000 and 1000, that the positions are from -100 000 to
+    100 000, and that base is from 2 to 1 000 000.
     """
     d = X.shape[-1]
     angles = positions[:, None] * base ** (-np.arange(0, d, 2) / d)
@@ -76,15 +77,15 @@ def rotate_positions(X: np.ndarray, positions: np.ndarray, base: float = 10000.0
 
 
 def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], h: int) -> np.ndarray:
-    """Let every position look at itself and those before it, then send each row through the mlp by itself.
+    """Let every position look at itself and those before it, and then send each row through the mlp by itself.
 
     First, Y is X + attention(layer_norm(X)), with norm_1. Then the output is
     Y + mlp(layer_norm(Y)), with norm_2. Both norms have layer_norm's usual eps, 0.00001.
 
-    The attention has h heads, is causal and scaled by the width of one head. In every head the
-    queries and the keys, not the values, are turned by their positions 0, 1, ..., n - 1
-    (rotate_positions, with its usual base). The mlp takes each row x to
-    relu(x W_1 + b_1) W_2 + b_2, where relu replaces each negative number with 0.
+    The attention is causal and has h heads, and its scores are divided by the square root of the
+    width of one head. In every head the queries and the keys, but not the values, are turned by
+    their positions 0, 1, ..., n - 1 (rotate_positions, with its usual base). The mlp turns each
+    row x into relu(x W_1 + b_1) W_2 + b_2, where relu replaces each negative number with 0.
 
     X:       shape (..., n, d_model), one position in each row
     weights: a dictionary of four dictionaries. weights["norm_1"] and weights["norm_2"] hold
@@ -98,15 +99,15 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
 
     The dots stand for any number of batch axes: none, one or more.
 
-    Example: X has the single row [1, 3], h = 1. In both norms gain is [1, 1] and bias [0, 0]; W_Q
-    and W_K are [[0, 0], [0, 0]], W_V and W_O are [[1, 0], [0, 1]]. The norm gives about [-1, 1], and
-    a single position attends to itself: Y is about [0, 4]. Its norm is again about [-1, 1]. With W_1
-    [[1, 0], [0, 1]] and b_1 [0, 0], relu leaves [0, 1], and with W_2 [[5, 6], [7, 8]] and b_2 [0, 1]
-    the mlp gives [7, 9]. The output is about [7, 13]
+    Example: X has the single row [1, 3], and h = 1. In both norms, gain is [1, 1] and bias is [0, 0].
+    W_Q and W_K are [[0, 0], [0, 0]], and W_V and W_O are [[1, 0], [0, 1]]. The normed row is about
+    [-1, 1], and a single position attends only to itself, so Y is about [0, 4]. Normed, Y is again
+    about [-1, 1]. With W_1 = [[1, 0], [0, 1]] and b_1 = [0, 0], relu returns about [0, 1]. With
+    W_2 = [[5, 6], [7, 8]] and b_2 = [0, 1], the mlp returns about [7, 9]. The output is about [7, 13]
 
-    You may assume that every usual way of hiding a score works: no scaled score is beyond 1000 in size,
-    and a hidden one is at most 5 above the largest one that its row may see. No number is beyond 1000 in
-    size in X, 10 in gain and bias, and 100 in the matrices.
+    You may assume that every usual way of hiding a score works: all scaled scores are between -1000 and 1000,
+    and a hidden score is at most 5 above the largest score that its row may see. All numbers in X are between
+    -1000 and 1000, in gain and bias between -10 and 10, and in the matrices between -100 and 100.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
     n = X.shape[-2]
@@ -118,7 +119,7 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
 
 
 def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) -> np.ndarray:
-    """Score every token of the vocabulary as the possible next token, after each of the given tokens.
+    """After each of the given tokens, score every token of the vocabulary as a candidate for the next token.
 
     Every token takes its row of the embedding. These rows go through all the blocks of the model,
     one after the other, and through the last norm. A token's logit is the dot product of the
@@ -132,8 +133,8 @@ def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) 
              scores, not probabilities: no softmax
 
     Example: a model without any block has the embedding [[1, 0], [0, 2], [3, 3]], and a norm with
-    gain [1, 1] and bias [0, 0]. For the tokens [1] the row is [0, 2], its norm about [-1, 1], and the
-    logits are about [-1, 2, 0]: three tokens, three dot products
+    gain [1, 1] and bias [0, 0]. For the tokens [1] the row is [0, 2], the normed row is about [-1, 1],
+    and the logits are about [-1, 2, 0]: three tokens, three dot products
     """
     X = model["embedding"][tokens]
     for block in model["blocks"]:
@@ -144,7 +145,7 @@ def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) 
 def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
     """Draw the next token, with the probabilities softmax(logits / temperature).
 
-    A temperature of 0 stands for the limit: the token with the largest logit, always.
+    A temperature of 0 stands for the limit: always draw the token with the largest logit.
 
     logits:      shape (n_vocab,), one score for each token
     temperature: 0 or above
@@ -152,10 +153,10 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
     returns:     a whole number from 0 to n_vocab - 1. If several logits are equally the largest, any
                  of their tokens is right at temperature 0
 
-    Example: the logits [0, 2] at temperature 2 are [0, 1] before the softmax, whose weights are about
-    [0.2689, 0.7311]: of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
+    Example: at temperature 2, the logits [0, 2] become [0, 1] before the softmax. The probabilities are
+    about [0.2689, 0.7311], so of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
 
-    You may assume that no logit is beyond 10 000 in size, and that the temperature is 0, or from 0.001 to 1000.
+    You may assume that all logits are between -10 000 and 10 000, and that the temperature is 0 or from 0.001 to 1000.
     """
     if temperature == 0:
         return int(np.argmax(logits))
@@ -171,7 +172,7 @@ def generate(
 ) -> np.ndarray:
     """Continue a text: draw a token, append it to the text, and go on from there, n_new times.
 
-    Each token is drawn as sample_next does it, from the last row that next_token_logits has for the
+    Each token is drawn as sample_next does it, from the last row that next_token_logits returns for the
     text so far. But nothing is computed twice: the keys and values of earlier tokens are kept (a
     cache for each block), and only tokens that are new go through the blocks. The text is the same
     as without a cache. With 14 or more new tokens, it takes a third of the multiply-adds that are
@@ -180,15 +181,15 @@ def generate(
 
     tokens:      shape (n,), an array or a list of whole numbers from 0 to n_vocab - 1, at least one
     n_new:       how many tokens to append, at least 1
-    model:       a dictionary as next_token_logits takes it. Its arrays count the multiply-adds when the
-                 check looks at these, so work with the arrays themselves, not with lists made of them
+    model:       a dictionary as next_token_logits takes it. In one check, its arrays count your
+                 multiply-adds, so work with the arrays themselves, not with lists made of them
     temperature: 0 or above
     rng:         a numpy.random.Generator; all that is random comes from it
     returns:     shape (n + n_new,), the given tokens and then the drawn tokens
 
     Example: a model without any block has the embedding [[1, 0], [0, 2]], and a norm with gain [-1, -1]
-    and bias [0, 0]. After the token 0 the logits are about [-1, 2], after 1 about [1, -2]. So the text
-    [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
+    and bias [0, 0]. After the token 0 the logits are about [-1, 2], and after 1 they are about [1, -2].
+    So the text [0], at temperature 0 and with n_new = 4, becomes [0, 1, 0, 1, 0]
 
     You may assume that there are at most 70 given tokens and 16 new ones, and that the temperature is 0, or
     from 0.001 to 1000. (The cells below the check write longer texts, with up to 200 new tokens.)

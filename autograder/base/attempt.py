@@ -240,7 +240,7 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _answers(released: str) -> frozenset[str]:
-    """Return the variables that a stub sets to ``None``. Empty if the stub defines a function or class."""
+    """Return the variables that a stub sets to ``None``. The result is empty if the stub defines a function or class."""
     tree = parsed(released)
     if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
         return frozenset()

@@ -91,7 +91,7 @@ class SubmissionMarks:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell with points has a mark. Cells with 0 points may lack one."""
+        """Whether every cell with points has a mark. Cells with 0 points need none."""
         return bool(self.cells) and all(cell.is_graded or not cell.max_score for cell in self.cells)
 
     @property

@@ -160,7 +160,7 @@ def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
 def _filled(actual: Value) -> dict[str, Value]:
     """Return ``{"filled": True}`` if the right result is not empty, else ``{}``.
 
-    Otherwise an empty result would pass, because every statement about its entries is true.
+    Without this check, an empty result would pass, because every statement about its entries is true.
     """
     found = as_array(without_proxies(actual))
     # Look up the right result only if the student's is empty, because nearly all results have entries.

@@ -92,7 +92,7 @@ class Average:
         mean: the mean of a right answer's results.
         deviation: the standard deviation of one result.
         effect: the smallest change of the mean that must be detected.
-        bias: right answers may have a mean that is smaller by this much, such as a variance that divides by n.
+        bias: how much smaller the mean of right answers may be, as for a variance that divides by n.
         skewness: the skewness of one result.
         false_alarms: the probability that the average of right results is out of bounds.
         power: the probability with which the effect is detected.

@@ -158,7 +158,7 @@ class FeedbackWriter:
 
 
 def _bytes_of(page: Path) -> bytes | None:
-    """Return the content of a page: empty if it is not a regular file, None if it does not exist."""
+    """Return the content of a page: empty if it is not a regular file, or None if it does not exist."""
     try:
         return page.read_bytes() if stat.S_ISREG(page.lstat().st_mode) else b""
     except FileNotFoundError:

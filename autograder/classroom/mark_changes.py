@@ -102,7 +102,7 @@ def mark_of(marks: SubmissionMarks | None) -> float | None:
 
 
 def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedCheck, ...]:
-    """Return the checks whose results differ between two verdicts. Empty if the first is not known."""
+    """Return the checks whose results differ between two verdicts. The result is empty if the first is not known."""
     if before is None:
         return ()
     old, new = _checks(before), _checks(after)

@@ -371,7 +371,7 @@ class MarkEntry(Watcher):
 
 
 def marks_of(url: str | None, chapter: str, students: Sequence[str]) -> dict[str, SubmissionMarks]:
-    """Return the marks in the gradebook by student. Empty if there is no gradebook, or no student is named."""
+    """Return the marks in the gradebook by student. The result is empty if there is no gradebook, or no student is named."""
     return (read_marks(url, chapter, students) if url is not None and students else None) or {}
 
 
@@ -419,7 +419,7 @@ def _superseded_warning(outcome: Outcome, new: float, old: float) -> str:
 
 
 def _work_in(path: Path, released: Notebook) -> dict[str, str]:
-    """Return the source of each cell in which a student works on this chapter. Empty for any other file."""
+    """Return the source of each cell in which a student works on this chapter. The result is empty for any other file."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_OTHER:
             return {}

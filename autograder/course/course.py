@@ -103,11 +103,11 @@ class Course(Configurable):
     ).tag(config=True)
     targets = Dict(
         dict(TARGETS),
-        help="The shares, from 0 to 1, that a chapter's audit must reach before a release. `hidden`: mutants that any check kills. "
+        help="The shares, from 0 to 1, that a chapter's audit must reach before a release. `hidden`: mutants that at least one check kills. "
         "`visible`: mutants that a visible check kills. `misconceptions_visible`: misconceptions that fail a visible check. "
-        "`kinds`: mutants that are wrong for only one input category and that any check kills. `faults`: programs that are wrong "
-        "for some inputs and that any check kills. `by_heart`: the largest share of the points that one hard-coded answer may earn. Omitted shares keep "
-        "their defaults.",
+        "`kinds`: mutants that are wrong for only one input category and that at least one check kills. `faults`: programs that are "
+        "wrong for some inputs and that at least one check kills. `by_heart`: the largest share of the points that one hard-coded "
+        "answer may earn. Omitted shares keep their defaults.",
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),

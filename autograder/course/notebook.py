@@ -168,7 +168,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def other_notebooks(path: str) -> list[str]:
-    """Return the other notebook files in the folder of ``path``, sorted by name. Empty if the folder cannot be read.
+    """Return the other notebook files in the folder of ``path``, sorted by name. The result is empty if the folder cannot be read.
 
     Paths are strings here, because a large class has tens of thousands and ``Path`` objects are slower.
     """
@@ -233,7 +233,10 @@ def grade_ids(document: Mapping[str, Json]) -> frozenset[str]:
 
 
 def files_beside(path: Path) -> list[Path]:
-    """Return the files that are released with the notebook at ``path``: all in its folder except notebooks, hidden files and links outside."""
+    """Return the files that are released with the notebook at ``path``.
+
+    These are all files in its folder except notebooks, hidden files and links that lead out of the folder.
+    """
     return [
         p
         for p in sorted(path.parent.rglob("*"))

@@ -267,7 +267,7 @@ _PAGE = struct.Struct("=qddddq")
 
 
 class _Current:
-    """The notebook that a process grades now, in memory shared with its parent, which can read it even if the process hangs."""
+    """The notebook that a process grades now. It is in memory that the parent can read even if the process hangs."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _PAGE.size)

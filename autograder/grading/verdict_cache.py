@@ -65,11 +65,11 @@ class VerdictCache:
         return verdict if self.accepts(parts) else None
 
     def load_parts(self, key: str) -> Mapping[str, str]:
-        """Return the parts with which the verdict under ``key`` was made. Empty if there is none."""
+        """Return the parts with which the verdict under ``key`` was made. The result is empty if there is none."""
         return self._read(key)[1]
 
     def results(self, key: str) -> dict[str, ExerciseVerdict]:
-        """Return the stored results that still count, by exercise. Empty if any check timed out."""
+        """Return the stored results that still count, by exercise. The result is empty if any check timed out."""
         verdict, parts = self._read(key)
         exercises = verdict.exercises if verdict is not None and parts.keys() == self.parts.keys() else ()
         if any(check.status == "timeout" for one in exercises for check in one.checks):

@@ -74,7 +74,7 @@ class Diagnosis:
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Candidate | None:
         """Return the mistake whose answers equal the student's for every call.
 
-        None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
+        Return None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
         to be stopped, is never diagnosed.
         """
         answered = {call_key(call): answer for call, answer in log}
@@ -133,7 +133,7 @@ class Diagnosis:
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
     def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """Return the mistake that is right without a memory limit, and with one fails like the student's code."""
+        """Return the mistake that is right without a memory limit, but fails like the student's code with a limit."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None

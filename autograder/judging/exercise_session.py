@@ -191,7 +191,7 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """Return a call as lines that a student can paste: its inputs by name, then the call. Empty if nobody reads messages."""
+        """Return a call as lines that a student can paste: its inputs by name, then the call. The result is empty if nobody reads messages."""
         if not shows_cases():
             return ""
         text, inputs = self.spelled(call)

@@ -99,7 +99,7 @@ _PRODUCT = re.compile(
 
 
 def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], tuple[str, Shape]] | None:
-    """Return both operands of the only ``@`` in the line, as text and shape. None if they are unknown.
+    """Return both operands of the only ``@`` in the line, as text and shape. Return None if they are unknown.
 
     The line comes from the child, so it is searched and not parsed: nothing that a child sends is compiled.
     """
@@ -184,7 +184,7 @@ _SENTENCES = {
     "UFuncTypeError: Cannot cast ufunc … output … to dtype('int": "The array that this line changes has whole numbers only, and `+=`, `*=` and the like cannot put fractions into it. Create it with floats: without a `dtype`, `np.zeros` does that.",
     "TypeError: unhashable type: 'numpy": "An array cannot be a key of a dictionary, a member of a set, or an argument of a function with `lru_cache`.",
     "TypeError: unhashable type": "A value that can change cannot be a member of a set or a key of a dictionary. Use a tuple instead of a list, and a frozenset instead of a set.",
-    "TypeError: can only concatenate": "You can only add two strings or two lists. `str(…)` turns a number into a string. An f-string can contain a number.",
+    "TypeError: can only concatenate": "`+` can join a string only to another string, and a list only to another list. `str(…)` turns a number into a string. An f-string can contain a number.",
     "TypeError: 'str' object does not support item assignment": "A string cannot be changed. Build a new one, for example with `.replace(…)`, a slice or `+`.",
     "ValueError: invalid literal for int": "This text is not a whole number. Print it with `repr(…)` just before this line. Does it contain spaces, a decimal point or other characters?",
     "SyntaxError": "Python could not parse this cell, so none of it ran. Look for a missing bracket, colon or quote in this line or the line above.",

@@ -307,7 +307,7 @@ class ChapterChecks:
         )
 
     def right_answer(self, call: Call) -> Value:
-        """Return the answer of a right solution. None if there is no such function."""
+        """Return the answer of a right solution, or None if there is no such function."""
         return self.reference.answer(call) if call.function in self.references else None
 
     def class_names(self) -> frozenset[str]:

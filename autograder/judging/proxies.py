@@ -218,8 +218,8 @@ class StudentProxy(Outcomes):
                 is_class = missing in self._conversation.classes or is_script(call)
                 what, line = ("class", "class") if is_class else ("function", "def")
                 raise CheckFailed(
-                    f"There is no {what} called {missing}: its cell is missing or was not run, has another name in its "
-                    f"`{line}` line, or stopped with an error before that line.{instead}",
+                    f"There is no {what} called {missing}: its cell is missing, its cell was not run, its `{line}` line has "
+                    f"another name, or the cell stopped with an error before that line.{instead}",
                     kind="missing",
                 )
             if is_script(call) and (why := explain_failed_step(call, error)):

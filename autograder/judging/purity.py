@@ -97,7 +97,7 @@ def pairs_of(
     returns: Callable[[Call], bool],
     differ: Callable[[Call, Call], bool] = lambda _one, _other: True,
 ) -> list[tuple[Call, Call]]:
-    """Return pairs of calls with equal shapes and different numbers, large inputs first. Empty if there is no call.
+    """Return pairs of calls with equal shapes and different numbers, large inputs first. The result is empty if there is no call.
 
     Pairs with inputs small enough for fast calls, and with right answers that ``differ``, are preferred.
 

@@ -65,7 +65,7 @@ class Checks(Protocol):
         """Run one check on ``student``. Raises the check's failure."""
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
-        """Return the diagnosis of ``exercise``. None if no misconceptions are known."""
+        """Return the diagnosis of ``exercise``, or None if no misconceptions are known."""
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> Sequence[tuple[str, str, str]]:
         """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
@@ -74,7 +74,7 @@ class Checks(Protocol):
         """Return whether ``check`` is about ``variable``."""
 
     def right_answer(self, call: Call) -> Value:
-        """Return the answer of a right solution. None if it is unknown."""
+        """Return the answer of a right solution, or None if it is unknown."""
 
 
 class Scorer:

@@ -31,7 +31,7 @@ def mark_validated(course: Course, chapter: str) -> None:
 def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | None:
     """Return the exercise and title of each check that is new or changed since the last release.
 
-    None if no release is known. Raises ``CourseError`` if the check file cannot be read.
+    Return None if no release is known. Raises ``CourseError`` if the check file cannot be read.
     """
     try:
         proven = json.loads(course.state("proven", f"{chapter}.json").read_text(encoding="utf-8"))

@@ -60,7 +60,7 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
 def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
-    """Return the numbers in ``value`` as an array, from any container. None if there are no numbers, or rows of several lengths.
+    """Return the numbers in ``value`` as an array, from any container. Return None if there are no numbers, or rows of several lengths.
 
     Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array. If ``dtype`` is
     given (floats, booleans or dates), return an array of it, even of strings. Only this function makes an array from a student's list.

@@ -357,7 +357,7 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
 
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
-    """Return whether ``found`` equals ``expected`` under ``rules``, so that a check with these rules passes."""
+    """Return whether ``found`` equals ``expected`` under ``rules``. If it does, a check with these rules passes."""
     quick = family_of(expected).quickly_equal(found, expected, rules)
     return next(differences(found, expected, rules), None) is None if quick is None else quick
 
@@ -372,7 +372,7 @@ def returned_none(what: str = "it") -> Difference:
 
 
 def type_difference(found: Value, asked: str, what: str = "it") -> Difference:
-    """Return the difference of ``found`` from a value of another type, which is called ``asked``."""
+    """Return the difference between ``found`` and a value of the expected type. ``asked`` describes that type."""
     return Difference(f"{'It' if what == 'it' else what} is {describe(found)} instead of {asked}.", "type")
 
 

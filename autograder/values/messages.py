@@ -94,7 +94,7 @@ def _digits(found: float, expected: float) -> tuple[str, str]:
 
 
 def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
-    """Return the difference of a value from one of another type, which is called ``asked``."""
+    """Return the difference between a value and one of the expected type. ``asked`` describes that type."""
     written = isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
     what = inline_value(found) if written else ""
     name = label(found) or family_of(found).kind(found) or source(found)

@@ -462,7 +462,7 @@ def pair_swapped(Q, K, V):
 
 @wrong
 def output_alone(Q, K, V):
-    """You return only the output, and it is right. Return both output and weights: you need the weights for the
+    """Your output is right, but you return nothing else. Return both output and weights: you need the weights for the
     pictures that follow."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)

@@ -324,8 +324,8 @@ def mlp_added_to_the_first_rows(X, weights, h):
 
 @wrong
 def no_residual_at_all(X, weights, h):
-    """You do not add the input at either step, neither at the attention nor at the mlp. Add each of the two results to
-    the rows from before the norm."""
+    """You add the input neither at the attention nor at the mlp. Add each of the two results to the rows from before
+    the norm."""
     return block(X, weights, h, residual=(0, 0))
 
 
@@ -716,7 +716,7 @@ def zero_as_if_it_were_one(logits, temperature, rng):
 @wrong
 def never_the_rng(logits, temperature, rng):
     """You do not draw from `rng`, but from your own generator, which starts from the same seed each time. So every call
-    gives the same token. Take all random numbers from the argument."""
+    gives the same token. Take all random numbers from `rng`."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.random.default_rng(3).choice(len(logits), p=softmax(logits / temperature)))
@@ -725,7 +725,7 @@ def never_the_rng(logits, temperature, rng):
 @wrong
 def one_seed_for_every_draw(logits, temperature, rng):
     """You do not draw from `rng`, but from your own generator, which starts from the same seed each time. So every call
-    gives the same token. Take all random numbers from the argument."""
+    gives the same token. Take all random numbers from `rng`."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.random.default_rng(0).choice(len(logits), p=softmax(logits / temperature)))

@@ -30,7 +30,7 @@ from tests.support.prose import assert_says, cells
 
 @cache
 def run(chapter, *names):
-    """Return the names that the given cells of a notebook define, as attributes."""
+    """Run the given cells of a notebook, and return a namespace with the names that they define."""
     found = {"masked_attention": masked_attention, "softmax": softmax}
     for name in names:
         exec(compile(cells(chapter)[name], name, "exec"), found)  # noqa: S102 - the course's own cells
@@ -100,7 +100,7 @@ def test_what_each_head_adds():
     average = weights.mean(axis=0)
     assert average.max() < 0.41 < average.max() + 0.01
     assert average.min() > 0.03
-    assert_says("ch5", "reading-sentence", "nothing above 0.41")
+    assert_says("ch5", "reading-sentence", "no weight above 0.41")
 
 
 def test_pattern_scores_of_two_heads():

@@ -78,9 +78,9 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             declared = ",".join(argument.shape).replace("c_", "d_")
             assert re.sub(r"\s", "", after[1]).strip(",") == declared
         if isinstance(argument, WeightsArgument):
-            assert re.search(r"add(ing|s)? up to 1|weights that softmax gave|row of weights|of one head", docstring), (
-                name
-            )
+            assert re.search(
+                r"add(ing|s)? up to 1|weights that softmax returned|row of weights|of one head", docstring
+            ), name
         if isinstance(argument, ArrayArgument):
             assert not argument.float32, f"{name} is drawn as float32 too, and the notebook promises float64"
         if isinstance(argument, NumberArgument) and argument.whole and argument.low > 0:

@@ -137,7 +137,7 @@ def test_each_chapters_cell_finds_the_model_next_door(voice, capsys, monkeypatch
 
 
 def test_wrong_parts_change_the_text(voice, capsys):
-    """Chapters 2 to 5: attention without the division, a mask from the top left and heads in the wrong order write something else."""
+    """The text changes without the division in attention, with a mask from the top left, or with heads in the wrong order."""
 
     def top_left(Q, K, V):
         return masked_attention(Q, K, V, np.arange(K.shape[-2]) <= np.arange(Q.shape[-2])[:, None])

@@ -15,7 +15,7 @@ __all__ = ["audit_page"]
 
 
 def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
-    """Render one self-contained page about ``audits``, which are of one course and so have the same targets."""
+    """Render one self-contained page about ``audits``. They belong to one course, so they have the same targets."""
     return _template().render(audits=audits, title=title, targets=audits[0].targets if audits else TARGETS)
 
 

@@ -40,7 +40,7 @@ class SolutionLocator:
         self._known: dict[str, tuple[Material, Questions]] = {}
 
     def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Value]) -> Located | None:
-        """Return the location of the mistake in ``exercise``, or None if unknown. ``cells`` (name and source) define it and the other ``names``."""
+        """Return the location of the mistake in ``exercise``, or None if unknown. ``cells`` (name and source) define the exercise and the other ``names``."""
         if exercise not in self._known:
             questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
             material = Material.of(self._checks, exercise, questions.watched, self._operators)

@@ -178,7 +178,7 @@ def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misco
 
 
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
-    """Return the shortest further call that a survivor answers wrongly, as code. Empty if none is short enough."""
+    """Return the shortest further call that a survivor answers wrongly, as code. The result is empty if none is short enough."""
     if isinstance(checks.references[name], type):
         return ""  # testing an object takes several calls
     asks = []
@@ -272,7 +272,7 @@ def _imports(
 
 
 def _import_of(name: str, module: ModuleType) -> str:
-    """Return the line with which a module imports ``name``. Empty if the module defines the name itself."""
+    """Return the line with which a module imports ``name``. The result is empty if the module defines the name itself."""
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             aliases = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name]

@@ -88,7 +88,7 @@ def relative(course: Course, path: Path | str) -> str:
 
 
 def place_of_function(course: Course, function: Callable[..., Value]) -> str:
-    """Return the file and line of a function of the course. Empty if it has no code of its own, like a quiz."""
+    """Return the file and line of a function of the course. The result is empty if it has no code of its own, like a quiz."""
     if isinstance(function, type):
         try:
             path, (_, line) = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)

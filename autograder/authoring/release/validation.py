@@ -42,7 +42,7 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
 
 
 def _solutions(course: Course, chapter: str) -> Solutions:
-    """Return when, if ever, a class may read the solutions of a chapter that is released now. With "after due", never before the due date."""
+    """Return when, if ever, a class may read the solutions of a chapter that is released now. With "after due", that is never before the due date."""
     if course.solutions != "after due":
         return "after passing" if course.solutions == "after passing" else "never"
     from autograder.classroom.gradebook.entries import gradebook_url  # noqa: PLC0415 - needed only for due dates

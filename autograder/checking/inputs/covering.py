@@ -143,7 +143,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without those whose categories all belong to other inputs too. The largest of them are left out first."""
+    """Return ``inputs`` without the inputs whose categories are all covered by others. The largest are removed first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):

@@ -203,7 +203,7 @@ def _inert(text: str) -> str:
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
-    """Enter the chapter as ``nbgrader generate_assignment`` does, if that has not been run."""
+    """Enter the chapter as ``nbgrader generate_assignment`` does, if that command has not been run."""
     from nbgrader.api import MissingEntry  # noqa: PLC0415
 
     try:

@@ -42,7 +42,7 @@ ROUNDS = 3  # chunks in flight per thread of the cluster, so that no thread wait
 
 
 def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. With an address, this is an ``Executor``.
+    """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. With the address bound, this is an ``Executor``.
 
     If a worker dies, another one grades its notebooks. Raises ``ClusterError`` if there is no cluster, ``SandboxUnavailable`` if a
     worker has no sandbox, and ``CourseError`` if a worker has another version.

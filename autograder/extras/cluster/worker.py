@@ -202,7 +202,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 
 def _scratch() -> str | None:
-    """Return the worker's own folder, which Dask removes with the worker. None if this is not a worker."""
+    """Return the worker's own folder, which Dask removes with the worker, or None if this is not a worker."""
     from distributed import get_worker  # noqa: PLC0415 - a worker always has it
 
     try:

@@ -190,7 +190,7 @@ class _AtWork:
         chapters = self.course.finished_chapters()
         if self.chapter != chapters[self.student.number % len(chapters)]:
             return self._other_way()
-        # The attack is in the chapter's last function. The others are right and must still earn points.
+        # The attack is in the chapter's last function. The other functions are right and must still earn points.
         attack = ATTACKS[self.student.kind]
         name = [n for n in self.right if not self._has_answers(n)][-1]
         return self._written({**self.right, name: attack.source(name)}, attack.description)

@@ -63,7 +63,7 @@ class CanvasExport(_Export):
 
 
 class MoodleExport(_Export):
-    """An exporter of marks for Moodle: a grading worksheet, or a table for its import of grades."""
+    """An exporter of marks for Moodle: a grading worksheet, or a table for Moodle's grade import."""
 
     kind = "moodle"
 

@@ -75,7 +75,7 @@ def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
 def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str]:
     """Return the notebook to grade, or None and the reason why there is none.
 
-    It is ``chapter.ipynb``, in the highest folder if there are several, and else the only notebook. Links are not followed.
+    It is ``chapter.ipynb``, in the highest folder if there are several, or otherwise the only notebook. Links are not followed.
     """
     found = [
         path

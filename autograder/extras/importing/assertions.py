@@ -72,7 +72,7 @@ class StudentNameRewriter(ast.NodeTransformer):
 
 
 def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[str] | None:
-    """Return lines that are equivalent to an assertion. None if no helper is equivalent to it."""
+    """Return lines that are equivalent to an assertion, or None if no helper is equivalent to it."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
     tried = without_raises(node)
@@ -84,7 +84,7 @@ def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[st
 
 
 def truth_of(call: ast.Call) -> ast.expr | None:
-    """Return the condition that a call such as ``assert_equal(a, b)`` asserts. None for any other call."""
+    """Return the condition that a call such as ``assert_equal(a, b)`` asserts, or None for any other call."""
     kind = _TESTING.get(_name(call))
     if kind in {"true", "false"} and call.args:
         return call.args[0] if kind == "true" else ast.UnaryOp(ast.Not(), call.args[0])

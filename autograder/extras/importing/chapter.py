@@ -124,7 +124,7 @@ def _written_lines(number: int, piece: Piece) -> Iterator[tuple[int, int]]:
 
 
 def code_of(piece: Piece) -> str:
-    """Return the code of a part of the notebook, with its solution. Empty if it is a text cell."""
+    """Return the code of a part of the notebook, with its solution. The result is empty if it is a text cell."""
     if isinstance(piece, Test):
         return piece.code
     if isinstance(piece, AnswerCell):

@@ -113,7 +113,7 @@ def _look(chapter: NewChapter) -> str:
 
 
 def _without_star(statement: Statement, used: Collection[str]) -> str:
-    """Return the text of an import. A star import is replaced by the names that are used. Empty if none are."""
+    """Return the text of an import. A star import is replaced by the names that are used. The result is empty if none are."""
     node = statement.node
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names = sorted(statement.binds & set(used))

@@ -133,7 +133,7 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return the problems that a release would report: their place, text, and exercise or cell. Empty if it would succeed.
+    """Return the problems that a release would report: their place, text, and exercise or cell. The result is empty if it would succeed.
 
     The notebook is tried in plain processes, because this process is in a sandbox already, or the author asked for no sandbox.
     """
@@ -313,7 +313,7 @@ def repair(
 
 
 def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] | None:
-    """Return the exercise and the place of the check in a line of the check file. None if there is no check."""
+    """Return the exercise and the place of the check in a line of the check file, or None if there is no check."""
     for node in ast.parse(checks).body:
         for method in node.body if isinstance(node, ast.ClassDef) else ():
             if isinstance(method, ast.FunctionDef) and method.lineno <= line <= (method.end_lineno or line):

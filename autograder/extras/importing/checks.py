@@ -208,7 +208,7 @@ def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
 def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement] | None:
     """Return the statements of the notebook or of earlier tests that a test needs and that depend on exercises.
 
-    None if the test needs something else that students write, because only a probe sees that.
+    Return None if the test needs something else that students write, because only a probe sees that.
     """
     targets = names.functions | names.variables
     asked = names_in(ast.Module(list(body), [])) - targets - locals_of(body)
@@ -233,7 +233,7 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
 def _lines(
     statements: Sequence[ast.stmt], student: StudentNameRewriter, *, plain: bool, hidden: bool, message: str
 ) -> list[str] | None:
-    """Return the lines of a method. None if no helper is equivalent and ``plain`` Python is not wanted."""
+    """Return the lines of a method, or None if no helper is equivalent and ``plain`` Python is not wanted."""
     lines: list[str] = []
     for node in statements:
         found = _line(node, student, plain=plain, hidden=hidden, message=message)
@@ -339,7 +339,7 @@ def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
-    """Return the assertion that Otter makes of a last expression. None for a number of points."""
+    """Return the assertion that Otter makes of a last expression, or None for a number of points."""
     value = last.value
     if _asserts(last):
         return last

@@ -79,7 +79,7 @@ def exercise_name(question: str, taken: Collection[str]) -> str:
 
 
 def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: set[str]) -> list[Part] | None:
-    """Return the parts of an answer's cell in order. None if nothing in it could be an exercise.
+    """Return the parts of an answer's cell in order. Return None if nothing in it could be an exercise.
 
     ``tested`` contains the names that tests use. ``taken`` contains the names that exercises may not have, and new names are added to
     it.

@@ -135,7 +135,7 @@ def _simple(text: str) -> Mapping[str, Json]:
 
 
 def _printed(outputs: Json) -> str | None:
-    """Return the output of the cell's last expression in the author's notebook. None if no output is saved."""
+    """Return the output of the cell's last expression in the author's notebook, or None if no output is saved."""
     texts = []
     for output in outputs if isinstance(outputs, list) else ():
         data = output.get("data") if isinstance(output, dict) else None
@@ -268,7 +268,7 @@ def _opens(cell: Mapping[str, Json]) -> bool:
 
 
 def _boundary(cell: Mapping[str, Json]) -> tuple[str, str]:
-    """Return the words of a cell that starts or ends a block, and the YAML below them. Empty for any other cell."""
+    """Return the words of a cell that starts or ends a block, and the YAML below them. The result is empty for any other cell."""
     source, kind = text_of(cell.get("source")), cell.get("cell_type")
     fenced = _FENCE.match(source) if kind == "markdown" else None
     if kind != "raw" and not fenced:

@@ -76,7 +76,7 @@ class AsItIs:
     stars: Mapping[Place, Sequence[str]] = field(default_factory=dict)
 
     def error_in(self, origin: int) -> str:
-        """Return the first error in a cell. Empty if there is none."""
+        """Return the first error in a cell. The result is empty if there is none."""
         return next((error for place, error in sorted(self.failed.items()) if place[0] == origin), "")
 
 
@@ -93,7 +93,7 @@ def parsed_cell(source: str) -> ast.Module | None:
 
 
 def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[Statement]:
-    """Return the statements of a cell, without those that failed when the notebook ran. Empty if it is not valid Python."""
+    """Return the statements of a cell, without those that failed when the notebook ran. The result is empty if it is not valid Python."""
     tree = parsed_cell(source)
     lines = source.splitlines()
     ran = ran or AsItIs()

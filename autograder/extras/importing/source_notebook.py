@@ -237,7 +237,7 @@ def _from_unittest(found: re.Match[str]) -> str:
 
 
 def _other_kernel(document: Mapping[str, Json]) -> str:
-    """Return the language of a notebook that is not for Python 3. Empty for Python 3, or if the notebook names no language."""
+    """Return the language of a notebook that is not for Python 3. The result is empty for Python 3, or if the notebook names no language."""
     metadata = document.get("metadata")
     spec, info = (
         _texts(metadata.get(key)) if isinstance(metadata, dict) else {} for key in ("kernelspec", "language_info")

@@ -301,7 +301,7 @@ def _is_of(data: bytes, course: Course, chapter: str) -> bool:
 
 
 def record_of(course: Course, chapter: str, student: str) -> dict[str, Any]:
-    """Return what ``collect`` recorded about a student's notebook. Empty if it came in another way.
+    """Return what ``collect`` recorded about a student's notebook. The result is empty if it came in another way.
 
     With nbgrader's exchange, a student can put any file next to the notebook. So a record counts only with the course's signature.
     """
@@ -393,7 +393,7 @@ class _When:
 
 
 def _time(one: Handin, file: File, when: _When, notes: list[str]) -> str:
-    """Return the text of ``timestamp.txt``, in UTC. Empty if no time is known."""
+    """Return the text of ``timestamp.txt``, in UTC. The result is empty if no time is known."""
     own = next((f for f in one.files if f.name == file.name.with_name(BESIDE[0])), None)
     if own is not None:
         return own.read()[:100].decode("utf-8", "replace").strip()

@@ -52,7 +52,7 @@ class _Chapter:
     after: dict[Path, str] = field(default_factory=dict)
 
     def text(self, path: Path) -> str | None:
-        """Return the new text of a file, or else its current text. None if there is no file."""
+        """Return the new text of a file, or else its current text, or None if there is no file."""
         if path in self.after:
             return self.after[path]
         self.before.setdefault(path, writing.read(path))

@@ -83,7 +83,7 @@ def _blank_method(node: ast.FunctionDef, source: str) -> str:
 
 
 def _docstring(node: Definition, source: str) -> str | None:
-    """Return the docstring of a definition as written in ``source``, including quotes. None if it has none."""
+    """Return the docstring of a definition as written in ``source``, including quotes, or None if it has none."""
     if ast.get_docstring(node, clean=False) is None:
         return None
     return ast.get_source_segment(source, node.body[0])

@@ -115,7 +115,7 @@ def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[Chapt
 
 
 def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
-    """Return the class in one chapter. Empty if there are no students."""
+    """Return the class in one chapter. The result is empty if there are no students."""
     url = gradebook_url(course)
     book = read_book(url, chapter)
     held = book or ChapterBook()

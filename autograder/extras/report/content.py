@@ -68,7 +68,7 @@ class Names:
         return self._labels.get(student, HIDDEN) if self.hidden else student
 
     def name(self, student: str) -> str:
-        """Return first and last name. Empty if they are unknown or hidden."""
+        """Return first and last name. The result is empty if they are unknown or hidden."""
         person = self._people.get(student)
         return person.name if person is not None and not self.hidden else ""
 

@@ -123,7 +123,7 @@ def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
 
 
 def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
-    """Return the checks that at least a fifth of the strong students fail, the most failed first. Empty for a small class.
+    """Return the checks that at least a fifth of the strong students fail, the most failed first. The result is empty for a small class.
 
     Strong students of an exercise are the best third by their points in all others.
     """
@@ -266,7 +266,7 @@ def _item(name: str, worth: float, scores: Sequence[float], totals: Sequence[flo
 
 
 def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Return Pearson's correlation. None if one of the two is constant."""
+    """Return Pearson's correlation, or None if one of the two is constant."""
     if max(x) - min(x) < 1e-9 or max(y) - min(y) < 1e-9:
         return None
     return statistics.correlation(x, y)

@@ -113,7 +113,7 @@ def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
 def normal_form(source: str) -> tuple[str, int] | None:
     """Return a digest that ignores layout, comments, types and the names of local variables, and the size of the program.
 
-    None if ``source`` is not valid Python.
+    Return None if ``source`` is not valid Python.
     """
     if len(source) > _MAX_CODE:
         return None

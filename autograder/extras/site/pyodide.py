@@ -41,7 +41,7 @@ class Pyodide:
     lock: Mapping[str, Json]
 
     def copy_to(self, folder: Path) -> None:
-        """Write all of it into ``folder``, which is created."""
+        """Write all the files into ``folder``, which is created."""
         folder.mkdir(parents=True)
         for name, path in self.files.items():
             shutil.copyfile(path, folder / name)

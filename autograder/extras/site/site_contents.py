@@ -164,7 +164,7 @@ def _take_away(output: Path, path: Path) -> None:
 
 
 def _listed(output: Path) -> list[str] | None:
-    """Return the files of the site in ``output``, never one outside it. None if there is no site."""
+    """Return the files of the site in ``output``, never one outside it, or None if there is no site."""
     try:
         files = json.loads((output / MANIFEST).read_bytes())["files"]
     except (OSError, ValueError, KeyError, TypeError):

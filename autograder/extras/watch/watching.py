@@ -214,7 +214,7 @@ class Watch:
         return self.result.examples.exercises.get(self.focus) if self.result.examples is not None else None
 
     def _after(self, name: str) -> str:
-        """Return the first unsolved exercise after ``name``, else the first one before it, else ``name``. Empty if all are solved."""
+        """Return the first unsolved exercise after ``name``, else the first one before it, else ``name``. The result is empty if all are solved."""
         order = list(self.result.exercises)
         place = order.index(name) + 1 if name in order else 0
         return next((n for n in order[place:] + order[:place] if self.result.exercises[n].status != "passed"), "")
@@ -275,7 +275,7 @@ class Watch:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """Return values that change when a file is saved, in place or by replacing it. None if the file is missing."""
+    """Return values that change when a file is saved, in place or by replacing it, or None if the file is missing."""
     with suppress(OSError):
         status = path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino

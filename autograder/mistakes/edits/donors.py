@@ -48,7 +48,7 @@ class _Fitting(NamedTuple):
 class Donor:
     """A correct program: its parameters and its expressions, smallest first.
 
-    Its expressions cost ``more`` than other donors'.
+    Each of its expressions costs ``more`` than the same expression of another donor.
     """
 
     def __init__(self, text: str, *, more: float = 0.0) -> None:
@@ -62,7 +62,7 @@ class Donor:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The functions that it calls by name."""
+        """The functions that the program calls by name."""
         calls = (n.func for n in ast.walk(ast.parse(self.text)) if isinstance(n, ast.Call))
         names = (func.id for func in calls if isinstance(func, ast.Name))
         return tuple(n for n in dict.fromkeys(names) if not hasattr(builtins, n) and n not in self.parameters)
@@ -98,7 +98,7 @@ class Donor:
 
     @cached_property
     def result(self) -> str:
-        """The ``ast.dump`` of its result as one expression of its parameters, empty if one expression is not enough."""
+        """The ``ast.dump`` of the program's result as one expression of its parameters, or "" if one is not enough."""
         whole = self._result(_assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 

@@ -116,7 +116,7 @@ def other_builtin_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_text_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Put a string in lower case, strip or split it, if the program uses it as it is."""
+    """Put a string in lower case, strip it or split it, if the program uses it unchanged."""
     name, receiver = _method_of(node)
     text_call = receiver is not None and name in _TEXTS_ONLY
     if text_call and isinstance(node, ast.Call) and receiver is not None and not isinstance(receiver, ast.Constant):
@@ -212,7 +212,7 @@ def missing_table_step(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 def _method_of(node: ast.expr) -> tuple[str, ast.expr | None]:
-    """Return the name of the method that is called and its object, None for a function of a module or anything else."""
+    """Return the name of the method that is called and its object, or None for a function of a module or anything else."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return "", None
     return node.func.attr, None if _is_module(node.func.value) else node.func.value

@@ -94,7 +94,7 @@ def numeral(value: complex | None) -> ast.expr:
 
 
 def call_of(node: ast.AST) -> tuple[str, bool] | None:
-    """Return the name that a call calls and whether it is a method, None if ``node`` is not a call of a name."""
+    """Return the name that a call calls and whether it is a method, or None if ``node`` is not a call of a name."""
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Name):

@@ -51,7 +51,7 @@ class Text:
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int] | None:
-        """Return the first byte of ``node`` and the byte after its last, None if they are unknown."""
+        """Return the first byte of ``node`` and the byte after its last, or None if they are unknown."""
         if node.end_lineno is None or node.end_col_offset is None:
             return None
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset

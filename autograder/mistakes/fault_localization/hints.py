@@ -75,7 +75,7 @@ class PersonalHint(NamedTuple):
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
-    """Return a hint at the line to look at, None if all ``checks`` pass or no small edit makes them pass."""
+    """Return a hint at the line to look at, or None if all ``checks`` pass or no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
     if program is None:

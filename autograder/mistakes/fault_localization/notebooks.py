@@ -269,7 +269,7 @@ class _Search:
         return bool(self._deadline.remaining) and self._opened < _SESSIONS
 
     def run(self) -> Located | None:
-        """Return the result of the search, None if nothing is found in time."""
+        """Return the result of the search, or None if nothing is found in time."""
         try:
             session = self._alive()
             if session is None:

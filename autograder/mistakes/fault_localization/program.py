@@ -108,7 +108,7 @@ def program_of(
     donors: Sequence[Donor] = (),
     operators: Sequence[Operator] = (),
 ) -> Program | None:
-    """Return the program of ``exercise``, None if there is no ``def`` of it, or it is too long or too deeply nested.
+    """Return the program of ``exercise``, or None if there is no ``def`` of it, or it is too long or too deeply nested.
 
     Args:
         exercise: the name of the exercise.

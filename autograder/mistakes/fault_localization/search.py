@@ -79,7 +79,7 @@ class Located:
 def search(program: Program, survive: Survive, validate: Validate, deadline: Deadline) -> Located | None:
     """Return the location of the mistake in ``program``.
 
-    None if no small edit corrects it, or if too many edits in different lines do.
+    Return None if no small edit corrects it, or if too many edits in different lines do.
 
     Args:
         program: the student's code, which is wrong.

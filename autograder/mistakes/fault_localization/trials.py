@@ -70,7 +70,7 @@ def survivors(
     """Return a score for each variant, which is dropped at its first wrong result.
 
     The score is 1 if all results are correct, between 0 and 1 if the variant is better than the student's own code, and 0
-    otherwise. ``session`` returns a session that is alive, a new one if a variant ended the last, None if none is left.
+    otherwise. ``session`` returns a session that is alive, a new one if a variant ended the last, or None if none is left.
     """
     near = [0.0] * len(variants)
     alive = list(range(len(variants)))
@@ -122,7 +122,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 
 
 def _share(given: Any, right: Any) -> float | None:
-    """Return the share of correct numbers, None if the form is different."""
+    """Return the share of correct numbers, or None if the form is different."""
     one, other = as_array(given), as_array(right)
     if one is None or other is None or one.shape != other.shape or one.size > _COUNTED:
         return None

@@ -168,7 +168,7 @@ def shapes_of(line: str, frame: FrameType) -> str:
 
 
 def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """Return as JSON, like ``describe``, the innermost loop of a cell that was running. Empty if there was none."""
+    """Return as JSON, like ``describe``, the innermost loop of a cell that was running. The result is empty if there was none."""
     found: dict[str, Any] = {}
     while trace is not None:
         name, lines = cells.get(trace.tb_frame.f_code.co_filename, ("", []))

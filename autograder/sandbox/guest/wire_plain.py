@@ -77,7 +77,7 @@ class ObjectArray(np.ndarray):
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
     """The first items of an iterator, with the name of its ``type`` and whether there are ``more``.
 
-    ``again`` returns the same iterator with far more of its items, or is None if they are not available. ``known`` is its result.
+    ``again`` returns the same iterator with far more of its items, or is None if they are not available. ``known`` is the result of ``again``.
     """
 
     type: str
@@ -263,7 +263,7 @@ def _encode_exact(encode: Encode, value: Value) -> Json:
 
 
 def encode_other_array(encode: Encode, value: Value) -> Json:
-    """Return the tree of an array of strings, dates or time spans, or of such a scalar. None for other arrays."""
+    """Return the tree of an array of strings, dates or time spans, or of such a scalar, or None for other arrays."""
     kind = value.dtype.kind
     if kind not in "UMm":
         return None

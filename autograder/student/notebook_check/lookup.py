@@ -217,8 +217,8 @@ def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Pa
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
             return _load(_generate_examples(course, folder.name)), folder
     raise CheckProblem(
-        f"There is no {EXAMPLES_NAME} in {folders[0]}. Keep it in the same folder as the notebook, "
-        "and restart the kernel if you moved the notebook. If the file is lost, your work is safe: "
+        f"There is no {EXAMPLES_NAME} in {folders[0]}. It must be in the same folder as the notebook. "
+        "If you moved the notebook, restart the kernel. If the file is lost, your work is safe: "
         "download the chapter again into another folder and copy the file here."
     )
 

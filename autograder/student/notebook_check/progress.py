@@ -77,7 +77,7 @@ def folder_of(notebook_folder: Path, chapter: str) -> Path:
 
 
 def read(folder: Path) -> Progress:
-    """Return the progress recorded in ``folder``. Empty if there is no readable file."""
+    """Return the progress recorded in ``folder``. The result is empty if there is no readable file."""
     try:
         written = _read(folder)
     except (OSError, ValueError, RecursionError, _FromALaterReleaseError):

@@ -142,7 +142,7 @@ def _record(folder: Path) -> dict[str, str]:
 
 
 def reset(notebook: Path, exercise: str | None) -> Path:
-    """Restore the released code in the cell of ``exercise``, or with None the whole notebook. Return the path of the backup.
+    """Restore the released code of ``exercise``, or the whole notebook if it is None. Return the path of the backup.
 
     Raises ``CourseError`` if the released code is unknown or cannot be restored, and ``OSError`` if a file cannot be
     written. In both cases nothing is changed.

@@ -6,7 +6,7 @@ SIGNS = ".,;:!?\"'()-"
 
 
 def words(text):
-    """The words of `text` in order, in lowercase letters, without the SIGNS around them.
+    """Return the words of `text` in order, in lowercase letters, without the SIGNS around them.
 
     Words are separated by whitespace. A piece that consists only of SIGNS is not a word.
     Example: words("No, no - never!") is ["no", "no", "never"].
@@ -16,7 +16,7 @@ def words(text):
 
 
 def count_words(words):
-    """How often each word occurs in the list `words`: a dictionary from the word to a whole number.
+    """Count how often each word occurs in the list `words`. Return a dictionary from each word to its count.
 
     Example: count_words(["no", "yes", "no"]) is {"no": 2, "yes": 1}.
     """
@@ -27,7 +27,7 @@ def count_words(words):
 
 
 def first_again(words):
-    """The first word of the list `words` that already occurred earlier in the list, or None if all words differ.
+    """Return the first word of the list `words` that already occurred earlier in the list, or None if all words differ.
 
     Example: first_again(["a", "b", "b", "a"]) is "b".
     """

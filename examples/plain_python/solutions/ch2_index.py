@@ -2,13 +2,13 @@
 
 
 class Index:
-    """Remembers in which texts each word occurs.
+    """An index that remembers in which texts each word occurs.
 
     Words are what `split()` returns, in lowercase letters: "A b a" has the words "a" and "b".
     """
 
     def __init__(self):
-        """A new index knows no word."""
+        """Create an index without any words."""
         self._titles = {}
 
     def add(self, title, text):
@@ -17,23 +17,23 @@ class Index:
             self._titles.setdefault(word, set()).add(title)
 
     def find(self, word):
-        """The titles of the texts with `word`, in capitals or not: a list in alphabetical order, empty if there are none."""
+        """Return a list of the titles of the texts with `word` (in upper or lower case), in alphabetical order, or [] if there are none."""
         return sorted(self._titles.get(word.lower(), set()))
 
     def __len__(self):
-        """How many different words there are."""
+        """Return the number of different words."""
         return len(self._titles)
 
     def __contains__(self, word):
-        """Whether `word`, in capitals or not, occurs in any text."""
+        """Return whether `word` (in upper or lower case) occurs in any text."""
         return word.lower() in self._titles
 
 
 def test_is_anagram(is_anagram):
     """Try `is_anagram` on pairs of words, and raise an AssertionError if an answer is wrong.
 
-    A right `is_anagram(one, other)` returns True if both words have the same letters, each equally often, in capitals or not, and
-    False if not.
+    A right `is_anagram(one, other)` returns True if both words have the same letters, each equally often, and False if not.
+    It treats capitals and small letters as the same.
     """
     assert is_anagram("listen", "Silent") is True
     assert is_anagram("aab", "baa") is True

@@ -20,7 +20,7 @@ def summary(pupils, column):
 
 
 def tallest(pupils, n):
-    """The `n` (1 to 5) tallest pupils, tallest first: a table with the columns "name" and "height".
+    """Return the `n` (1 to 5) tallest pupils, tallest first, as a table with the columns "name" and "height".
 
     Pupils who are equally tall stay in the order of `pupils`. Pupils without a height are left out. If
     fewer than `n` pupils have a height, return all of these. Each row keeps its label. Heights are from 0 to 250.
@@ -30,7 +30,7 @@ def tallest(pupils, n):
 
 
 def draw_heights(pupils, width):
-    """Draw a histogram of the heights, with bars `width` cm wide from 120 cm on, the last one ending at 180 cm.
+    """Draw a histogram of the heights from 120 cm to 180 cm, with bars that are `width` cm wide.
 
     The picture has a title, and both of its axes have a label. `width` is 5, 10 or 20.
     """

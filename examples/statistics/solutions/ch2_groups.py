@@ -15,10 +15,10 @@ def by_class(pupils):
 
 
 def shares(pupils):
-    """How each class comes to school: a table with a row for each class, labeled with its name, in alphabetical order.
+    """Show how each class comes to school, in a table with a row for each class, labeled with its name, in alphabetical order.
 
-    Its columns are the four `WAYS`, and each entry is the share of the class that comes that way: a row adds up to 1. A way in
-    which nobody of a class comes has the share 0.
+    Its columns are the four `WAYS`, and each entry is the share of the class that comes that way: a row adds up to 1. If
+    nobody in a class comes in a certain way, its share is 0.
     """
     counts = pd.crosstab(pupils["class"], pupils["travel"]).reindex(columns=WAYS, fill_value=0)
     return counts.div(counts.sum(axis=1), axis=0)

@@ -78,7 +78,10 @@ def test_a_comment_changes_no_key_and_no_part(course, name):
 
 
 def parts_that_differ(course, path, old, new):
-    """Edit a file of the course, and return the exercises whose part changed. Their common key must be the same."""
+    """Edit a file of the course, and return the exercises whose part changed.
+
+    The cache's ``base`` hash, which all exercises share, must not change.
+    """
     before = VerdictCache.of(course, CHAPTER)
     change(course.root / path, old, new)
     after = VerdictCache.of(course, CHAPTER)

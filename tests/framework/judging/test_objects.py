@@ -209,7 +209,7 @@ MISTAKES = {
         `Stack` should be a class. Its first line should begin with `class Stack`.
         stack = Stack()"""),
     "no Stack": ("class Stakc:\n    pass\n", small, """
-        There is no class called Stack: its cell is missing or was not run, has another name in its `class` line, or stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),
+        There is no class called Stack: its cell is missing, its cell was not run, its `class` line has another name, or the cell stopped with an error before that line. The notebook has `Stakc`: is that the right name?"""),
     "the caller's list": (changed("self.items = list(items)", "self.items = items"), caller, """
         len(stack) is 3 instead of 2.
         items = [1, 2]

@@ -161,7 +161,7 @@ def reference():
 
 
 def test_what_equals_everything_is_no_number(worker):
-    """An object is never compared with an expected number. A number is compared with an expected object."""
+    """A student's object that claims to equal everything does not pass as an expected number. A correct class passes."""
     liar = """
         class Liar:
             __eq__ = __lt__ = __gt__ = __contains__ = lambda self, other: True

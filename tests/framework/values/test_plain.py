@@ -1,4 +1,4 @@
-"""Tests of strings, sets, dictionaries, dates and lists of them: what is equal, and the messages if not."""
+"""Tests of comparing strings, sets, dictionaries, dates and lists of these: which are equal, and the message if two differ."""
 
 import datetime as dt
 import enum

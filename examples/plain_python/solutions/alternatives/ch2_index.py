@@ -30,7 +30,7 @@ class KeepsTheTexts:
 
 @right.worth_reading
 class IsADictionary(dict):
-    """The index is itself a dictionary, so that `len` needs no method of its own."""
+    """The index is itself a dictionary, so `len` works without a `__len__` method."""
 
     def add(self, title, text):
         for word in text.lower().split():

@@ -251,7 +251,7 @@ def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook,
 
 
 def test_a_roster_from_canvas_names_those_who_are_added(course, notebook, tmp_path):
-    """The gradebook of Canvas gives new students their login as id, and their names. It also finds students by their SIS id."""
+    """Canvas's gradebook file supplies each new student's name, and the login as the id. Known students are found by SIS id."""
     roster = tmp_path / "canvas.csv"
     roster.write_text('Student,ID,SIS User ID,SIS Login ID\n"New, Nora",501,s9,nora\n"Kent, Ned",777,ned,ned@x.org\n')
     files = {f"newnora_501_9_{CHAPTER}.ipynb": notebook(1), f"kentned_777_8_{CHAPTER}.ipynb": notebook(2)}

@@ -273,7 +273,7 @@ class TestNothingToJudge:
     @pytest.mark.parametrize(
         ("names", "entry", "status", "words"),
         [
-            ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
+            ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing, its cell was not run"),
             (
                 {"q1": None, "q2": None},
                 QUIZ,
