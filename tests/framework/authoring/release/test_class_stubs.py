@@ -38,13 +38,13 @@ def stub_in(document):
 MISTAKES = {
     "as it is": ("", "", ""),
     "another parameter": ("def find(self, word):", "def find(self, words):", "the stub is Index.find(self, words), but the reference in solutions/ch2_index.py, line 4 is Index.find(self, word)."),
-    "another docstring": ("How many different words", "How many words", "the docstring of Index.__len__ and the docstring of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
+    "another docstring": ("number of different words", "number of words", "the docstring of Index.__len__ and the docstring of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
     "a method that is gone": ("def find(", "def finds(", "the stub has no method find, but the reference in solutions/ch2_index.py, line 4 has it. Write def find(self, word) with its docstring"),
     "a method too many": ("def find(", "def found(", "the stub has a method found, but the reference in solutions/ch2_index.py, line 4 has none."),
     "a mark": ("    def find(", "    @staticmethod\n    def find(", "the reference of Index.find in solutions/ch2_index.py, line 4 has no decorator above its def, but the stub has @staticmethod."),
     "another base": ("class Index:", "class Index(dict):", "the stub begins with `class Index(dict):`, but the reference in solutions/ch2_index.py, line 4 begins with `class Index:`. Make them equal: `autograder stubs`"),
     "another class": ("class Index:", "class Indices:", "it defines Indices, but its checks use the class Index, as in solutions/ch2_index.py, line 4. Write class Index."),
-    "about the class": ("Remembers in which", "Knows in which", "the stub's docstring and the docstring of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
+    "about the class": ("remembers in which", "knows in which", "the stub's docstring and the docstring of the reference in solutions/ch2_index.py, line 4 differ in line 1"),
 }  # fmt: skip
 
 
