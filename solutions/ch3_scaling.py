@@ -200,7 +200,7 @@ predictions = quiz(
                 Prediction p1: that is near the right loss, but not near enough. Did you cut off a digit, or round on the
                 way? Round only the result.""",
                 (0.4677, "start_of_the_distance"): """
-                Prediction p1: this is half the distance. The loss is half the *squared* distance, so do not take a
+                Prediction p1: this is half the distance. The loss is half the squared distance, so do not take a
                 root.""",
                 (0.05, "start_as_a_rounded_mean_over_entries"): """
                 Prediction p1: you seem to have divided by the eight entries too. A distance adds up the squares of all
