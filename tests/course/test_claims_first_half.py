@@ -235,13 +235,16 @@ def test_a_head_that_learns():
         weights = scaled_dot_product_attention(X @ last, keys, values)[1]
         return np.array(losses), weights[range(8), before]
 
-    (slow, _), (good, right), (fast, some), (hot, few) = (
-        trained(*run) for run in ((0.3, 1), (3, 1), (30, 1), (3, 300))
-    )
+    (slow, _), (good, right), (hot, few) = (trained(*run) for run in ((0.3, 1), (3, 1), (3, 300)))
     assert_says("ch3", "reading-learning", f"from {good[0]:.3f} to {good[-1]:.3f}", f"at least {right.min():.3f}")
-    assert_says("ch3", "reading-learning", f"still {slow[-1]:.3f}", f"in {(np.diff(fast) > 0).sum()} of the 100 steps")
-    assert_says("ch3", "reading-learning", f"it is {fast[-1]:.3f}", f"from {hot[0]:.3f} to {hot[-1]:.3f}")
-    assert (some < 0.01).sum() == 1
+    assert_says("ch3", "reading-learning", f"still {slow[-1]:.3f}", f"from {hot[0]:.3f} to {hot[-1]:.3f}")
+    # At such a rate, the rounding of a machine changes the curve. A different rounding must not make the text wrong.
+    assert_says("ch3", "reading-learning", "in more than a third of the 100 steps", "After them it is about 0.1,")
+    for other in (0, 1e-15, 1e-14, -1e-15):
+        fast, some = trained(30, 1 + other)
+        assert (np.diff(fast) > 0).sum() > 34
+        assert 0.08 < fast[-1] < 0.13
+        assert (some < 0.01).sum() == 1
     assert (few > 0.5).sum() == 1
     assert_says(
         "ch3", "reading-learning", "one of the eight tokens gives almost no weight", "one of the eight tokens looks"
