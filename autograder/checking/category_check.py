@@ -21,7 +21,7 @@ from autograder.checking.properties import seed_of, shrinking
 __all__ = ["all_categories"]
 
 _OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
-_CALLS = 40  # the most test calls for finding the category and the smallest case
+_CALLS = 60  # the most test calls for finding the category and the smallest case
 _PAIRS = 2  # pairs of calls, with and without a category, that show that the category is the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
@@ -111,59 +111,74 @@ class _CategorySearch:
         # If several categories share a slot, such as the length of an axis, try the mildest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
-        for _ in range(2):  # try each category once before any twice, because the calls may run out
-            for category in suspects:
+        unexplained: CheckFailed | None = None
+        for _ in range(3):  # try each category once before any twice, because the calls may run out
+            for category in list(suspects):
                 alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:
                     continue
                 if failure := self._failure(alone):
                     if isinstance(failure, CheckStopped):
                         return failure
-                    if category.length is not None:
-                        return self._smallest_length(category, alone, failure)
-                    return self._if_cause(category, alone, failure)
-        return first
+                    if category.length is None:
+                        return unexplained or self._if_cause(category, alone, failure)
+                    if headed := self._smallest_length(category, alone, failure):
+                        return headed
+                    # The length of another axis may be the cause.
+                    unexplained = unexplained or failure
+                    suspects.remove(category)
+        return unexplained or first
 
-    def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed:
-        """Return the failure at the smallest length of an axis that causes it. With a length of one less, the result is right."""
+    def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed | None:
+        """Return the failure at the smallest length of an axis that causes it, or None if the length is not the cause."""
         length, request = category.length, category.request_length
         if length is None or request is None or not self._ordinary:
-            return failure
+            return None
         low, high = (length(self.contract.bind(values)) for values in (self._ordinary, long.values))
         seed = seed_of(category.name)
         shown, wrong = failure, self.contract.bind(long.values).sizes
         while high - low > 1 and self._calls < _CALLS:
             middle = (low + high) // 2
-            exactly = replace(category, configure=functools.partial(_request_exactly, request, middle))
-            drawn = self._draw(np.random.default_rng(seed), exactly)
-            if drawn is None or length(self.contract.bind(drawn.values)) != middle:
-                return failure
+            drawn = self._of_length(category, middle, seed)
+            if drawn is None:
+                return None
             found = self._failure(drawn)
             if isinstance(found, CheckStopped):
-                return failure
+                return None
             low, high, shown = (low, middle, found) if found else (middle, high, shown)
             wrong = self.contract.bind(drawn.values).sizes if found else wrong
         if high - low > 1 or low < 1:
-            return failure
+            return None
         for again, size in ((again, size) for again in range(_PAIRS) for size in (low, high)):  # with other numbers
-            exactly = replace(category, configure=functools.partial(_request_exactly, request, size))
-            drawn = self._draw(np.random.default_rng(seed + 1 + again), exactly)
+            drawn = self._of_length(category, size, seed + 1 + again)
             if drawn is None or self._calls >= _CALLS or bool(self._failure(drawn)) != (size == high):
-                return failure
-
-        def shorten(wish: DrawRequest, _: np.random.Generator) -> None:
-            wish.sizes.update(wrong)
-            request(wish, low)
+                return None
 
         # Another size, such as n_k = n_q + 5, may have changed too. It is not the cause if the result is right with it.
-        drawn = self._draw(np.random.default_rng(seed), replace(category, configure=shorten))
+        drawn = self._of_length(category, low, seed, wrong)
         sizes = self.contract.bind(drawn.values).sizes if drawn is not None else {}
-        if drawn is None or sum(sizes[axis] != wrong[axis] for axis in wrong) > 1:
-            return shown
+        if drawn is None or sum(sizes.get(axis) != wrong[axis] for axis in wrong) > 1:
+            return None
         if self._calls >= _CALLS or self._failure(drawn):
-            return shown
+            return None
         phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
         return _headed(f"With {phrase} ({low} passes)", shown)
+
+    def _of_length(
+        self, category: InputCategory, size: int, seed: int, others: Mapping[str, int] | None = None
+    ) -> DrawnInput | None:
+        """Draw an input whose axis has the length ``size``. A contract may lengthen the axis, or leave an argument out."""
+        length, request = category.length, category.request_length
+        if length is None or request is None:
+            return None
+
+        def configure(wish: DrawRequest, _: np.random.Generator) -> None:
+            wish.sizes.update(others or {})
+            request(wish, size)
+
+        exactly = replace(category, configure=configure)
+        drawn = (self._draw(np.random.default_rng((seed, again)), exactly) for again in range(6))
+        return next((d for d in drawn if d is not None and length(self.contract.bind(d.values)) == size), None)
 
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
         """Return ``failure``, with the category in its message if calls like it fail with the category and pass without.
@@ -208,12 +223,6 @@ class _CategorySearch:
         except CheckFailed as failure:
             return failure
         return None
-
-
-def _request_exactly(
-    request_length: Callable[[DrawRequest, int], None], length: int, request: DrawRequest, _rng: np.random.Generator
-) -> None:
-    request_length(request, length)
 
 
 def _length(category: InputCategory) -> int:
