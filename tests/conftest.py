@@ -74,17 +74,24 @@ def pytest_xdist_make_scheduler(config, log):
     return Dealer(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Note whether this is the last test of its process, which also ends the browsers and servers of all tests."""
+    item.config.stash[_IS_LAST] = nextitem is None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     """Note the processor time of one part of a test, including that of the processes that ended during it."""
     report = yield
     spent = sum(os.times()[:4])
-    report.processor_seconds = spent - item.config.stash.get(_SPENT, spent)
+    counts = report.when != "teardown" or not item.config.stash[_IS_LAST]
+    report.processor_seconds = spent - item.config.stash.get(_SPENT, spent) if counts else 0
     item.config.stash[_SPENT] = spent
     return report
 
 
-_SPENT = pytest.StashKey()
+_SPENT, _IS_LAST = pytest.StashKey(), pytest.StashKey()
 
 
 class Seconds:

@@ -63,8 +63,11 @@ def generating():
     try:
         for _ in numbers():
             pass
-    finally:  # so that closing the generator succeeds
-        over = True
+    finally:  # so that closing the generator succeeds, even if the signal comes again just here
+        try:
+            over = True
+        finally:
+            over = True
 
 
 def asleep():
