@@ -36,7 +36,7 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
     Example: if three pairs had the scores 3, -1 and 1, their mean would be 1 and their
     variance (4 + 4 + 0) / 3, about 2.67
 
-    You may assume that d_k is at most 300 and n_samples is at most 20 000. (A picture goes to d_k = 512.)
+    You may assume that d_k is at most 300 and n_samples is at most 20 000. (Only a picture goes up to d_k = 512.)
     """
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
@@ -70,7 +70,7 @@ def attention_entropy(weights: np.ndarray) -> np.ndarray:
     contributes exactly 0.
 
     weights: shape (..., n_q, n_k); every row adds up to 1, some weights may be 0
-    returns: shape (..., n_q), one number for each query (a picture has 400)
+    returns: shape (..., n_q), one number for each query (one picture uses 400 queries)
 
     Example: the row [0.5, 0.5, 0] has -(0.5 * ln 0.5 + 0.5 * ln 0.5 + 0) = ln 2, about 0.6931,
     and the row [0, 1, 0] has 0
@@ -138,7 +138,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     towards the second key raises the output.
 
     You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
-    -10 000 and 10 000. (A picture goes to d_k = 2048.)
+    -10 000 and 10 000. (Only a picture goes up to d_k = 2048.)
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
@@ -167,7 +167,7 @@ def training_step(
     [[0.0625, -0.0625, 0, 0]], and the new matrix is [[-0.05, 0.05, 0, 0]]
 
     You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, and that rate is from 0.01 to 1.
-    (The pictures have rates up to 30 and larger numbers.)
+    (The pictures use larger numbers, and rates up to 30.)
     """
     Q = X @ W_Q
     outputs, _ = scaled_dot_product_attention(Q, K, V)

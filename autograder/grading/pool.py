@@ -337,7 +337,7 @@ def serve(descriptor: int, page: int) -> None:
 
 
 def _jobs(pipe: Connection, tasks: list[Task], begin: Callable[[], None]) -> Iterator[Job]:
-    """Yield the jobs of a task after calling ``begin`` for each. A task that comes after them is appended to ``tasks``."""
+    """Yield the jobs of a task after calling ``begin`` for each. If another task follows the jobs, it is appended to ``tasks``."""
     while True:
         try:
             message: Job | Task | None = pipe.recv()

@@ -171,7 +171,7 @@ def _entries(answer: Answer | None) -> Entries:
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Return whether two answers are the same.
 
-    They must have changed the same inputs, and have values that are equal within tolerance or the same error.
+    Both must have changed the same inputs. They must have the same error, or values that are equal within tolerance.
     """
     if left.serial is not None and left.serial == right.serial:
         return True

@@ -129,7 +129,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
     """Release feedback to the exchange. Students whom it cannot serve are listed. The others get their feedback."""
 
     def copy_files(self) -> None:
-        """Release the pages of the students who used ``nbgrader submit``. Only these have a secret with which they fetch a page."""
+        """Release the pages of the students who used ``nbgrader submit``. Only they have the secret that is needed to fetch a page."""
         folders = {Path(page).parent for page in glob.glob(f"{self.src_path}/*.html")}  # noqa: PTH207 - it has a pattern
         lacking = sorted(path.parent.name for path in folders if not (path / "submission_secret.txt").is_file())
         if lacking:

@@ -98,7 +98,7 @@ class LocalizationStats:
 
     @property
     def located(self) -> float:
-        """The share of all solutions that was located."""
+        """The share of the solutions whose mistake was located."""
         total = self.mutants + self.misconceptions
         return (self.mutants_located + self.misconceptions_located) / total if total else 1.0
 

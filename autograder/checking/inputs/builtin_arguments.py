@@ -475,7 +475,7 @@ def members(of: Argument, *, low: int = 0, high: int = 50, default: bool = False
 
 @dataclass(frozen=True)
 class MappingArgument(_SizedArgument):
-    """A dictionary whose keys and values two arguments describe."""
+    """A dictionary with keys and values that two other arguments describe."""
 
     keys: ItemArgument
     values: ItemArgument

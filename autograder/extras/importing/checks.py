@@ -206,7 +206,7 @@ def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
 
 
 def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement] | None:
-    """Return the statements of the notebook or of earlier tests that a test needs and that depend on exercises.
+    """Return the statements, from the notebook or from earlier tests, that a test needs and that depend on exercises.
 
     Return None if the test needs something else that students write, because only a probe sees that.
     """

@@ -47,7 +47,7 @@ class KnownMistake:
 
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
-    """A located line of mistakes without a name, as one student wrote it, and all students with it, ignoring numbers."""
+    """A line with located mistakes that have no name, as one student wrote it, and all students whose line differs only in numbers."""
 
     exercise: str
     line: str

@@ -84,7 +84,7 @@ class Donor:
 
     @cached_property
     def lines(self) -> list[DonorExpression]:
-        """The assignments to a name. The student's code may lack such a line."""
+        """The assignments to a name. The student's code may lack such an assignment."""
         if self._function is None:
             return []
         found: dict[str, DonorExpression] = {}
