@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from playwright.sync_api import expect
 
@@ -27,7 +29,11 @@ def test_the_list_of_files_opens_only_for_the_reader(browser, site):
         expect(files).not_to_be_visible()
         whole = "() => document.querySelector('.jp-Notebook').getBoundingClientRect().width > 370"
         page.wait_for_function(whole, timeout=WAIT)
-        page.keyboard.press("Control+Shift+F")
+        for _ in range(5):  # JupyterLab adds its shortcuts some time after it shows the notebook
+            page.keyboard.press("Control+Shift+F")
+            with suppress(AssertionError):
+                expect(files).to_be_visible(timeout=2000)
+                break
         expect(files).to_be_visible()
         page.evaluate("jupyterapp.shell.activateById('filebrowser')")
         expect(files).to_be_visible()

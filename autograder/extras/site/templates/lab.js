@@ -31,7 +31,13 @@ async function closePanels({ commands, shell }) {
     }, true);
   }
   shell.layoutModified.connect(close);
-  shell.currentChanged.connect(() => { touched = false; close(); });
+  let current = shell.currentWidget; // JupyterLab reports the same document again when it gets the focus
+  shell.currentChanged.connect(() => {
+    if (!shell.currentWidget || shell.currentWidget === current) return;
+    current = shell.currentWidget;
+    touched = false;
+    close();
+  });
 }
 
 // Scroll to the cell that the address names, as soon as the notebook is there.
