@@ -19,10 +19,9 @@ from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import read_marks
 from autograder.classroom.incremental import MAX_OTHER, MAX_OTHERS, RunState
-from autograder.course.course import Course
+from autograder.course.course import Course, chapter_of
 from autograder.course.notebook import (
     NotebookError,
-    chapter_of,
     document_bytes,
     load_document,
     other_notebooks,

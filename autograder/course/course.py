@@ -6,7 +6,9 @@ import difflib
 import importlib.util
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -17,12 +19,12 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
-from autograder.course.notebook import at_home
+from autograder.course.notebook import Notebook, at_home, load_source
 from autograder.sandbox.protocol import Limits, TimeBudget
 
 __all__ = [
-    "AT_LEAST", "TARGETS", "Audience", "Course", "CourseError", "Limits", "Solutions", "failure", "find_course",
-    "load_config", "load_course", "run_module",
+    "AT_LEAST", "TARGETS", "Audience", "Course", "CourseError", "Limits", "Solutions", "chapter_of", "failure",
+    "find_course", "load_config", "load_course", "run_module",
 ]  # fmt: skip
 
 Audience = Literal["class", "self-learners"]
@@ -335,6 +337,32 @@ def load_course(start: Path | None = None) -> Course:
     except TraitError as error:
         why = str(error)
         raise CourseError(why if CONFIG_NAME in why else f"{root / CONFIG_NAME} cannot be used: {why}") from error
+
+
+def chapter_of(notebook: Notebook, course: Course) -> str | None:
+    """Return the chapter that an individual notebook belongs to, or None if unknown.
+
+    The metadata names it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
+    """
+    if notebook.chapter in course.chapters:
+        return notebook.chapter
+    chapters: list[str] = course.chapters
+    stem = notebook.path.stem if notebook.path else ""
+    named = [chapter for chapter in chapters if chapter in stem]
+    if named:
+        return max(named, key=len)
+    ids = {cell.grade_id for cell in notebook.cells if cell.grade_id}
+    shared: Counter[str] = Counter()
+    for chapter in course.finished_chapters():
+        source = course.source(chapter)
+        shared[chapter] = len(ids & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
+    [(best, most)] = shared.most_common(1) or [("", 0)]
+    return best if most else None
+
+
+@lru_cache(maxsize=64)
+def _released(path: Path, _changed: int) -> Notebook:
+    return load_source(path)[1]
 
 
 def load_config(path: Path) -> Config:

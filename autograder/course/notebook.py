@@ -14,12 +14,12 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from autograder.base import attempt
 from autograder.base.errors import CourseError
@@ -27,13 +27,8 @@ from autograder.base.foreign import Json
 from autograder.sandbox.guest.wire_limits import nested_deeper
 from autograder.sandbox.protocol import CodeCell, encoded_size
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autograder.course.course import Course
-
 __all__ = [
-    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "at_home", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "at_home", "blank_exercises", "cell_of", "document_bytes",
     "files_beside", "grade_ids", "hidden_files", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
     "other_notebooks", "parse_notebook", "picture_in_words", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
@@ -328,27 +323,6 @@ def insert_code(notebook_data: Mapping[str, Json], code: Mapping[str, str]) -> d
     return result
 
 
-def chapter_of(notebook: Notebook, course: Course) -> str | None:
-    """Return the chapter that an individual notebook belongs to, or None if unknown.
-
-    The metadata names it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
-    """
-    if notebook.chapter in course.chapters:
-        return notebook.chapter
-    chapters: list[str] = course.chapters
-    stem = notebook.path.stem if notebook.path else ""
-    named = [chapter for chapter in chapters if chapter in stem]
-    if named:
-        return max(named, key=len)
-    ids = {cell.grade_id for cell in notebook.cells if cell.grade_id}
-    shared: Counter[str] = Counter()
-    for chapter in course.finished_chapters():
-        source = course.source(chapter)
-        shared[chapter] = len(ids & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
-    [(best, most)] = shared.most_common(1) or [("", 0)]
-    return best if most else None
-
-
 def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
     """Return the exercises of ``released`` that the student has not begun in any cell of ``submitted``."""
     handed_out = {cell.source for cell in released.cells if cell.role != "stub"}
@@ -361,11 +335,6 @@ def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
         if not attempt.is_attempted(exercise, stub.source if stub else None, own, others):
             blank.append(exercise)
     return frozenset(blank)
-
-
-@lru_cache(maxsize=64)
-def _released(path: Path, _changed: int) -> Notebook:
-    return load_source(path)[1]
 
 
 def _load(data: bytes, name: str) -> dict[str, Json]:

@@ -12,8 +12,8 @@ from autograder.base.attempt import reading_once
 from autograder.base.errors import CourseError
 from autograder.base.files import DISK
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
-from autograder.course.course import Course
-from autograder.course.notebook import NotebookError, chapter_of, grade_ids, metadata_of, read_bytes, read_notebook
+from autograder.course.course import Course, chapter_of
+from autograder.course.notebook import NotebookError, grade_ids, metadata_of, read_bytes, read_notebook
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.imports import AllowedImports
 from autograder.grading.meaning import may_keep_state

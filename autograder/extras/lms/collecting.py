@@ -22,8 +22,8 @@ from autograder.classroom.delivery import folder_of
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.people import Person, enter_roster, read_class_list
 from autograder.cli.output import group_messages
-from autograder.course.course import Course
-from autograder.course.notebook import NotebookError, chapter_of, parse_notebook
+from autograder.course.course import Course, chapter_of
+from autograder.course.notebook import NotebookError, parse_notebook
 from autograder.course.secret import course_secret
 from autograder.extras.export.gradebook import read_book
 from autograder.extras.export.roster import layout_of, matched, read_roster

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.course.course import chapter_of
 from autograder.course.notebook import (
     NotebookError,
     blank_exercises,
-    chapter_of,
     document_bytes,
     insert_code,
     parse_notebook,
