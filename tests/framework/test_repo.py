@@ -161,14 +161,12 @@ def _modules() -> dict[str, Path]:
 
 
 @cache
-def _dependencies(*, for_types: bool) -> dict[str, set[str]]:
+def _dependencies() -> dict[str, set[str]]:
     """Return the framework's modules that each of them imports. ``import autograder`` alone is no dependency."""
     modules = _modules()
     found = {}
     for module, path in modules.items():
-        imported = {
-            name if name in modules else name.rpartition(".")[0] for name in _imports(path, for_types=for_types)
-        }
+        imported = {name if name in modules else name.rpartition(".")[0] for name in _imports(path)}
         found[module] = (imported & modules.keys()) - {module, "autograder"}
     return found
 
@@ -205,7 +203,7 @@ def test_no_import_climbs():
     column = _column()
     climbing = [
         f"{module} imports {imported}"
-        for module, dependencies in _dependencies(for_types=True).items()
+        for module, dependencies in _dependencies().items()
         if module not in ENTRIES
         for imported in sorted(dependencies - ENTRIES)
         if column.index(_package_of(imported)) < column.index(_package_of(module))
@@ -214,9 +212,9 @@ def test_no_import_climbs():
 
 
 def test_no_imports_form_a_circle():
-    """No two modules import each other, directly or through others, even if they do so in functions."""
+    """No two modules import each other, directly or through others, not even in functions or for annotations."""
     try:
-        TopologicalSorter(_dependencies(for_types=False)).prepare()
+        TopologicalSorter(_dependencies()).prepare()
     except CycleError as error:
         pytest.fail(f"A circle of imports: {', which is imported by '.join(error.args[1])}")
 
@@ -225,7 +223,7 @@ def test_nothing_needs_the_extras():
     """No module outside extras/ imports from it."""
     needing = [
         f"{module} imports {imported}"
-        for module, dependencies in _dependencies(for_types=True).items()
+        for module, dependencies in _dependencies().items()
         for imported in sorted(dependencies)
         if imported.startswith("autograder.extras") and not module.startswith("autograder.extras")
     ]
