@@ -1,4 +1,4 @@
-"""Options, error handling and command groups that the student's and the instructor's command line share."""
+"""Options, command groups, error handling and registered commands that the student's and the instructor's command line share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,16 +16,15 @@ from click.exceptions import Exit
 
 from autograder.base.errors import CourseError, UnavailableError
 from autograder.base.files import disk_error_advice, grading_disk_error_advice
-from autograder.cli.entry_points import load_commands
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
     from autograder.sandbox.confinement import Confinement
 
 __all__ = [
-    "PATH", "POSITIVE", "CommandGroup", "PlacedCommand", "chapters_argument", "confinement", "cores", "course_option",
-    "end_in_order", "everything_option", "exercise_option", "friendly_errors", "json_option", "notebooks_argument", "report_errors",
-    "selected_chapters", "students_option", "unsafe_option", "workers_option",
+    "PACKERS", "PATH", "POSITIVE", "CommandGroup", "PlacedCommand", "chapters_argument", "confinement", "cores", "course_option",
+    "end_in_order", "everything_option", "exercise_option", "friendly_errors", "json_option", "load_commands", "load_grader",
+    "notebooks_argument", "report_errors", "selected_chapters", "students_option", "unsafe_option", "workers_option",
 ]  # fmt: skip
 
 # --- options ---------------------------------------------------------------------------------------------------------
@@ -139,6 +139,45 @@ class CommandGroup(click.Group):
         for heading, commands in self._sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(str(command.name).ljust(width), command.help or "") for command in commands])
+
+
+# --- what other distributions register -------------------------------------------------------------------------------
+
+# A distribution names a Click command in the first group, and a function that makes an ``Executor`` in the second. A
+# function in the third packs the feedback of a class for another system.
+COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autograder.packers"
+
+
+def load_commands(only: str | None = None) -> list[click.Command]:
+    """Load the registered commands in the order of their names, or ``only`` one. Report and skip those that cannot be loaded."""
+    found = []
+    for name, point in sorted(_registered(COMMANDS).items()):
+        if only not in {None, name}:
+            continue
+        try:
+            command = point.load()
+        except Exception as error:  # noqa: BLE001 - another distribution's code may raise anything
+            click.echo(f"`autograder {name}` ({point.value}) cannot be loaded: {error}", err=True)
+            continue
+        if isinstance(command, click.Command):
+            found.append(command)
+        else:
+            click.echo(f"`autograder {name}` ({point.value}) is not a Click command.", err=True)
+    return found
+
+
+def load_grader(name: str, advice: str, group: str = GRADERS) -> Callable[..., Any]:
+    """Load the grader, or the packer, called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
+    try:
+        function: Callable[..., Any] = _registered(group)[name].load()
+    except (KeyError, ImportError) as error:
+        raise UnavailableError(advice) from error
+    return function
+
+
+def _registered(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name. Two distributions may have the same metadata."""
+    return {point.name: point for point in entry_points(group=group)}
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Verdict
 from autograder.cli import commands, output
-from autograder.cli.entry_points import PACKERS, load_grader
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.pages.text import wrapped
@@ -177,7 +176,7 @@ def feedback(
             if remarks := output.group_messages((page.reason, page.student) for page in pages):
                 output.echo_status(remarks)
             if system:
-                missing |= not load_grader(system, _NO_PACKER, PACKERS)(course, chapter, pages)
+                missing |= not commands.load_grader(system, _NO_PACKER, commands.PACKERS)(course, chapter, pages)
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
@@ -234,7 +233,7 @@ def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> d
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
         raise CourseError(f"{uses}. Use only one of them.")
     confinement = commands.confinement(unsafe_local=unsafe_local)
-    executor = None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
+    executor = None if scheduler is None else partial(commands.load_grader("dask", _NO_DASK), scheduler)
     return {"confinement": confinement, "workers": workers or commands.cores(), "executor": executor}
 
 

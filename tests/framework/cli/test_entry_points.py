@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from autograder.base.errors import UnavailableError
 from autograder.cli.app import app
-from autograder.cli.entry_points import load_grader
+from autograder.cli.commands import load_grader
 from tests.support import ROOT
 from tests.support.commands import python
 
@@ -97,7 +97,7 @@ def test_a_grader_is_found_by_its_name():
 
 def test_grading_on_a_cluster_without_a_grader_says_what_to_install(course, monkeypatch):
     """`--scheduler` needs the grader of `autograder.extras.cluster`, or another one called "dask"."""
-    monkeypatch.setattr("autograder.cli.entry_points.entry_points", lambda **_group: ())
+    monkeypatch.setattr("autograder.cli.commands.entry_points", lambda **_group: ())
     done = CliRunner().invoke(app, ["check", "x.ipynb", "--scheduler", "tcp://x:1", "--course", str(course.root)])
     assert done.exit_code == 1
     assert (
