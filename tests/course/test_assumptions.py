@@ -10,18 +10,16 @@ import types
 import numpy as np
 import pytest
 
-from autograder.checking.inputs.array_arguments import (
-    ArrayArgument,
+from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument, WeightsArgument
+from autograder.checking.inputs.builtin_arguments import NumberArgument
+from autograder.checking.inputs.contract import LONGEST
+from autograder.checking.inputs.index_arguments import (
     LengthsArgument,
     MaskArgument,
     OrderArgument,
-    ShapedArgument,
     SizeArgument,
-    WeightsArgument,
     WholeNumbersArgument,
 )
-from autograder.checking.inputs.builtin_arguments import NumberArgument
-from autograder.checking.inputs.contract import LONGEST
 from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge

@@ -7,15 +7,14 @@ import re
 import pytest
 
 from autograder.authoring.audit.fault_model import FaultModel
-from autograder.checking.inputs.array_arguments import (
-    ArrayArgument,
+from autograder.checking.inputs.array_arguments import ArrayArgument, WeightsArgument
+from autograder.checking.inputs.builtin_arguments import NumberArgument
+from autograder.checking.inputs.index_arguments import (
     LengthsArgument,
     MaskArgument,
     OrderArgument,
-    WeightsArgument,
     WholeNumbersArgument,
 )
-from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.course.course import load_course
 from autograder.judging.loader import load_checks
 from autograder.judging.proxies import ReferenceProxy

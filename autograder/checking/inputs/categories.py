@@ -17,9 +17,10 @@ import numpy as np
 
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import LONG_AXES, BoundCall, DrawRequest, InputCategory, Path, length_category
-from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument, SizeArgument
+from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument
 from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.checking.inputs.contract import LONGEST, Contract
+from autograder.checking.inputs.index_arguments import SizeArgument
 from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 
 __all__ = ["categories_of", "is_excluded"]

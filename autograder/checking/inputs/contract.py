@@ -16,8 +16,9 @@ import numpy as np
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import Argument, BoundCall, Change, InputCategory, Path
-from autograder.checking.inputs.array_arguments import ShapedArgument, SizeArgument
+from autograder.checking.inputs.array_arguments import ShapedArgument
 from autograder.checking.inputs.builtin_arguments import GroupArgument
+from autograder.checking.inputs.index_arguments import SizeArgument
 
 __all__ = ["Contract", "replace_at"]
 

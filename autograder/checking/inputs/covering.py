@@ -16,10 +16,11 @@ import numpy as np
 
 from autograder.base.foreign import Value
 from autograder.checking.inputs.argument import LONG_AXES, Drawing, DrawRequest, InputCategory
-from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument, ShapedArgument, SizeArgument
+from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, GroupArgument
 from autograder.checking.inputs.categories import categories_of
 from autograder.checking.inputs.contract import Contract, replace_at
+from autograder.checking.inputs.index_arguments import AxisArgument, SizeArgument
 from autograder.sandbox.guest.wire import in_layout
 from autograder.values import fingerprint
 
