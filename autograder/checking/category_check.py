@@ -131,8 +131,8 @@ class _CategorySearch:
 
     def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed | None:
         """Return the failure at the smallest length of an axis that causes it, or None if the length is not the cause."""
-        length, request = category.length, category.request_length
-        if length is None or request is None or not self._ordinary:
+        length = category.length
+        if length is None or not self._ordinary:
             return None
         low, high = (length(self.contract.bind(values)) for values in (self._ordinary, long.values))
         seed = seed_of(category.name)

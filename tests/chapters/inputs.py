@@ -82,6 +82,17 @@ def identity(names, **sizes):
     return InputCategory.custom(f"{words}: identity", f"an identity matrix for {words}", known, make, sizes=sizes)
 
 
+def of_a_product(one, other, axis):
+    """Return the input categories of two arguments whose rows are multiplied along the axis of size ``axis``."""
+    return [
+        products_that_cancel(one, other),
+        factors_far_apart(one, other),
+        factors_far_apart(other, one),
+        identity([one], n_q=4, **{axis: 4}),
+        identity([other], n_k=4, **{axis: 4}),
+    ]
+
+
 def never_empty(mask):
     """Return the mask, with the first key allowed in each row that would otherwise have none."""
     mask = mask.copy()
