@@ -51,7 +51,7 @@ def scaled_dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) ->
     V:       shape (..., n_k, d_v), the value that belongs to each key
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on Q, K and V. (Pictures go to 400 queries and
+    The dots stand for any number of batch axes, the same on Q, K and V. (Pictures use up to 400 queries and
     to d_k = 1024.)
 
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0] and [0, 1, 0, 0] have the scores

@@ -200,7 +200,7 @@ quiz_ch6 = quiz(
                 Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
                 divide both sides by 4nd.""",
                 (4608, "equal_at_six_times_d"): """
-                Question 1: 4608 is 6 · 768, where the part with n² costs as much as all the rest of a block with its
+                Question 1: 4608 is 6 · 768. At this length, the part with n² costs as much as all the rest of a block with its
                 feed-forward part. The question is about the projections alone, 8nd².""",
                 (1152, "equal_at_three_halves_of_d"): """
                 Question 1: 1152 is what three projections, 6nd², would give. There are four: W_O counts too.""",

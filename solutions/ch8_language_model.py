@@ -145,7 +145,7 @@ def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) 
 def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
     """Draw the next token, with the probabilities softmax(logits / temperature).
 
-    A temperature of 0 stands for the limit: always draw the token with the largest logit.
+    A temperature of 0 means the limit: always draw the token with the largest logit.
 
     logits:      shape (n_vocab,), one score for each token
     temperature: 0 or above

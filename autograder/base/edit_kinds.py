@@ -38,7 +38,7 @@ KINDS = {
     "number": EditKind("the number", "another number"),
     "variable": EditKind("which variable is used", "another variable"),
     "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),
-    "range": EditKind("where the range starts and ends", "another start or end of the range", ("range", "loop")),
+    "range": EditKind("the start and the end of the range", "another start or end of the range", ("range", "loop")),
     "extra": EditKind("an extra step", "one step fewer"),
     "missing": EditKind("whether a step is missing", "one more step"),
     "lines": EditKind("whether the line is needed, and whether it is in the right place", "the line removed or moved"),

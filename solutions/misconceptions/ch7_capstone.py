@@ -331,7 +331,7 @@ def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
 
 @wrong
 def one_scale_for_both(target, memory, weights, h, memory_lengths):
-    """You divide the scores of both attentions by the same root, the one that belongs to weights["self"]. The heads of
+    """You divide the scores of both attentions by the same root, which belongs to weights["self"]. The heads of
     the cross-attention may be wider or narrower: take its d_k from weights["cross"], or from its own queries."""
     own = weights["self"]["W_Q"].shape[1] // h
 

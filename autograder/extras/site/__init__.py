@@ -22,7 +22,7 @@ __all__ = ["site"]
     metavar="DIR",
     type=PATH,
     required=True,
-    help="The output folder: a new folder, or one that contains an earlier site.",
+    help="The output folder: a new folder, or the folder of an earlier site.",
 )
 @click.option(
     "--pyodide",

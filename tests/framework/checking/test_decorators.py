@@ -91,7 +91,7 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sentence):
-    """The sentence says where the problem is, what was found, and what to do."""
+    """The message names the place of the problem, what was found, and what to do."""
     with pytest.raises(CourseError, match=rf"^\S+\.py, line \d+: .*({sentence})"):
         exercise("it", **options)(type("TestIt", (), body))
 

@@ -1,4 +1,4 @@
-"""Test memory limits: a function that builds the whole table fails, and one that works in blocks passes."""
+"""Test memory limits: a function that builds the whole table fails, and a function that works in blocks passes."""
 
 import numpy as np
 import pytest

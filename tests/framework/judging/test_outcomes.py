@@ -130,7 +130,7 @@ def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, sour
 
 
 def test_what_was_printed_is_there_to_be_asserted_about(told):
-    """The printed text is returned as one string, without the white space that does not count."""
+    """The printed text is returned as one string, without insignificant white space."""
     found = []
     told("", lambda agrees: found.append(agrees.student.printed().greet("Ann", times=2)))
     assert found == ["Hello, Ann\nHello, Ann"] * 2

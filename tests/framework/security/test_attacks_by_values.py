@@ -135,7 +135,7 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():
-    """If the order does not count, only items that differ in their numbers alone are compared pair by pair."""
+    """If the order is ignored, only items that differ in their numbers alone are compared pair by pair."""
     found = [{f"{i} {j}" for j in range(300)} for i in range(290)]
     with Clock(5.0):
         assert matches([sorted(one) for one in found], [[f"x{i}"] * 300 for i in range(290)], order=False) is not None

@@ -113,7 +113,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )
 def test_the_same_value_in_another_dress_is_right(found, right, options):
-    """All sequences are the same type, numbers have a tolerance, and the order of a dictionary does not count."""
+    """All sequences are the same type, numbers have a tolerance, and the order of a dictionary is ignored."""
     assert matches(normalize_result(found), normalize_result(right), **options) is None
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
 
 
 def test_all_leaves_out_what_is_not_released(graded, tmp_path):
-    """With --all, a chapter that no student has yet does not count. A released chapter counts even before the first submission."""
+    """With --all, a chapter that no student has yet is left out. A released chapter is included even before the first submission."""
     course = tmp_path / "course"
     shutil.copytree(graded.root, course)
     for kind, name in (("source", "{}/{}.ipynb"), ("tests/chapters", "test_{}.py"), ("solutions", "{}.py")):

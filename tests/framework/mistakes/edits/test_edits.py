@@ -90,7 +90,7 @@ def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
 
 
 def test_a_default_value_that_all_calls_share_is_made_anew_in_each():
-    """The line is that of the ``def``, where the default value is."""
+    """The reported line is the line of the ``def``, which has the default value."""
     found = results("def f(x, y={}, *, z=[]):\n    y[x] = 1\n    return y")
     edit = found["def f(x, y={}, *, z=[]):\n    y = {}\n    y[x] = 1\n    return y"]
     assert (edit.line, edit.kind) == (1, "default")

@@ -257,7 +257,7 @@ class TestNothingToJudge:
         assert "not written yet" in verdict.message
 
     def test_another_stub_that_is_called_is_named(self):
-        """If a function depends on an unwritten one, the message names that one, and the function itself does not count as blank."""
+        """If a function depends on an unwritten one, the message names the unwritten function, and the first function is not treated as blank."""
 
         def weights_of(x):
             raise NotImplementedError

@@ -130,7 +130,7 @@ class TestCases:
         )
 
     def test_keywords_and_texts_keep_their_names(self):
-        """A name is only replaced where it refers to the value."""
+        """Only those occurrences of a name that refer to the value are replaced."""
         from autograder.base.verdict import CheckResult, ExerciseVerdict  # noqa: PLC0415
         from autograder.student.notebook_check.checking import with_unique_names  # noqa: PLC0415 - one test's
 
