@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from autograder.authoring.release.inspection import inspect_chapter
 from autograder.course.course import load_course
 from autograder.course.notebook import files_beside, insert_code, read_notebook
 from autograder.judging.loader import load_checks
@@ -284,6 +285,12 @@ def run(data, chapter, folder):
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=resources).execute()
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.slow
+def test_release_finds_no_problem(chapter):
+    """The files have no problem, the solved notebook earns full marks in the sandbox, and every picture is drawn."""
+    assert inspect_chapter(COURSE, chapter).with_trial_run() == ()
 
 
 def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):

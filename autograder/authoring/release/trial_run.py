@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
@@ -15,7 +16,7 @@ from autograder.base.foreign import Json, Value
 from autograder.base.formatting import number, points
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
-from autograder.course.notebook import MAY_FAIL, PICTURE, Cell, NotebookError, document_bytes
+from autograder.course.notebook import MAY_FAIL, PICTURE, Cell, NotebookError, document_bytes, text_of
 from autograder.grading.document import ReleasedNotebook
 from autograder.grading.submission import Job, Submission
 from autograder.judging.judge import Judge
@@ -26,6 +27,7 @@ from autograder.sandbox.worker import Worker, open_worker
 
 __all__ = ["trial_run"]
 
+_PREDICTED = re.compile(r"""\bprediction *= *["'](\w+)["']""")
 _FIGURES = frozenset({"plt", "pyplot", "matplotlib", "subplots", "imshow"})
 _STOPPED = {
     "timeout": "ran out of time",
@@ -79,9 +81,19 @@ def _solved(
     stubs = {name for name in source.notebook.exercises() if name not in reported}
     code = {name: checks.references[name] for name in checks.specs if name in stubs}
     try:
-        return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
+        return _with_predictions(solved_notebook(checks.course, checks.chapter, code, start=source.document)), []
     except (NotebookError, ValueError, SyntaxError, OSError):
         return None, [m for name in code for m in _cannot_be_carried(name, code[name], checks, source)]
+
+
+def _with_predictions(document: dict[str, Json]) -> dict[str, Json]:
+    """Make the predictions for which pictures wait (``@requires(prediction=…)``), so that the trial draws these pictures."""
+    texts = {place: text_of(cell.get("source")) for place, cell in enumerate(document["cells"])}
+    if names := {name for text in texts.values() for name in _PREDICTED.findall(text)}:
+        open_one = re.compile(rf"^((?:{'|'.join(names)}) *= *)None\b", re.MULTILINE)
+        for place, text in texts.items():
+            document["cells"][place]["source"] = open_one.sub(r"\g<1>0", text)
+    return document
 
 
 def _cannot_be_carried(
