@@ -133,6 +133,8 @@ def serious(page, within=None):
     """Return the accessibility problems that axe finds in the page, or in one part of it."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
+    if within is not None:
+        page.locator(within).first.wait_for(timeout=WAIT)
     found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]
     return [
         f"{one['id']}: {one['help']}: {node['html'][:200]}"

@@ -21,9 +21,14 @@ def cell(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
     monkeypatch.setattr("autograder.student.notebook_check.helping._shown_for", {})
-    monkeypatch.setattr(
-        "autograder.mistakes.fault_localization.hints.SECONDS", 20.0
-    )  # a machine that runs tests may be busy
+    # A machine that runs tests may be busy.
+    for limit, seconds in {
+        "hints.SECONDS": 20.0,
+        "hints._COLLECTING": 2.0,
+        "hints._CALL_SECONDS": 2.0,
+        "functions._CALL_SECONDS": 2.0,
+    }.items():
+        monkeypatch.setattr(f"autograder.mistakes.fault_localization.{limit}", seconds)
     names = {"__name__": "__main__"}
     count = iter(range(100))
 
