@@ -1,4 +1,4 @@
-"""Misconceptions, which are named wrong solutions with a message for the student, and alternative correct solutions."""
+"""Misconceptions (named wrong solutions, each with a message for the student) and alternative correct solutions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Misconception:
     """A wrong solution of ``exercise`` that differs from the reference by one mistake.
 
     Attributes:
-        message: tells the student what they did, why it cannot be right and where to look, but never the code.
-        function: has the exercise's signature. If the answers are variables (a quiz, an einsum equation), it takes no
+        message: says what the student did, why it cannot be right and where to look. It never contains the right code.
+        function: the wrong solution, with the exercise's signature. If the answers are variables (a quiz, an einsum equation), it takes no
             arguments and returns ``{variable: wrong answer}`` for the variables concerned.
     """
 
@@ -39,7 +39,7 @@ class Misconception:
 class Alternative:
     """A correct solution of ``exercise`` written differently, which the checks must accept.
 
-    ``note`` says what is different. If it is ``worth_reading``, it may be shown to students who have solved the exercise.
+    ``note`` says what is different. If ``worth_reading``, students who have solved the exercise may see the alternative.
     """
 
     name: str
@@ -63,7 +63,7 @@ class SolutionDecorator:
         return replace(self, shown=True)
 
     def __call__(self, function: F) -> F:
-        """Mark ``function``. Raises ``CourseError`` if it has no docstring."""
+        """Mark ``function`` as a solution. Raises ``CourseError`` if the function has no docstring."""
         if not (function.__doc__ or "").strip():
             raise CourseError(
                 f"{_place(function)}: {function.__name__} has no docstring. It should "

@@ -18,21 +18,21 @@ __all__ = [
 
 T = TypeVar("T")
 
-# These words can bind names that a syntax tree does not show. A notebook with one of them is run, not considered blank.
+# These words can bind names that a syntax tree does not show. A notebook that contains one of them is run, not considered blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
-# Not \s, which also matches line ends: the search from each empty line would run through all empty lines below it.
+# Not \s, which also matches line ends. A search from each empty line would then run through all empty lines below it.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
-_MAX_LEVELS = 80  # levels of a tree that is walked recursively, with up to five calls per level
+_MAX_LEVELS = 80  # a recursive walk makes up to five calls per level, so deeper trees might exceed Python's stack
 _MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-# All cells are read for each exercise, and the released cells for each submission. So the results are cached, for up to
-# this many characters of source. A syntax tree takes up to 500 times as much memory as its source.
+# Each exercise reads all cells, and each submission reads the released cells again. The results are cached for up to this
+# many characters of source in total. A syntax tree takes up to 500 times as much memory as its source.
 _USUAL = 250_000
 _ONE_SUBMISSION = 4_000_000  # characters, more than a submission needs, even though its code is parsed in three ways
-_EMPTY = 100  # characters that each cached result counts in addition to its source
+_EMPTY = 100  # each cached result counts as this many characters in addition to its source
 _UNREAD: Any = object()
-# The most combining characters in a row. No language needs more, and the time to sort them grows with the square of their number.
+# The maximum number of combining characters in a row. No language needs more, and sorting a run takes quadratic time.
 MAX_MARKS = 30
-_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # only a text with a match can have more marks in a row
+_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # any text with more than MAX_MARKS marks in a row matches
 _NAME = re.compile(r"[\w\x80-\U0010ffff]+")
 
 
@@ -40,9 +40,9 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     """Return whether the student wrote anything of their own for ``exercise``.
 
     Args:
-        exercise: the exercise's name. This is its function's name unless the answers are variables.
+        exercise: the name of the exercise, which is its function's name unless the answers are variables.
         released: the stub as it was released, or None if unknown.
-        stubs: the sources of the submitted stub cells with that name, in order. There are several if the cell was copied.
+        stubs: the sources of the submitted stub cells of ``exercise``, in order. There are several if the cell was copied.
         others: the sources of all other code cells that were not part of the release.
     """
     others = list(others)
@@ -60,7 +60,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
             return True  # the stub defines neither a function nor answers, so any change counts
     if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
-    # The checks report a deleted or renamed definition. Only an emptied stub counts as blank.
+    # A deleted or renamed definition counts as attempted, because the checks report it. An emptied stub counts as blank.
     emptied = bool(stubs) and all(tree is not None and not tree.body for tree in map(parsed, stubs))
     return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
 
@@ -72,7 +72,7 @@ def defines(name: str, source: str) -> bool:
 
 
 def defined_names(source: str) -> frozenset[str] | None:
-    """Return the names that ``source`` binds at its top level, or None if the text does not show them all."""
+    """Return the names that ``source`` binds at its top level, or None if the text alone does not show all of them."""
     tree = parsed(source)
     if tree is None or _UNSEEN.search(source):
         return None
@@ -88,9 +88,9 @@ def defined_names(source: str) -> frozenset[str] | None:
 
 
 def python_name(text: str) -> str:
-    """Return ``text`` with its names normalized as Python does (NFKC), for example full-width letters.
+    """Return ``text`` with its names in Unicode normal form NFKC, in which Python compares names.
 
-    Nothing is changed if there are more than ``MAX_MARKS`` combining characters in a row.
+    If ``text`` has more than ``MAX_MARKS`` combining characters in a row, it is returned unchanged.
     """
     return text if text.isascii() else _known.get_or_read(_normalized, text)
 
@@ -99,25 +99,25 @@ def has_long_run_of_marks(text: str) -> bool:
     """Return whether ``text`` has more than ``MAX_MARKS`` combining characters in a row."""
     if text.isascii() or not _FOREIGN.search(text):
         return False
-    # Some characters are not combining marks, but their normal form contains them.
+    # Some characters are not combining marks themselves, but their normal form consists of such marks.
     foreign = {c: unicodedata.normalize("NFKD", c) for c in set(text) if not c.isascii()}
     marks = [c for c, normal in foreign.items() if all(map(unicodedata.combining, normal))]
     return bool(marks) and re.search(f"[{''.join(marks)}]{{{MAX_MARKS + 1}}}", text) is not None
 
 
 def identifiers_in(source: str) -> frozenset[str]:
-    """Return every word of ``source``, including the words in strings and comments. Names are normalized."""
+    """Return all words in ``source``, including those in strings and comments, after normalizing its names."""
     return _known.get_or_read(_words, source)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
-    """Return whether the last definition of ``name`` is an empty stub."""
+    """Return whether the last definition of ``name`` in ``sources`` is an empty stub."""
     bindings = [binding for source in sources for binding in _bindings_in(name, source)]
     return bool(bindings) and not _is_real(bindings[-1])
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the syntax tree of ``source``, or None if it does not parse. The tree is cached, so do not change it."""
+    """Return the syntax tree of ``source``, or None if it does not parse or is too long. The tree is cached, so do not change it."""
     return None if len(source) > _MAX_PARSED else _known.get_or_read(_parsed, source)
 
 
@@ -133,7 +133,7 @@ def reading_once() -> Iterator[None]:
 
 
 class _CellCache(dict[tuple[Any, str], Any]):
-    """A cache of the results of reading cells, by function and source. If the sources are too long in total, the oldest entries are dropped."""
+    """A cache for the results of ``read(source)``. If the cached sources become too long in total, the oldest entries are dropped."""
 
     room, size = _USUAL, 0
 
@@ -183,7 +183,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Yield the statements in ``body`` and its blocks, but not inside functions, that bind ``name``, in order."""
+    """Yield in order the statements that bind ``name`` in ``body`` or its nested blocks, but not inside functions or classes."""
     # Not recursive: a thousand elif branches are a thousand nested blocks, more than Python's stack allows.
     waiting = [*body][::-1]
     while waiting:
@@ -273,13 +273,13 @@ def same_code(one: str, other: str) -> bool:
 
 
 def _is_released(cls: ast.ClassDef, released: str | None) -> bool:
-    """Return whether a class is the released stub, in which some methods may be complete."""
+    """Return whether a class is unchanged from the released stub, which may contain some complete methods."""
     bindings = _bindings_in(cls.name, released) if released is not None else ()
     return any(_bare(cls) == _bare(stub) for stub in bindings)
 
 
 def _bare(tree: ast.AST) -> list[object]:
-    """Return the parts of ``tree`` in order, without docstrings. Two trees are the same if their parts are equal."""
+    """Return the nodes and values of ``tree`` as a flat list, without docstrings. Trees with equal lists are the same code."""
     # Not recursive like ``ast.dump``, because honest code may nest deeper than Python's stack allows.
     parts: list[object] = []
     waiting: list[object] = [tree]
@@ -308,7 +308,7 @@ def is_nested_deeply(tree: ast.AST) -> bool:
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the top-level name of each module that a cell imports, except in a ``try`` with handlers."""
+    """Yield the line and the top-level name of each imported module. Imports that a ``try`` with handlers guards are left out."""
     tree = parsed(source)
     waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:

@@ -14,8 +14,8 @@ class EditKind(NamedTuple):
     Attributes:
         look: completes "look at …".
         another: completes "with … there,".
-        words: prefixes of words that show that a text is about this kind. Empty for kinds without words of their own,
-            such as a wrong number.
+        words: prefixes of words by which a text about this kind of mistake is recognized. Empty if the kind has no
+            typical words, such as a wrong number.
     """
 
     look: str
@@ -56,5 +56,5 @@ KINDS = {
 
 
 def kind_of(name: str) -> EditKind:
-    """Return the words for the kind called ``name``. An operator that a course defines is described by its name."""
+    """Return the kind called ``name``. If a course defines an operator with this name, the name itself is its description."""
     return KINDS.get(name) or EditKind(name, f"another {name}")

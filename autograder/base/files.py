@@ -42,7 +42,7 @@ def _create(path: Path) -> int:
 
 
 def disk_error_advice(error: OSError) -> str:
-    """Return advice about a file that cannot be read or written. The result is empty if ``error`` is about something else."""
+    """Return advice for the user if ``error`` means that a file cannot be read or written, else ``""``."""
     where = Path(error.filename or "a file")
     where = where.parent if _TEMPORARY.fullmatch(where.name) else where
     if error.errno in FULL:
@@ -55,7 +55,7 @@ def disk_error_advice(error: OSError) -> str:
 
 
 def grading_disk_error_advice(error: OSError) -> str:
-    """Return advice about a file that grading cannot write. The result is empty if ``error`` is about something else."""
+    """Return advice for the user if ``error`` means that grading cannot write a file, else ``""``."""
     if error.errno in FULL:
         return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:

@@ -25,7 +25,7 @@ def pluralize(count: float, noun: str) -> str:
 
 
 def duration(time: dt.timedelta) -> str:
-    """Return a length of time in the largest unit that fits: ``2 days``, ``36 hours``, ``90 minutes``."""
+    """Return a length of time in whole days or hours if possible, otherwise in minutes: ``2 days``, ``36 hours``, ``90 minutes``."""
     seconds = time.total_seconds()
     units = (("day", 86_400), ("hour", 3600))
     unit, size = next(((unit, size) for unit, size in units if seconds % size == 0), ("minute", 60))

@@ -1,4 +1,4 @@
-"""The marks of a student's work on a chapter, cell by cell, as they are in a gradebook."""
+"""The marks of a student's work on a chapter, cell by cell, as stored in a gradebook."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class SubmissionMarks:
         return marks or bool(self.comments or self.penalty or self.extension)
 
     def seconds_late(self, due: dt.datetime | None) -> float:
-        """Return how long after ``due`` and the student's extension the work was submitted, or 0 if unknown."""
+        """Return how many seconds after the due date plus the student's extension the work was submitted, or 0 if unknown."""
         if due is None or self.timestamp is None:
             return 0.0
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)

@@ -1,11 +1,11 @@
-"""List the preprocessors with which nbgrader's own commands release and grade a course. ``nbgrader_config.py`` calls ``configure``.
+"""List the preprocessors that nbgrader's own commands use to release and grade a course. ``nbgrader_config.py`` calls ``configure``.
 
 The lists are nbgrader's own, with these changes:
 
 - ClearSolutions is left out. No source notebook has answers, and ClearSolutions would remove the stubs.
 - InstantiateTests is left out. It writes asserts into the notebook, but our checks stay outside.
 - RecordExamples puts the data for ``check()`` next to a released notebook.
-- RestoreCells replaces DeduplicateIds, with which one duplicate cell would stop the whole batch.
+- RestoreCells replaces DeduplicateIds, because DeduplicateIds stops the whole batch at a single duplicate cell.
 - GradeConfined replaces Execute. The code runs in a sandbox, and the checks run outside of it.
 - SaveOutcome writes the messages of the checks into the gradebook.
 """
@@ -42,21 +42,21 @@ _AUTOGRADE = (
 
 
 def _whole(names: Sequence[str]) -> list[str]:
-    """Return ``names``, with nbgrader's package added to each name that has none."""
+    """Return ``names`` with nbgrader's package added to each name that has no package."""
     return [name if "." in name else f"nbgrader.preprocessors.{name}" for name in names]
 
 
 def preprocessor_steps() -> Config:
-    """Return the lists of preprocessors as nbgrader's configuration."""
+    """Return the lists of preprocessors as an nbgrader configuration."""
     grading = {"sanitize_preprocessors": _whole(_SANITIZE), "autograde_preprocessors": _whole(_AUTOGRADE)}
     exchange = {"release_feedback": "autograder.nbgrader.grade.ReleaseFeedback"}
     return Config(GenerateAssignment={"preprocessors": _whole(_RELEASE)}, Autograde=grading, ExchangeFactory=exchange)
 
 
 def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
-    """Let nbgrader's commands use the course's checks and the sandbox, and read ``course_config.py``.
+    """Configure nbgrader's commands to use the course's checks and the sandbox, and load ``course_config.py``.
 
-    ``config`` and ``load_subconfig`` come from the configuration file. The course's own file may replace any list.
+    ``config`` and ``load_subconfig`` come from ``nbgrader_config.py``. ``course_config.py`` may replace any of the lists.
     """
     config.merge(preprocessor_steps())
     load_subconfig("course_config.py")
@@ -64,7 +64,7 @@ def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
 
 
 def set_late_penalty(config: Config) -> None:
-    """Let nbgrader compute late penalties as ``c.Course.late_penalty`` says, unless another plugin is configured."""
+    """Configure nbgrader to apply ``c.Course.late_penalty``, unless another penalty plugin is configured."""
     own = config.get("AssignLatePenalties", {})
     if config.get("Course", {}).get("late_penalty") and "plugin_class" not in own:
         config.merge(Config(AssignLatePenalties={"plugin_class": PENALTY}))

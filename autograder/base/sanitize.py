@@ -1,7 +1,7 @@
 """Remove terminal control sequences from text, and limit its length.
 
-The guest inside the sandbox (``sandbox/guest``) cannot import this module, and its output is not trusted to be short or
-clean. The trusted side cleans it here.
+The guest inside the sandbox (``sandbox/guest``) cannot import this module, and its output may be long or contain
+control sequences. The process outside the sandbox cleans that output here.
 """
 
 from __future__ import annotations

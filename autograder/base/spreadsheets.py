@@ -29,7 +29,7 @@ class Sheet:
 
 
 def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
-    """Return the CSV file at ``path``, including empty rows. ``windows`` also allows the encodings of spreadsheets on Windows.
+    """Return the CSV file at ``path``, including empty rows. If ``windows``, also accept the encodings of Windows spreadsheets.
 
     Raises ``CourseError`` if the file cannot be read or is not a CSV file.
     """

@@ -1,4 +1,4 @@
-"""The result of grading a notebook, per exercise and check, and the part of it that students may see."""
+"""The result of grading a notebook, per exercise and check, and functions that limit it to what students may see."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CheckResult:
         reason: the short part of the message, which says what is wrong.
         example: the part of the message that shows a failing case.
         visible: whether students can run the check themselves.
-        waits_for: the name of the failed check that this one depends on, if this one was skipped for that reason.
+        waits_for: the name of the failed check because of which this check was skipped, or empty.
     """
 
     name: str
@@ -63,7 +63,7 @@ class CheckResult:
     waits_for: str = ""
 
     def __post_init__(self) -> None:
-        # A safety net. Messages are short already, and nothing should have to store megabytes.
+        # A safety net: messages should be short already, but a message of megabytes must never be stored.
         for name in ("message", "reason", "example"):
             text = getattr(self, name)
             if len(text) > MAX_TEXT:
@@ -78,7 +78,7 @@ class LocatedMistake:
         cell: the name of the student's cell.
         lines: line numbers in the cell, from 1.
         kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines need different kinds.
-        edits: the number of edits needed. With one, fixing any of the lines is enough. With two, both lines are wrong.
+        edits: the number of edits needed. If it is 1, fixing any of the lines is enough. If it is 2, both lines are wrong.
     """
 
     cell: str
@@ -105,7 +105,7 @@ class ExerciseVerdict:
         message: the text for the student about the whole exercise.
         follow_through: a note that explains full marks despite a mistake in an earlier exercise, or None.
         alike: a fingerprint of undiagnosed wrong answers, equal for submissions that gave the same wrong answers.
-        located: the lines that need fixing, or None. The JSON has this key only if they were found and validated.
+        located: the lines that need fixing, or None. The JSON has this key only if such lines were found and validated.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Verdict:
     """The result of grading one notebook.
 
     Attributes:
-        status: ``"ungradable"`` if the notebook could not be judged, so that a problem is never a silent zero.
+        status: ``"ungradable"`` if the notebook could not be judged, so that a technical problem never becomes a silent zero.
         reason: why the notebook is ungradable, or None.
         sandbox: the name of the sandbox in which the student's code ran, or None.
         warning: a problem that needs human review although the notebook has a mark, or None.
@@ -178,7 +178,7 @@ class Verdict:
     def ungradable(
         cls, notebook: str, reason: str, student: str | None = None, chapter: str | None = None, max_score: float = 0.0
     ) -> Verdict:
-        """Return the verdict on a notebook that could not be judged, with the reason. Its 0 points do not count."""
+        """Return the verdict on a notebook that could not be judged, for the given ``reason``. Its 0 points do not count."""
         why = sanitize(reason, MAX_REASON)
         return cls(notebook, student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
 
@@ -203,7 +203,7 @@ class Verdict:
 
 
 def crash(doing: str, error: BaseException) -> str:
-    """Return the reason for an ungradable verdict after ``error`` was raised in the framework's own code while ``doing`` something."""
+    """Return the ``reason`` of an ungradable verdict after an ``error`` in the framework's own code. ``doing`` names the failed step."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
@@ -214,7 +214,7 @@ def crash(doing: str, error: BaseException) -> str:
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Yield each verdict's JSON as one line. Results that verdicts share (``classroom.incremental``) are encoded only once."""
+    """Yield each verdict's JSON as one line. Results shared by several verdicts (see ``classroom.incremental``) are encoded only once."""
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:
@@ -245,18 +245,18 @@ Place = Literal["nothing", "line", "kind"]
 
 
 def redact_verdict(verdict: Verdict, setting: Disclosure, place: Place = "kind") -> Verdict:
-    """Return the verdict as the student may read it."""
+    """Return the verdict without the details that students may not see under ``setting`` and ``place``."""
     shown = tuple(disclosed_exercise(exercise, setting, place) for exercise in verdict.exercises)
     return replace(verdict, exercises=shown)
 
 
 def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure, place: Place = "kind") -> ExerciseVerdict:
-    """Return the result of one exercise as the student may read it.
+    """Return the result of one exercise without the details that students may not see.
 
     Visible checks are shown in full. For hidden checks, ``setting`` decides:
 
     - ``"title"``: the title and whether the check passed. The message about the whole exercise is shown only if a visible
-      check failed too, because then the student can see it without the grader.
+      check failed as well, because the student can then get this message without the grader.
     - ``"message"``: also the reason, and the message about the whole exercise.
     - ``"example"``: also the smallest failing case.
 

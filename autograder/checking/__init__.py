@@ -27,7 +27,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    # Students' machines import `autograder.checking.predicates` and have no pytest, so the package loads nothing itself.
+    # Students' machines import `autograder.checking.predicates` and have no pytest, so importing this package loads no other module.
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'autograder.checking' has no attribute {name!r}")

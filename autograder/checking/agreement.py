@@ -28,7 +28,7 @@ class ReferenceComparison:
     """The fixture ``agrees``, which calls the student's and the reference's function and compares the results.
 
     ``agrees.softmax(x, axis=0)`` returns the student's result. ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes
-    options to ``assert_matches``: tolerances, and ``call=…`` and inputs if the call should be shown in another way.
+    options to ``assert_matches``, such as tolerances, or ``call=…`` and inputs that students see instead of this call.
     ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` work as they do for the fixture ``student``.
     """
 
@@ -39,7 +39,7 @@ class ReferenceComparison:
 
     @classmethod
     def of(cls, student: Any, reference: Any, spec: ExerciseSpec | None) -> ReferenceComparison:
-        """Return the comparison for an exercise. It accepts lists of numbers for arrays unless the contract rules that out."""
+        """Return the comparison for an exercise. A list of numbers may replace an array unless the contract forbids it."""
         return cls(student, reference, {"lists": False} if spec and spec.takes and not spec.takes.lists else {})
 
     def __call__(self, **options: Value) -> ReferenceComparison:
@@ -77,7 +77,7 @@ class ReferenceComparison:
         return self._student
 
     def within(self, memory_mb: int | None = None, **limits: Value) -> ReferenceComparison:
-        """Return the same comparison with limits on the student's call, which ``StudentProxy.within`` describes."""
+        """Return the same comparison with limits on the student's call (see ``StudentProxy.within``)."""
         student = self._student.within(memory_mb, **limits)
         return ReferenceComparison(student, self._reference, self._options)
 
@@ -106,11 +106,11 @@ class ReferenceComparison:
 
 
 class _ObjectPair:
-    """A student's object and the reference's matching object. Each step is taken with both."""
+    """A student's object and the reference's matching object. Each step is performed on both objects."""
 
     def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Value, Value, Hashable]] = []  # both results, and the contents of the student's
+        self._given: list[tuple[Value, Value, Hashable]] = []  # student's result, reference's result, content
 
     @property
     def is_new(self) -> bool:
@@ -135,13 +135,13 @@ class _ObjectPair:
     ) -> Value:
         kwargs, found, right = kwargs or {}, backend_of(self.found), backend_of(self.right)
         for place, (value, other, held) in enumerate(self._given):
-            # If the check changed the student's result, change the reference's too.
+            # If the check changed the student's result, make the same change to the reference's result.
             if (now := state_of(value)) != held:
                 assign_state(other, value)
                 self._given[place] = value, other, now
         try:
             expected = right.step(do, name, _for_side(args, "right"), _for_side(kwargs, "right"), swapped=swapped)
-        except Exception as error:  # noqa: BLE001 - an error of the right object is the expected outcome
+        except Exception as error:  # noqa: BLE001 - an error of the reference is the expected outcome
             wanted = type(error).__name__
             given = _for_side(args, "found"), _for_side(kwargs, "found")
             outcome = found.step(do, name, *given, swapped=swapped, outcome=True, raises=wanted)  # type: ignore[call-arg]
@@ -154,7 +154,7 @@ class _ObjectPair:
 
 
 def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
-    """Compare the student's result with the right one. Two objects are paired for further steps."""
+    """Compare the student's result with the right one, and return it. If both are objects, return a pair for further steps."""
     if not isinstance(right, StudentObject):
         assert_matches(found, right, **options)
         return found
@@ -166,7 +166,7 @@ def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
 def _for_side(given: Value, side: str) -> Value:
     """Return the arguments for one side, with the object of that side in place of each pair of objects.
 
-    All other arguments are passed on as they are, not copied, so that changes are noticed.
+    Other arguments are not copied, so that changes to them are noticed.
     """
     if isinstance(given, StudentObject) and isinstance(backend_of(given), _ObjectPair):
         return getattr(backend_of(given), side)

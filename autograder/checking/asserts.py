@@ -1,4 +1,4 @@
-"""The assertions of check files. Each of them judges a value, fails with a message for the student, and can be recorded."""
+"""The assertions of check files. Each assertion judges a value, fails with a message for the student, and can be recorded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CheckFailed.__module__ = "autograder"  # A traceback should end with "autograder
 
 
 class CheckStopped(CheckFailed):
-    """Raised if code had to be stopped or ended its process. ``stopped`` gives the reason."""
+    """Raised if a student's code had to be stopped or ended its own process. ``stopped`` gives the reason."""
 
     def __init__(self, reason: str, example: str = "", *, stopped: str) -> None:
         super().__init__(reason, example, kind="stopped")
@@ -132,8 +132,8 @@ def assert_same_plot(
 ) -> None:
     """Check that a picture (``student.plot``) has the same content as another (``reference.plot``) in the given ``parts``.
 
-    ``parts`` contains some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Both pictures
-    must contain the texts themselves, or both must only say whether there are texts.
+    ``parts`` names some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Either both
+    pictures contain the texts themselves, or both contain only whether there are texts.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
@@ -160,7 +160,7 @@ def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
 def _filled(actual: Value) -> dict[str, Value]:
     """Return ``{"filled": True}`` if the right result is not empty, else ``{}``.
 
-    Without this check, an empty result would pass, because every statement about its entries is true.
+    Without this parameter, an empty result would pass, because every statement about its entries is true.
     """
     found = as_array(without_proxies(actual))
     # Look up the right result only if the student's is empty, because nearly all results have entries.
@@ -177,17 +177,17 @@ def assert_shape(actual: Value, shape: Sequence[int], *, call: str = "", **input
 
 
 def assert_one_of(actual: Value, choices: Sequence[str], *, call: str = "") -> None:
-    """Check that an answer is one of ``choices``, right or wrong."""
+    """Check that an answer is one of ``choices``, whether or not it is the right one."""
     judge_assertion("one_of", actual, None, {"choices": list(choices)}, call, {})
 
 
 def assert_number(actual: Value, *, call: str = "") -> None:
-    """Check that an answer is a number, right or wrong."""
+    """Check that an answer is a number, whether or not it is the right one."""
     judge_assertion("is_number", actual, None, {}, call, {})
 
 
 def assert_string(actual: Value, *, call: str = "") -> None:
-    """Check that an answer is a string, right or wrong."""
+    """Check that an answer is a string, whether or not it is the right one."""
     judge_assertion("is_string", actual, None, {}, call, {})
 
 
@@ -202,7 +202,7 @@ def assert_number_is(actual: Value, right: float, *, within: float, call: str = 
 
 
 def assert_einsum(actual: Value, expected: Value, *, call: str = "", **operands: np.ndarray) -> None:
-    """Check that an einsum equation computes ``expected`` from ``operands``, in this order and with any letters."""
+    """Check that an einsum equation computes ``expected`` from ``operands`` in the given order. It may use any letters."""
     if not call:
         call = f"np.einsum({', '.join([expression_for(actual)[0] or 'equation', *operands])})"
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}

@@ -24,8 +24,8 @@ __all__ = [
     "arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "right_of", "shows_cases", "track_answers",
 ]  # fmt: skip
 
-MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
-MAX_PARTS, MAX_DEPTH = 50, 3  # items and levels of a student's result that is searched for a part
+MAX_IN_PLACE = 40  # a string of at most this many characters is shown in the call itself
+MAX_PARTS, MAX_DEPTH = 50, 3  # the most items and levels of a student's result that are searched for a part
 
 T = TypeVar("T")
 Spelling = tuple[str, dict[str, Value]]
@@ -33,7 +33,7 @@ Spelling = tuple[str, dict[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A value that the student returned, the call's arguments, and functions that format the call and return the right value."""
+    """A value that the student's code returned, the call's arguments, and functions that return the call's text and the right value."""
 
     value: Value
     arguments: tuple[Value, ...]
@@ -97,7 +97,7 @@ def shows_cases() -> bool:
 
 
 def kept_for_this_check() -> dict[Hashable, Value]:
-    """Return a dictionary with the lifetime of the running check, or an empty one if no check is running."""
+    """Return a dictionary that exists as long as the running check, or a new one if no check is running."""
     answers = _answers.get()
     return answers.kept if answers is not None else {}
 
@@ -113,9 +113,9 @@ def record_answer(
 
 
 def expression_for(value: Value) -> Spelling:
-    """Return the source of the call that returned ``value``, or of a part of its result: ``f(x)``, ``f(x)[1]``.
+    """Return the source and inputs of the student's call that returned ``value``, or a whole with that part: ``f(x)``, ``f(x)[1]``.
 
-    If several calls returned it, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
+    If several calls returned ``value``, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
     """
     found = _find(value)
     if found is None:
@@ -149,7 +149,7 @@ def _find(value: Value) -> tuple[_Answer, tuple[Value, ...]] | None:
 
 
 def _path(whole: Value, part: Value, depth: int = 0) -> tuple[Value, ...] | None:
-    """Return the keys that lead to the object ``part`` itself, not to an equal one, in ``whole``: ``()``, ``(1,)``, ``("a", 0)``."""
+    """Return the keys that lead from ``whole`` to ``part`` (the same object, not an equal one): ``()``, ``(1,)``, ``("a", 0)``."""
     if whole is part:
         return ()
     # A student may return anything, so limit the search.

@@ -22,7 +22,7 @@ __all__ = ["all_categories"]
 
 _OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
 _CALLS = 60  # the most test calls for finding the category and the smallest case
-_PAIRS = 2  # pairs of calls, with and without a category, that show that the category is the cause
+_PAIRS = 2  # the number of pairs of calls, with and without a category, that must confirm the category as the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
 
@@ -76,7 +76,7 @@ _coverings: dict[tuple[int, int], tuple[Contract, Covering]] = {}
 
 
 def _covering(contract: Contract, seed: int) -> Covering:
-    """Return the covering set of a contract, which is drawn only once."""
+    """Return the covering set of inputs for a contract. It is drawn only once."""
     key = (id(contract), seed)
     if key not in _coverings:
         # Store the contract too, so that no other object can get its id while the entry exists
@@ -97,7 +97,7 @@ class _CategorySearch:
     def smallest(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
         """Return the failure on the smallest input of one category, or ``first`` if no category by itself causes a failure.
 
-        The message begins with the category only if calls show that it is the cause.
+        The message begins with the category only if further calls confirm that the category is the cause.
         """
         rng = np.random.default_rng(seed_of(f"{sorted(drawn.categories)}"))
         for _ in range(2):
@@ -112,7 +112,7 @@ class _CategorySearch:
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
         unexplained: CheckFailed | None = None
-        for _ in range(3):  # try each category once before any twice, because the calls may run out
+        for _ in range(3):  # try each category once before trying any twice, because the number of calls is limited
             for category in list(suspects):
                 alone = self._draw(rng, category)
                 if alone is None or category.name not in alone.categories:
@@ -154,7 +154,7 @@ class _CategorySearch:
             if drawn is None or self._calls >= _CALLS or bool(self._failure(drawn)) != (size == high):
                 return None
 
-        # Another size, such as n_k = n_q + 5, may have changed too. It is not the cause if the result is right with it.
+        # Another size, such as n_k = n_q + 5, may have changed as well. That size is not the cause if the result is right with it.
         drawn = self._of_length(category, low, seed, wrong)
         sizes = self.contract.bind(drawn.values).sizes if drawn is not None else {}
         if drawn is None or sum(sizes.get(axis) != wrong[axis] for axis in wrong) > 1:
@@ -167,7 +167,7 @@ class _CategorySearch:
     def _of_length(
         self, category: InputCategory, size: int, seed: int, others: Mapping[str, int] | None = None
     ) -> DrawnInput | None:
-        """Draw an input whose axis has the length ``size``. A contract may lengthen the axis, or leave an argument out."""
+        """Draw an input whose axis has the length ``size``. Return None if the contract allows no such input."""
         length, request = category.length, category.request_length
         if length is None or request is None:
             return None
@@ -181,9 +181,9 @@ class _CategorySearch:
         return next((d for d in drawn if d is not None and length(self.contract.bind(d.values)) == size), None)
 
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
-        """Return ``failure``, with the category in its message if calls like it fail with the category and pass without.
+        """Return ``failure``, with the category in its message if similar calls fail with the category and pass without it.
 
-        The calls have the same sizes and batch axes. Any other category that they belong to must be harmless by itself.
+        Similar calls have the same sizes and batch axes. Any other category of the failing calls must pass by itself.
         """
         bound = self.contract.bind(alone.values)
 

@@ -122,7 +122,7 @@ def exercise(
 
 
 def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> Callable[[F], F]:
-    """Set the points of a check, whether students run it themselves, and the checks that must pass first.
+    """Set the points of a check, whether students can run it themselves, and the checks that must pass first.
 
     ``after`` is one or several earlier checks of the class, each given by name or as the function. This check is
     skipped until they have passed.
@@ -135,15 +135,15 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 def pure(
     *, points: float, after: Waits = (), title: str = "leaves its inputs unchanged, and always returns the same result"
 ) -> Callable[..., None]:
-    """Return a check that a function has no side effects and no memory. It is the same for every exercise.
+    """Return a check that a function has no side effects and no memory of earlier calls. It suits every exercise.
 
     It uses the inputs of the exercise's other checks, and fails in these cases:
 
     - An argument differs after a call.
     - A result changes when the function is called again.
-    - The function gives two answers to the same call, with another call in between.
-    - Two different calls get the same answer, and one of them gets another answer in a new process.
-    - The answer depends on NumPy's global random state.
+    - The same call returns two different results, with another call in between.
+    - Two different calls return the same result, but one of them returns another result in a new process.
+    - A result depends on NumPy's global random state.
 
     It runs only after two other checks with points have passed (or one, if there is only one), because a wrong function earns
     nothing for purity.
@@ -157,7 +157,7 @@ def pure(
 
 
 def annotate_check(**facts: object) -> Callable[[F], F]:
-    """Set fields of ``CheckSpec`` for a check."""
+    """Return a decorator that sets fields of the check's ``CheckSpec``."""
     frame = inspect.currentframe()
     while frame and str(frame.f_globals.get("__name__")).startswith("autograder."):
         frame = frame.f_back
@@ -185,7 +185,7 @@ def place_of(cls: type, name: str) -> str:
     """Return the location of the check ``name`` of a class: its file, line and name."""
     function = inspect.unwrap(getattr(cls, name))
     file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    if function.__module__.startswith("autograder."):  # as for ``pure``: use the line that calls it in the check file
+    if function.__module__.startswith("autograder."):  # such as ``pure``: use the line of the check file that calls it
         file, line = getattr(function, "__place__", (file, line))
     return f"{file}, line {line}: {cls.__name__}.{name}"
 

@@ -1,4 +1,4 @@
-"""Judge random results: compute how many are needed to detect an effect, and the bounds for right answers."""
+"""Judge random results: compute how many results are needed to detect a mistake, and the bounds for right answers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Draws:
 
     Attributes:
         shares: the probability of each number. Shape (n,).
-        effects: the probabilities under each mistake that must be detected, by a description of the mistake.
-        false_alarms: the probability that right draws are out of bounds, over all numbers together.
+        effects: the mistakes that must be detected: a description of each, and the probabilities that it leads to.
+        false_alarms: the probability that right draws are out of bounds for at least one number.
         power: the probability with which each mistake is detected.
     """
 
@@ -40,7 +40,7 @@ class Draws:
 
     @cached_property
     def number(self) -> int:
-        """The number of draws. Raises ``ValueError`` if a mistake needs more than a million."""
+        """The number of draws needed to detect every mistake. Raises ``ValueError`` if it is above a million."""
         low, high = 1, 16
         while not self._detects(high):
             low, high = high, 2 * high
@@ -92,7 +92,7 @@ class Average:
         mean: the mean of a right answer's results.
         deviation: the standard deviation of one result.
         effect: the smallest change of the mean that must be detected.
-        bias: how much smaller the mean of right answers may be, as for a variance that divides by n.
+        bias: how much smaller the mean of right answers may be, such as for a variance that divides by n.
         skewness: the skewness of one result.
         false_alarms: the probability that the average of right results is out of bounds.
         power: the probability with which the effect is detected.
@@ -108,7 +108,7 @@ class Average:
 
     @cached_property
     def number(self) -> int:
-        """The number of results. Raises ``ValueError`` if the effect is not larger than the bias."""
+        """The number of results needed to detect the effect. Raises ``ValueError`` if the effect is not larger than the bias."""
         if self.effect <= self.bias:
             raise ValueError(f"An effect of {self.effect:g} cannot be distinguished from a bias of {self.bias:g}.")
         number = 1
@@ -132,7 +132,7 @@ class Average:
 
 
 def assert_drawn(actual: Value, test: Draws, *, call: str = "", **inputs: Value) -> None:
-    """Check that the draws in ``actual``, of shape (m,), occur as often as ``test`` expects. Use ``m = test.number``."""
+    """Check that each number occurs in ``actual``, of shape (m,), as often as ``test`` expects. Use ``m = test.number``."""
     number = len(actual) if isinstance(actual, np.ndarray) and actual.ndim else test.number
     low, high = test.bounds(number)
     mean = (number * np.asarray(test.shares)).tolist()

@@ -1,4 +1,4 @@
-"""Findings of checks as data, and the messages in which students read them.
+"""Findings (faults that checks detect) as data, and as messages for students.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
@@ -31,7 +31,7 @@ _USUAL = TableOptions()
 class Finding:
     """A fault in a value: a sentence about it, its kind, and the values to show (if showing them helps).
 
-    ``kind`` is a kind of `Difference`, or names a property that a check tests, such as ``"property"``.
+    ``kind`` is the kind of a `Difference`, or the kind of another fault, such as ``"property"``.
     """
 
     reason: str
@@ -44,7 +44,7 @@ class Finding:
 
 
 def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = None, **rules: Any) -> Finding | None:
-    """Return what is wrong with ``actual``, or None if it is the ``expected`` value by ``Rules(**rules)``.
+    """Return what is wrong with ``actual``, or None if it equals ``expected`` under ``Rules(**rules)``.
 
     ``table`` contains the `TableOptions` that differ from their defaults. Raises ``CourseError`` if the expected value cannot
     leave a student's process.
@@ -72,14 +72,14 @@ RETURNED_NONE = _finding(returned_none())
 def describe_failure(
     finding: Finding, *, call: str = "", inputs: Mapping[str, Any] | None = None, with_reason: bool = True
 ) -> str:
-    """Return a finding as a student reads it: the sentence, the inputs to paste, the value that was found and the expected one."""
+    """Return a finding as text for a student: the sentence, the inputs to paste, the value found and the expected value."""
     lines = [finding.reason] if with_reason else []
     lines += [paste(name, value) for name, value in (inputs or {}).items()]
     if finding.found is not None or finding.has_expected:
         subject = f"{call}{finding.path} gave" if call else "found"
         expected = finding.expected if finding.has_expected or not finding.first else finding.found
         found, right = show_apart(finding.found, expected, finding.first)
-        if "\n" in found + right:  # a table has lines of its own, which keep their columns
+        if "\n" in found + right:  # a table has several lines, and its columns must stay aligned
             lines += [f"{subject}\n{_indented(found)}"]
             lines += [f"it should be\n{_indented(right)}"] if finding.has_expected else []
             return "\n".join(lines)

@@ -32,9 +32,9 @@ Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant in GiB, and no machine has more
-GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of it
-SEARCHES = 3  # searches for mistakes in one notebook, each of up to ``locate_seconds``
+MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant as GiB
+GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of this
+SEARCHES = 3  # searches for mistakes in one notebook, each limited to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {
     "hidden": 0.99,
@@ -232,13 +232,13 @@ class Course(Configurable):
 
     @property
     def notebook_seconds(self) -> float:
-        """How long grading one notebook may take: all its sessions, the searches for its mistakes, and the grader itself."""
+        """The time limit for grading one notebook: all its sessions, the searches for mistakes, and the grader itself."""
         own = self.grader_seconds + SEARCHES * self.locate_seconds
         return float(TimeBudget.FACTOR * self.submission_seconds + own)
 
     @property
     def notebook_processor_seconds(self) -> float:
-        """How much processor time the grader itself may take for one notebook."""
+        """The limit on the processor time that the grader itself uses for one notebook."""
         return float(self.grader_processor_seconds + SEARCHES * self.locate_seconds)
 
     def source(self, chapter: str) -> Path:
@@ -258,7 +258,7 @@ class Course(Configurable):
         return [c for c in self.chapters if self.source(c).is_file() and self.checks(c).is_file()]
 
     def require_chapter(self, chapter: str) -> str:
-        """Return ``chapter``. Raises ``CourseError`` if the course has no such chapter or it is not finished."""
+        """Return ``chapter``. Raises ``CourseError`` if the course has no such chapter or the chapter is not finished."""
         if chapter not in self.chapters:
             raise CourseError(
                 f"There is no chapter {chapter!r} in {self.root / CONFIG_NAME}. The chapters are: {', '.join(self.chapters)}."
@@ -269,15 +269,15 @@ class Course(Configurable):
         return chapter
 
     def references(self, chapter: str) -> ModuleType:
-        """Return the module of reference solutions."""
+        """Return the module with the chapter's reference solutions."""
         return self._module("solutions", chapter)
 
     def misconceptions(self, chapter: str) -> ModuleType:
-        """Return the module of misconceptions. It is empty if the chapter has no such file."""
+        """Return the module with the chapter's misconceptions, or an empty module if there is no such file."""
         return self._module("solutions.misconceptions", chapter, required=False)
 
     def alternatives(self, chapter: str) -> ModuleType:
-        """Return the module of alternative solutions. It is empty if the chapter has no such file."""
+        """Return the module with the chapter's alternative solutions, or an empty module if there is no such file."""
         return self._module("solutions.alternatives", chapter, required=False)
 
     def _module(self, package: str, chapter: str, *, required: bool = True) -> ModuleType:
@@ -303,7 +303,7 @@ class Course(Configurable):
 
 
 def run_module(name: str, path: Path) -> ModuleType:
-    """Import the module in the file ``path`` as ``name``, and return it. It is in ``sys.modules`` while it runs."""
+    """Import the file ``path`` as the module ``name``, and return the module. It is added to ``sys.modules`` before its code runs."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -342,7 +342,7 @@ def load_course(start: Path | None = None) -> Course:
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
     """Return the chapter that an individual notebook belongs to, or None if unknown.
 
-    The metadata names it, else the file name contains it, else it is the chapter that shares the most named cells with the notebook.
+    It is the chapter in the metadata, else the chapter in the file name, else the chapter that shares the most named cells with the notebook.
     """
     if notebook.chapter in course.chapters:
         return notebook.chapter
@@ -366,7 +366,7 @@ def _released(path: Path, _changed: int) -> Notebook:
 
 
 def load_config(path: Path) -> Config:
-    """Return the settings in the configuration file ``path``. Raises ``CourseError`` if it cannot be run."""
+    """Return the settings in the configuration file ``path``. Raises ``CourseError`` if the file cannot be run."""
     try:
         loaded: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
     except (Exception, SystemExit) as error:

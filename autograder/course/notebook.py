@@ -1,4 +1,4 @@
-"""Read any notebook file that a student submits as cells and exercises, and insert code into its stubs.
+"""Split submitted notebook files into cells and exercises, and insert code into stub cells.
 
 The JSON is read directly, because importing nbformat takes a second and its validation rejects files that can be graded.
 """
@@ -39,10 +39,10 @@ MAX_CODE = 1 << 20  # size by ``encoded_size``: far more than anybody writes for
 MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a hundred times its length in the file.
 MAX_NESTING = 420  # levels of JSON. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
-PICTURE = "picture"  # the tag of cells that only draw
-MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
+PICTURE = "picture"  # the tag of cells that only draw a picture
+MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell that is meant to show an error
 NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run the cell to see the picture."
-MAX_WORDS = 2000  # characters of the text below a picture that become its description
+MAX_WORDS = 2000  # the description of a picture is at most this many characters of the text below it
 _IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the possible beginnings of that text
 
 
@@ -58,7 +58,7 @@ class Cell:
         index: the position in the notebook, from 0.
         kind: Jupyter's cell type, such as ``"code"``.
         grade_id: nbgrader's name for the cell, or None.
-        role: ``"stub"`` for a cell that the student fills in, ``"check"`` for a graded cell after it, otherwise None.
+        role: ``"stub"`` for a cell that the student fills in, ``"check"`` for the graded cell after a stub, otherwise None.
         points: the points in nbgrader's metadata, or None if the cell is not graded.
         tags: Jupyter's cell tags.
         id: Jupyter's id of the cell, or empty.
@@ -85,7 +85,7 @@ class Notebook:
     def code_cells(self) -> list[CodeCell]:
         """Return the cells to run for grading: all code cells in order except the graded check cells.
 
-        A cell's name is its grade id, or ``cell N`` with the number that "Restart and run all" would give it.
+        A cell's name is its grade id, or ``cell N`` with the number that "Restart and run all" would give the cell.
         """
         code = [cell for cell in self.cells if cell.kind == "code"]
         pictures = self.pictures()
@@ -106,7 +106,7 @@ class Notebook:
         return frozenset(i for i, own in defined.items() if own is not None and all(mentions[n] == 1 for n in own))
 
     def anchor(self, exercise: str) -> str:
-        """Return the id of the text cell directly above the stub of ``exercise``, else the stub's id, or "" without a stub."""
+        """Return the id of the Markdown cell directly above the stub of ``exercise``, else the stub's id, or "" if there is no stub."""
         stub = next(iter(self.stubs(exercise)), None)
         above = self.cells[stub.index - 1] if stub is not None and stub.index else None
         return above.id if above is not None and above.kind == "markdown" else stub.id if stub is not None else ""
@@ -165,7 +165,7 @@ def read_bytes(path: Path) -> bytes:
 def other_notebooks(path: str) -> list[str]:
     """Return the other notebook files in the folder of ``path``, sorted by name. The result is empty if the folder cannot be read.
 
-    Paths are strings here, because a large class has tens of thousands and ``Path`` objects are slower.
+    Paths are strings here, because ``Path`` objects are slower and a large class has tens of thousands of paths.
     """
     folder, _, own = path.rpartition("/")
     try:
@@ -184,7 +184,7 @@ def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
 
 
 def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
-    """Return the JSON of the notebook in ``data``, with a list of cells. Raises ``NotebookError`` if it is not a notebook."""
+    """Return the JSON of the notebook in ``data``, which has a list of cells. Raises ``NotebookError`` if ``data`` is no notebook."""
     name = path.name if path else "The file"
     content = _load(data, name)
     version = content.get("nbformat", 4) if isinstance(content.get("nbformat"), int) else 4
@@ -202,7 +202,7 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
 
 
 def load_source(path: Path) -> tuple[dict[str, Json], Notebook]:
-    """Return the JSON of a chapter's source notebook, and the notebook. Raises ``CourseError`` if it cannot be used."""
+    """Return a chapter's source notebook as JSON and as a ``Notebook``. Raises ``CourseError`` if the file cannot be used."""
     try:
         document = load_document(read_bytes(path), path)
         return document, notebook_of(document, path)
@@ -243,16 +243,16 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def hidden_files(checks: Path) -> list[Path]:
-    """Return the files that only grading has: all files in the folder next to ``checks`` that has the chapter's name."""
+    """Return the files that exist only during grading: all files in the folder with the chapter's name next to ``checks``."""
     folder = checks.with_name(checks.stem.removeprefix("test_"))
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
 
 
 @contextmanager
 def at_home(names: Mapping[str, object] | None) -> Iterator[None]:
-    """Run code of a course's solutions in a copy of its notebook's folder. ``names`` contains the global names of the code.
+    """Run code from a course's solutions in a copy of the chapter's notebook folder. ``names`` is the code's global namespace.
 
-    The copy also has the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs in the current folder.
+    The copy also contains the chapter's hidden files. Code from elsewhere, such as a student's notebook, runs in the current folder.
     """
     folder = _copied_folder(str((names or {}).get("__file__", "")))
     if not folder:
@@ -294,7 +294,7 @@ def metadata_of(document: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def document_bytes(document: Mapping[str, Json]) -> bytes:
-    """Return a notebook's JSON with one cell per line. This is much faster than indenting, and ``diff`` still works."""
+    """Return a notebook's JSON with one cell per line. This is much faster than indenting, and versions can still be compared with ``diff``."""
     cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
     rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
     # JSON can contain lone surrogates, which have no UTF-8 encoding.
@@ -414,7 +414,7 @@ def cell_of(index: int, cell: Json) -> Cell:
 
 
 def text_of(source: Json) -> str:
-    """Return a text from a notebook's JSON, which may be a string or a list of lines. Any other value becomes ``""``."""
+    """Return the text in ``source``, which is a string or a list of lines from a notebook's JSON. Any other value becomes ``""``."""
     if isinstance(source, list):
         try:
             source = "".join(source)
@@ -427,7 +427,7 @@ def text_of(source: Json) -> str:
 
 
 def picture_in_words(below: Json) -> str:
-    """Return the description of a picture in the cell ``below`` it, without Markdown, or ``""`` if there is none."""
+    """Return a picture's description from the cell ``below`` the picture, without Markdown, or ``""`` if there is none."""
     source = cell_of(0, below).source
     return re.sub(r"[*`$]", "", source[:MAX_WORDS]).strip() if source.startswith(_IN_WORDS) else ""
 

@@ -1,4 +1,4 @@
-"""The course secret, from which hidden inputs are drawn. They are the same for every student and cannot be guessed."""
+"""The course secret. Hidden inputs are drawn from it, so that they are the same for every student and cannot be guessed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VARIABLE = "AUTOGRADER_COURSE_SECRET"
 
 
 def course_secret(course: Course) -> bytes:
-    """Return the course secret as 32 bytes. It comes from the environment or from its file, which is created if missing."""
+    """Return 32 bytes derived from the course secret, which is in the environment or in a file that is created if missing."""
     return hashlib.blake2b(secret_text(course).encode(), digest_size=32).digest()
 
 

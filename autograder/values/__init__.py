@@ -1,6 +1,6 @@
-"""One rule for values: which are equal, how they differ, and how they are shown, copied and stored as JSON.
+"""Compare values, describe their differences, and show, copy and store them, by the same rules everywhere.
 
-All comparisons on the trusted side use `equal`. Each family of types has a class in one of these modules (`family.Family`).
+All comparisons outside the sandbox use `equal`. Each family of types has a class in one of these modules (`family.Family`).
 This package needs only NumPy and the standard library. pandas is used only for values that are pandas objects.
 """
 
@@ -57,7 +57,7 @@ __all__ = [
     "source", "structure_difference", "text_difference", "tolerances", "type_difference",
 ]  # fmt: skip
 
-# A value belongs to the first family that owns it: a pandas timestamp is also a datetime, np.str_ is also a str.
+# A value belongs to the first family that owns it. Order matters: a pandas timestamp is a datetime, np.str_ is a str.
 rank_families([
     TableFamily(), PandasFamily(), ArrayFamily(), TextFamily(), BytesFamily(), NumpyTimeFamily(), NumberFamily(), NoneFamily(),
     SequenceFamily(), RangeFamily(), MappingFamily(), SetFamily(), TimeFamily(), ExactNumberFamily(), OpaqueFamily(), StandInFamily(),

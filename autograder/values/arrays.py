@@ -29,7 +29,7 @@ from autograder.values.messages import mismatch_message, wrong_builtin_type
 __all__ = ["ArrayFamily"]
 
 _NUMBERS = "biufc"
-# Pairs of dtype kinds that no option of `Rules` treats differently.
+# Pairs of dtype kinds whose comparison depends on no option of `Rules` except the tolerances.
 _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
@@ -132,7 +132,7 @@ def _items_source(value: np.ndarray) -> str:
 
 
 def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Difference]:
-    """Yield the differences from an array of strings or dates. A list of them is accepted too."""
+    """Yield the differences of ``found`` from an array of strings or dates. ``found`` may be a list of strings or dates."""
     if isinstance(found, list | tuple):
         if expected.dtype.kind == "U":
             yield from _differing_texts(found, expected)
@@ -156,9 +156,9 @@ def _exact_differences(found: Value, expected: np.ndarray) -> Iterator[Differenc
 
 
 def _differing_texts(found: Value, expected: np.ndarray) -> Iterator[Difference]:
-    """Yield the first difference of nested lists from an array of strings.
+    """Yield the first difference between nested lists and an array of strings.
 
-    An array made from the lists would give each string the length of the longest.
+    The lists are not converted to an array, because each string would take as much memory as the longest.
     """
     shape: list[int] = []
     level: list[Value] = [found]
@@ -190,7 +190,7 @@ def _other_shape(shape: tuple[int, ...], expected: np.ndarray) -> Difference:
 
 
 def numbers_text(value: np.ndarray, digits: int) -> str:
-    """Return an array as nested brackets, its numbers rounded to ``digits`` significant digits."""
+    """Return an array as text: nested brackets with numbers rounded to ``digits`` significant digits."""
     if value.dtype.kind == "b":
         return str(value.tolist())
     if value.dtype.kind not in _NUMBERS:

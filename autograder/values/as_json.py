@@ -1,7 +1,7 @@
 """Convert values to JSON and back without loss.
 
 Sets, bytes, dates and exact numbers are written as in the sandbox's wire format, ``{"plain": ["date", 2024, 2, 29]}``,
-because its decoder checks everything that it reads.
+because the decoder of that format validates its input.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from autograder.values.family import family_of
 __all__ = ["decode_value", "encode_value"]
 
 ARRAY_KINDS = "biufc"
-LONG = 1000  # an array with at least this many entries is searched for a cycle
-LONGEST_CYCLE = 60  # entries of a cycle, at most
-MAX_NUMBERS = 10**7  # entries of such an array, at most
+LONG = 1000  # an array with at least this many entries is searched for a cycle, a sequence that repeats
+LONGEST_CYCLE = 60  # the maximum number of entries of a cycle
+MAX_NUMBERS = 10**7  # the maximum number of entries of an array with a cycle
 _PLAIN: dict[str, Json] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def encode_value(value: Value) -> Json:
-    """Return ``value`` as JSON that ``decode_value`` reads back. Raises ``TypeError`` for a value without such a form."""
+    """Return ``value`` as JSON that ``decode_value`` reads back. Raises ``TypeError`` if ``value`` cannot be stored."""
     if (builtin := _encode_builtin(value)) is not None:
         return builtin
     if value is None or isinstance(value, bool | str | int):
@@ -63,7 +63,7 @@ def encode_value(value: Value) -> Json:
 
 
 def decode_value(data: Json) -> Value:
-    """Return the value that ``encode_value`` encoded, a new one at each call. Raises ``ValueError`` for any other data."""
+    """Return a new object for the value that ``encode_value`` encoded as ``data``. Raises ``ValueError`` for any other data."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
     if isinstance(data, dict):
@@ -77,7 +77,7 @@ def decode_value(data: Json) -> Value:
 
 
 def _encode_builtin(value: Value) -> dict[str, Json] | None:
-    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with other keys than strings. Return None for others."""
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries with keys that are not strings. Return None for other values."""
     if isinstance(value, Iterated):
         whole = value.all_items()
         value = value if whole.more else whole
@@ -118,7 +118,7 @@ def _encoder() -> Encoder:
 
 
 class _NoFormError(Exception):
-    """Raised for a part of a value that has no form in JSON."""
+    """Raised if a part of a value cannot be written as JSON."""
 
 
 def _refused(value: Value) -> Value:
@@ -148,7 +148,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """Return the numbers that a long array repeats, bit for bit, or None if there is no repetition."""
+    """Return the sequence of numbers that a long array repeats bit for bit, or None if there is none."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()
@@ -158,7 +158,7 @@ def _cycle(array: np.ndarray) -> np.ndarray | None:
 
 
 def _converted(nested: Json, kind: type, convert: Callable[[Json], Json]) -> Json:
-    """Return nested lists with ``convert(item)`` for every item of type ``kind``."""
+    """Return nested lists with ``convert(item)`` in place of each item of type ``kind``."""
     if isinstance(nested, list):
         return [_converted(item, kind, convert) for item in nested]
     return convert(nested) if isinstance(nested, kind) else nested

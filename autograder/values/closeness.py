@@ -25,12 +25,12 @@ __all__ = ["NumericFamily", "array_differences", "as_array", "close", "first_ind
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
-# Numbers that the arrays in one list may have together. NumPy would convert all of them to the widest type.
+# The most entries that all arrays in one list may have together. NumPy would convert all entries to the widest type.
 MAX_NUMBERS = 1 << 24
 
 
 def tolerances(*values: Value) -> tuple[float, float]:
-    """Return ``(rtol, atol)`` for inputs like these. They are looser if any array is float32 or narrower."""
+    """Return the tolerances ``(rtol, atol)`` for results computed from ``values``, looser if any value is float32 or narrower."""
     return (_RTOL32, _ATOL32) if any(family_of(value).is_narrow(value) for value in values) else (RTOL, ATOL)
 
 
@@ -60,10 +60,10 @@ _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
 
 
 def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
-    """Return the numbers in ``value`` as an array, from any container. Return None if there are no numbers, or rows of several lengths.
+    """Return the numbers in ``value``, which may be a list, as an array. Return None if it has other items or rows of different lengths.
 
     Whole numbers that are too large for NumPy's integers become floats, as in arithmetic with any array. If ``dtype`` is
-    given (floats, booleans or dates), return an array of it, even of strings. Only this function makes an array from a student's list.
+    given (floats, booleans or dates), convert to it, even from strings. Only this function makes an array from a student's list.
     """
     if value is None or isinstance(value, dict | set | bytes | range) or hasattr(value, "type"):
         return None
@@ -94,7 +94,7 @@ def _parts(value: Value) -> Iterator[Value]:
 
 
 class NumericFamily(Family):
-    """The common part of numbers and arrays of numbers."""
+    """The base class of the families of numbers and arrays."""
 
     def is_narrow(self, value: Value) -> bool:
         return isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
@@ -119,7 +119,7 @@ class NumericFamily(Family):
 
 
 def array_differences(found: Value, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
-    """Yield how the numbers in ``found`` differ from those of an ``expected`` array: first their shape, then their values."""
+    """Yield the differences between the numbers in ``found`` and the ``expected`` array: first in shape, then in values."""
     array = as_array(found)
     if array is None or (not rules.lists and expected.ndim and isinstance(found, list | tuple)):
         single = "True or False" if expected.dtype.kind == "b" else "a number"
@@ -168,7 +168,7 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
 
 
 def _without_noise(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays as a message shows them: with 0 for numbers that are no more than a rounding error of the expected ones."""
+    """Return both arrays as a message shows them, with 0 for numbers so small that they may be rounding errors."""
     sizes = np.abs(expected[np.isfinite(expected)])
     noise = NOISE * sizes.max() if sizes.size else 0.0
     one, two = (
@@ -178,5 +178,5 @@ def _without_noise(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -
 
 
 def first_index(wrong: np.ndarray) -> Index:
-    """Return the index of the first True of a boolean array."""
+    """Return the index of the first True in a boolean array."""
     return tuple(int(i) for i in np.argwhere(wrong)[0])

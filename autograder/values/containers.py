@@ -1,8 +1,8 @@
 """Lists, tuples, ranges, iterators, dictionaries and sets, compared part by part.
 
-A container without arrays is built-in: it is compared with a path to the first difference. A list, a tuple, a range and
-the items of an iterator count as the same sequence. A container with arrays is several answers, each of which is
-compared on its own.
+A container without arrays is built-in: its difference is reported with the path to the first differing part. Lists,
+tuples, ranges and iterators with the same items are equal. A container with arrays counts as several answers, each of
+which is compared separately.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from autograder.values.messages import (
 __all__ = ["MappingFamily", "RangeFamily", "SequenceFamily", "SetFamily", "structure_difference"]
 
 MAX_DEPTH = 6
-FEW_KEYS = 6  # keys, at most, that are all listed if one is missing
-MAX_GREEDY = 300  # items, at most, that are compared pair by pair if their order does not count
+FEW_KEYS = 6  # if a key is missing, a dictionary with at most this many keys is listed in full
+MAX_GREEDY = 300  # if order does not count, at most this many items are compared pair by pair
 _SEQUENCES = (list, tuple, range)
 _DEFAULT = Rules()
 
 
 class Container(Family):
-    """The common part of sequences and mappings."""
+    """The base class of the families of sequences and mappings."""
 
     def parts(self, value: Value) -> Collection[Value]:
         return value  # type: ignore[no-any-return]
@@ -72,11 +72,11 @@ class Container(Family):
             yield from self.part_differences(found, expected, rules)
 
     def first_difference(self, found: Value, expected: Value, rules: Rules) -> Difference | None:
-        """Return the first difference of two built-in containers."""
+        """Return the first difference between two built-in containers, or None if they are equal."""
         raise NotImplementedError
 
     def part_differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
-        """Yield the differences of several answers. Each has its own tolerance."""
+        """Yield the differences between the parts of two containers. Each part counts as a separate answer."""
         if rules.of_largest:
             inner = replace(rules.of_part("it"), of_largest=rules.of_largest)
             keys = list(expected) if isinstance(expected, dict) else range(len(expected))
@@ -89,7 +89,7 @@ class Container(Family):
                 yield from differences(part, right, rules.of_part(name))
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
-        """Yield each part, the expected part, and its name in a sentence."""
+        """Yield each part of ``found``, the expected part, and the name of the part in a sentence."""
         raise NotImplementedError
 
     def holds_array(self, value: Value) -> bool:
@@ -124,7 +124,7 @@ class Container(Family):
         yield closing
 
     def brackets(self, value: Value) -> tuple[str, str]:
-        """Return the opening and closing bracket of a container in a message."""
+        """Return the opening and the closing bracket with which a message shows a container."""
         raise NotImplementedError
 
 
@@ -379,7 +379,7 @@ class SetFamily(ExactFamily):
 
 
 def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Difference | None:
-    """Return what is wrong with the parts of a value, or None if their number and their names are as expected."""
+    """Return the difference in type, number of parts or keys, or None if ``found`` has the structure of ``expected``."""
     if found is None and expected is not None:
         return returned_none(rules.what)
     if isinstance(expected, dict):
@@ -400,7 +400,7 @@ def structure_difference(found: Value, expected: Value, rules: Rules = _DEFAULT)
 
 
 def _plausible(found: np.ndarray, expected: Value) -> bool:
-    # A stack of two arrays of the expected shape counts as a sequence of two. Any array with two rows does not.
+    # An array counts as a sequence of answers only if its rows have the shapes of the expected answers.
     try:
         return all(np.shape(a) == np.shape(e) for a, e in zip(found, expected, strict=True))
     except ValueError:  # lists of several lengths
@@ -418,7 +418,7 @@ def _match_key(value: Value) -> Hashable:
 def _paired(
     found: Iterable[Value], expected: Iterable[Value], rules: Rules
 ) -> tuple[list[tuple[Value, Value]], list[Value], list[Value]]:
-    """Pair equal keys of ``found`` and ``expected``, floats within tolerance. List the missing and the extra keys."""
+    """Return the pairs of equal keys (floats within tolerance), the missing keys and the extra keys of ``found``."""
     own = {_match_key(key): key for key in found}
     pairs, missing = [], []
     for key in expected:
@@ -447,17 +447,17 @@ def _name_of(value: Value) -> str:
 
 
 def _exact_type(value: Value) -> tuple[bool, str]:
-    """Return the type that ``exact_type`` compares. An iterator is not a list, even if its class has that name."""
+    """Return a key for comparing types under ``exact_type``. An iterator is never a list, even if its class is called ``list``."""
     return isinstance(value, Iterated), _name_of(value)
 
 
 def _is_endless(value: Value) -> bool:
-    """Return whether an iterator gives more items than are known."""
+    """Return whether ``value`` is an iterator that yields more items than are known."""
     return isinstance(value, Iterated) and value.more
 
 
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return both sequences with as many items as are compared.
+    """Return the items of both sequences that are to be compared.
 
     More items are taken from an iterator if the other sequence is longer. Two endless iterators are cut to the same length.
     """
@@ -475,7 +475,7 @@ def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple
 def _other_end(
     items: Sequence[Value], right: Sequence[Value], kind: str, found: Value, expected: Value
 ) -> Difference | None:
-    """Return the difference if one sequence ends and the other continues after its known items."""
+    """Return the difference if only one of the sequences continues after its known items, else None."""
     known = count(len(items), "item")
     if _is_endless(items) and len(items) < len(right):
         clause = (
@@ -514,7 +514,7 @@ def _other_length(
 def _unordered_difference(
     items: Sequence[Value], right: Sequence[Value], rules: Rules, kind: str, found: Value, expected: Value
 ) -> Difference | None:
-    """Return which items are missing or extra if their order does not count."""
+    """Return the missing and extra items as a difference, or None if both sequences have the same items in any order."""
     if len(items) > MAX_NODES > len(right):  # a range may have any number of items
         return _other_length(items, right, kind, found, expected, None)
     have, want = Counter(map(_match_key, items)), Counter(map(_match_key, right))

@@ -16,15 +16,15 @@ from autograder.values.family import copy_value, family_of, fingerprint
 
 __all__ = ["call_key", "changed_arguments", "copy_argument", "copy_arguments", "normalize_result", "precompute_keys"]
 
-_MAX_BYTES = 1 << 34  # a process of our own is limited only by its memory
+_MAX_BYTES = 1 << 34  # in our own process, memory is the only limit
 _SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # types of immutable values
 _STAND_INS = frozenset({Source, Rng, NameReference})  # placeholders for arguments
 _LEAVES = _SCALARS | _STAND_INS | {int, str}  # values without parts to copy
-_FEW = 10_000  # parts of a list that are encoded at once
+_FEW = 10_000  # longer lists of numbers and arrays are encoded instead of copied item by item
 
 
 def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> Value:
-    """Return a copy of an argument for a function to use. ``Source`` and ``Rng`` become the function and the generator.
+    """Return a copy of an argument to pass to a function. A ``Source`` becomes its function, and an ``Rng`` its generator.
 
     ``named`` returns the object for a ``NameReference``.
     """
@@ -34,7 +34,7 @@ def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> 
 
 
 def copy_arguments(values: tuple[Value, ...], named: Callable[[str], Value]) -> tuple[Value, ...]:
-    """Return a copy of each positional argument. An array that is given twice is one object in the copy, too."""
+    """Return a copy of each positional argument. If one array is given twice, both copies are the same object."""
     copies: dict[int, Value] = {}
     found = []
     for value in values:
@@ -51,7 +51,7 @@ def _real(value: Value) -> Value:
 
 
 def normalize_result(value: Value) -> Value:
-    """Return a result as if it had been sent through a pipe: arrays (copied), numbers, containers, or ``Opaque``.
+    """Return a result as it would arrive from a sandbox: copied arrays, numbers and containers, or ``Opaque``.
 
     Raises ``TooBig`` for a value with more parts than may be sent.
     """
@@ -73,7 +73,7 @@ def _crosses_alone(value: Value) -> bool:
 
 
 def call_key(call: Call) -> tuple[Value, ...]:
-    """Return a key that is equal for two calls of a function (and probe) only if their arguments are equal, bit for bit."""
+    """Return a key that is equal for two calls only if they have the same function, probe and arguments, bit for bit."""
     if call.key is not None:
         return call.key
     how = (call.function, call.probe, call.memory_mb, call.expects)
@@ -81,13 +81,13 @@ def call_key(call: Call) -> tuple[Value, ...]:
 
 
 def precompute_keys(calls: Iterable[Call]) -> None:
-    """Store the key of each of ``calls`` in the call itself, because every submission gets these calls."""
+    """Store the key of each call in the call itself, because the same calls are made for every submission."""
     for call in calls:
         object.__setattr__(call, "key", call_key(call))
 
 
 def changed_arguments(before: Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the names of the arguments that differ from those in ``before``. Rounding in the last digits of an array is no change."""
+    """Return the names of the arguments that differ from those in ``before``. Rounding errors in arrays do not count as changes."""
     pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
     pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
     return tuple(name for name, a, b in pairs if not _same(a, b))

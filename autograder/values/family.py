@@ -1,6 +1,6 @@
-"""Compare, show and copy values through one class per family of types. All comparisons use the function `equal`.
+"""Compare, show and copy values with one class for each family of types. All comparisons use the function `equal`.
 
-A family is found by the type of a value. A container asks `family_of` about its parts, so no family imports another.
+The type of a value determines its family. Containers call `family_of` for their parts, so no family imports another.
 This module needs only NumPy and the standard library. pandas is used only for values that are pandas objects.
 """
 
@@ -21,13 +21,13 @@ __all__ = [
 ]  # fmt: skip
 
 RTOL, ATOL = 1e-5, 1e-6
-NOISE = 2e-15  # a relative size: a float64 below it may be the rounding error of a sum. A message then shows 0.
-MAX_ITEMS = 48  # items, at most, of an array or a container that is shown whole
+NOISE = 2e-15  # messages show 0 for a float64 below this share of the largest number: it may be a rounding error
+MAX_ITEMS = 48  # an array or a container with at most this many items is shown whole
 MAX_TEXT = 400  # characters of one string
 MAX_SHOWN = 4000  # characters of a whole value, because nested lists multiply its length
 MAX_SOURCE_DEPTH = 14
-_MAX_WHOLE = 140  # characters of a value that is shown whole if one part of it is wrong
-_MAX_TYPES = 4096  # a notebook may define a class in every cell
+_MAX_WHOLE = 140  # a value of at most this many characters is shown whole, even if only one part is wrong
+_MAX_TYPES = 4096  # limits the cache, because a notebook may define a class in every cell
 _EXACT = (str, bool, bytes, int)
 
 Path = tuple[tuple[str, Value], ...]
@@ -37,7 +37,7 @@ Leaf = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """Options for comparing two tables. ``names`` refers to the names of a Series and of an index."""
+    """Options for comparing two tables. ``names`` is about the names of a Series and of an index."""
 
     row_order: bool = True
     column_order: bool = False
@@ -60,7 +60,7 @@ class Rules:
         lists: A list of numbers may replace an array.
         tables: The options for tables.
         reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
-        nested: The values are parts of built-in containers. A difference is then a clause that follows the path to it.
+        nested: The values are parts of built-in containers. The clause of a difference then follows the path to the part.
         what: The name of the value in a sentence.
     """
 
@@ -78,7 +78,7 @@ class Rules:
     what: str = "it"
 
     def of_part(self, what: str) -> Rules:
-        """Return the rules for one of several answers: the tolerances, and the options for arrays and tables."""
+        """Return the rules for one of several answers. They keep only the tolerances and the options for arrays and tables."""
         return Rules(
             self.rtol, self.atol, lists=self.lists, tables=self.tables, reject_opaque=self.reject_opaque, what=what
         )
@@ -95,9 +95,9 @@ _DEFAULT = Rules()
 class Difference:
     """A difference between a value and the expected one.
 
-    ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces it if the whole value is meant. ``found``
+    ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces ``clause`` if there is no path. ``found``
     and ``expected`` are the values to show. ``place`` is their subscript in the whole value, such as ``[2]['be']``, and
-    ``first`` the index of the first entry of an array that is wrong.
+    ``first`` is the index of the first wrong entry of an array.
 
     ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"`` and ``"values"``, or in tables
     one of ``"columns"``, ``"index"`` and ``"order"``.
@@ -115,7 +115,7 @@ class Difference:
     first: Index = ()
 
     def within(self, kind: str, key: Value) -> Difference:
-        """Return the same difference in a container that holds the value at ``key``."""
+        """Return this difference as one of a container that has the value at ``key``."""
         return replace(self, path=((kind, key), *self.path))
 
     @property
@@ -128,7 +128,7 @@ class Difference:
         return text[0].upper() + text[1:]
 
     def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
-        """Return the same difference for two whole values. Long values are not shown, only their parts that differ."""
+        """Return this difference for the whole values. If they are long, only the parts that differ are shown."""
         is_long = max(len(source(found)), len(source(expected))) > _MAX_WHOLE
         if is_long and self.path and all(kind in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             place = "".join(f"[{source(key)}]" for _, key in self.path)
@@ -192,18 +192,18 @@ class Family:
         return False
 
     def is_narrow(self, value: Value) -> bool:
-        """Return whether ``value`` is, or holds, floats of less than eight bytes."""
+        """Return whether ``value`` is, or holds, floats of fewer than eight bytes."""
         return False
 
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
-        """Yield ``value`` as a message shows it, piece by piece."""
+        """Yield the text that shows ``value`` in a message, piece by piece."""
         kind = value.type if hasattr(value, "type") else type(value).__name__
         yield f"a {kind}" if kind.strip() else "a value of an unnamed type"
 
     def excerpt(self, found: Value, expected: Value, first: Index) -> Callable[[Value, int], str] | None:
         """Return a function that shows where two long values differ, or None to show both from their start.
 
-        ``first`` is the index of the first entry that is wrong, if it is known.
+        ``first`` is the index of the first wrong entry, or empty if unknown.
         """
         return None
 
@@ -228,7 +228,7 @@ class Family:
         return ""
 
     def label(self, value: Value, other: Value) -> str:
-        """Return the type of ``value`` in two words that distinguish it from ``other``, or "" if there are none."""
+        """Return a short name of the type of ``value`` that distinguishes it from ``other``, or "" if there is none."""
         return ""
 
     def describe(self, value: Value) -> str:
@@ -241,9 +241,7 @@ class Family:
         if kind in {"coroutine", "async_generator"}:
             return "a coroutine (is an `await` missing, or should `async def` be `def`?)"
         names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
-        names["int"] = (
-            "a whole number with more than 307 digits (too large to check)"  # a smaller one is a single number
-        )
+        names["int"] = "a whole number with more than 307 digits (too large to check)"  # a smaller int is not opaque
         # A class may have a name without letters, which cannot be shown.
         return names.get(kind, f"of type {kind}" if kind.strip() else "of an unnamed type")
 
@@ -256,11 +254,11 @@ class Family:
         return (type(value).__name__, repr(value))
 
     def match_key(self, value: Value) -> Hashable:
-        """Return a key that is equal for two values if they are equal without tolerance."""
+        """Return a key that is equal for two values if the values are equal without tolerance."""
         return (type(value).__name__, repr(value))
 
     def outline(self, value: Value, rules: Rules) -> Hashable:
-        """Return a key that is equal for any two values that may be equal within a tolerance."""
+        """Return a key. If two values have different keys, they cannot be equal within a tolerance."""
         return type(value).__name__
 
     def schema(self, value: Value) -> Hashable:
@@ -276,15 +274,15 @@ class Family:
         return self.is_exact(value)
 
     def perturb(self, value: Value, where: int, by: float) -> Value:
-        """Return ``value`` with one part changed, chosen by ``where``, or an empty value with one part added.
+        """Return ``value`` with one part changed, which ``where`` selects. An empty value gets one more part.
 
-        A number changes by the share ``by`` of the largest number. A value without changeable parts is returned unchanged.
+        A number changes by ``by`` times the largest number. A value without changeable parts is returned unchanged.
         """
         return value
 
 
 class ExactFamily(Family):
-    """The base of families whose values are compared without tolerance and shown as Python code."""
+    """The base class of families whose values are compared without tolerance and shown as Python code."""
 
     def is_exact(self, value: Value) -> bool:
         return True
@@ -308,7 +306,7 @@ _known: dict[type, Family] = {}
 
 
 def rank_families(families: Sequence[Family]) -> None:
-    """Set the families. A value belongs to the first one that owns it."""
+    """Set the list of all families. A value belongs to the first family in the list that owns it."""
     _families[:] = families
     _known.clear()
 
@@ -328,7 +326,7 @@ def family_of(value: Value) -> Family:
 def differences(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Iterator[Difference]:
     """Yield the differences of ``found`` from the ``expected`` value: type, then shape, then values.
 
-    Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
+    Raises ``CourseError`` if ``rules.reject_opaque`` is set and the expected value cannot leave a student's process.
     """
     family = family_of(expected)
     if family.quickly_equal(found, expected, rules):
@@ -348,7 +346,7 @@ def differences(found: Value, expected: Value, rules: Rules = _DEFAULT) -> Itera
 
 
 def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
-    """Yield the differences of two built-in values, with the paths to them."""
+    """Yield the differences between two built-in values, each with the path to the part that differs."""
     for inside in family_of(expected).differences(found, expected, replace(rules, nested=True)):
         if not inside.path and isinstance(inside.found, Opaque):
             yield replace(type_difference(found, describe(expected), rules.what), found=found)
@@ -363,7 +361,7 @@ def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
 
 
 def returned_none(what: str = "it") -> Difference:
-    """Return the difference of None from any other value."""
+    """Return the difference for a value that is None although another value is expected."""
     if what != "it":
         return Difference(f"{what} is None.", "none")
     return Difference(
@@ -372,7 +370,7 @@ def returned_none(what: str = "it") -> Difference:
 
 
 def type_difference(found: Value, asked: str, what: str = "it") -> Difference:
-    """Return the difference between ``found`` and a value of the expected type. ``asked`` describes that type."""
+    """Return the difference for ``found``, a value of the wrong type. ``asked`` describes the expected type."""
     return Difference(f"{'It' if what == 'it' else what} is {describe(found)} instead of {asked}.", "type")
 
 
@@ -382,7 +380,7 @@ def is_builtin(value: Value) -> bool:
 
 
 def show(value: Value, digits: int = 4) -> str:
-    """Return a value as a student reads it in a message: rounded to ``digits`` significant digits, cut if it is long."""
+    """Return a value as text for a message: rounded to ``digits`` significant digits, and cut if it is long."""
     shown = ""
     for piece in family_of(value).pieces(value, digits, 0):
         shown += piece
@@ -392,21 +390,21 @@ def show(value: Value, digits: int = 4) -> str:
 
 
 def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, str]:
-    """Return both values as `show` does, with as many digits as it takes to tell them apart.
+    """Return the text of `show` for both values, with enough digits to tell them apart.
 
-    Of large arrays, the entries from the index ``first`` on are shown.
+    Large arrays are shown from the index ``first`` on.
     """
     return write_apart(family_of(expected).excerpt(found, expected, first) or show, found, expected)
 
 
 def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:
-    """Return both values as ``write(value, digits)`` does, with as many digits as it takes to tell them apart."""
+    """Return ``write(value, digits)`` for both values, with enough digits to tell them apart."""
     texts = ((write(found, digits), write(expected, digits)) for digits in range(4, 18))
     return next((pair for pair in texts if pair[0] != pair[1]), (write(found, 4), write(expected, 4)))
 
 
 def source(value: Value, depth: int = 0) -> str:
-    """Return Python source that creates the value again, given ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``)."""
+    """Return Python source that creates the value again if ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``) are imported."""
     return "…" if depth > MAX_SOURCE_DEPTH else family_of(value).source(value, depth)
 
 
@@ -431,12 +429,12 @@ def copy_value(value: Value, leaf: Leaf = lambda part: part) -> Value:
 
 
 def fingerprint(value: Value) -> Hashable:
-    """Return a hashable value that is equal for two values exactly if they are the same, bit for bit."""
+    """Return a hashable key that is equal for two values if and only if the values are the same, bit for bit."""
     return family_of(value).identity(value)
 
 
 def outline(value: Value, rules: Rules) -> Hashable:
-    """Return a key that is equal for any two values that may be equal by ``rules``. It ignores numbers and dates."""
+    """Return a key that ignores numbers and dates. If two values have different keys, they cannot be equal under ``rules``."""
     return family_of(value).outline(value, rules)
 
 

@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_LISTED = 5
-MAX_PASTED = 400  # characters, at most, of a value that is written out whole
+MAX_PASTED = 400  # a value of at most this many characters is written out whole
 MAX_WORD = 60  # characters of one value in a sentence
 
 
@@ -26,12 +26,12 @@ def count(number: int, what: str) -> str:
 
 
 def label(value: Value, other: Value = None) -> str:
-    """Return the type of a value in two words that distinguish it from an ``other`` value: ``a string``, ``a number``."""
+    """Return a short name of a value's type that distinguishes it from an ``other`` value: ``a string``, ``a number``."""
     return family_of(value).label(value, other)
 
 
 def sorted_members(members: Collection[Value]) -> list[Value]:
-    """Return the members of a set in the same order in every run: numbers by size, others as they are written."""
+    """Return the members of a set in an order that is the same in every run, with numbers by size."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
     except (TypeError, ArithmeticError):  # a Decimal that is NaN cannot be ordered
@@ -39,7 +39,7 @@ def sorted_members(members: Collection[Value]) -> list[Value]:
 
 
 def listed(values: Collection[Value]) -> str:
-    """Return a few values as a list in a sentence: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
+    """Join values for a sentence that lists at most a few of them: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
     words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
     if len(values) > MAX_LISTED + 1:
         words = [*words[:MAX_LISTED], f"{len(values) - MAX_LISTED:,} more"]
@@ -68,7 +68,7 @@ def inline_value(value: Value) -> str:
 
 
 def mismatch_message(found: Value, expected: Value, hint: str = "") -> Difference:
-    """Return the difference of one value from another. If the two look alike, or differ in type, their types are named."""
+    """Return the difference between two values. If their types differ or they look alike, the text names their types."""
     left, right = inline_value(found), inline_value(expected)
     both = (found, expected)
     if all(isinstance(value, int | float) for value in both) and any(isinstance(value, float) for value in both):
@@ -85,7 +85,7 @@ def mismatch_message(found: Value, expected: Value, hint: str = "") -> Differenc
 
 
 def _digits(found: float, expected: float) -> tuple[str, str]:
-    """Return two numbers as text, with as many digits as it takes to tell them apart."""
+    """Return two numbers as text, with enough digits to tell them apart."""
     if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, expected)):
         return inline_value(found), inline_value(expected)
     found = 0.0 if abs(found) <= NOISE * abs(expected) else found
@@ -94,7 +94,7 @@ def _digits(found: float, expected: float) -> tuple[str, str]:
 
 
 def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
-    """Return the difference between a value and one of the expected type. ``asked`` describes that type."""
+    """Return the difference for ``found``, a value of the wrong type. ``asked`` describes the expected type."""
     written = isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
     what = inline_value(found) if written else ""
     name = label(found) or family_of(found).kind(found) or source(found)
@@ -104,7 +104,7 @@ def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
 
 
 def missing_and_extra(whole: str, missing: Sequence[Value], extra: Sequence[Value], key: str, found: Value) -> str:
-    """Return a clause that says which parts a whole lacks, and which it should not have."""
+    """Return a clause that lists the ``missing`` and the ``extra`` parts of a container, which ``whole`` names."""
     if not len(found):
         return f"{whole} is empty but should have {listed(missing)}."
     many = "s" if key else ""

@@ -118,7 +118,7 @@ class NumberFamily(NumericFamily):
 
 
 def same_number(found: Value, expected: Value, rules: Rules) -> bool:
-    """Return whether ``found`` is a number that equals the expected one within tolerance. Two integers must be the same."""
+    """Return whether ``found`` is a number that equals the expected one within tolerance. Two integers are compared exactly."""
     if isinstance(found, np.ndarray) and not found.ndim:
         found = found[()]
     if not isinstance(found, _NUMBERS) or isinstance(found, bool | np.timedelta64):
@@ -141,7 +141,7 @@ def same_number(found: Value, expected: Value, rules: Rules) -> bool:
 
 
 def _is_exact(found: Value, expected: Value) -> bool:
-    """Return whether the two are compared exactly: two integers, a string and a number, or a boolean and a number."""
+    """Return whether two values are compared exactly, such as two integers, a string and a number, or a boolean and a number."""
     family = family_of(found)
     if type(expected) is bool:
         return (family.is_number and isinstance(found, int | float)) or family.is_exact(found)
@@ -152,7 +152,7 @@ def _is_exact(found: Value, expected: Value) -> bool:
 
 
 def _digits_of(value: Value) -> str:
-    """Return a text that is equal for equal numbers. Students could choose numbers with the same hash, but not such texts."""
+    """Return a key that is equal for equal numbers. It is a string, because students could choose many numbers with one hash."""
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, complex):
         return _digits_of(number.real) + (f" {_digits_of(number.imag)}" if number.imag else "")

@@ -1,4 +1,4 @@
-"""Placeholders for other values: objects that stay in a student's process, functions as source text, random generators."""
+"""Placeholders for objects that stay in a student's process, for functions (as source text) and for random generators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OpaqueFamily", "StandInFamily"]
 
 
 class StandInFamily(Family):
-    """The family of arguments that are replaced when a function is called: source text, a seed, or a name in the notebook."""
+    """The family of arguments that are placeholders until a function is called: source text, a seed, or a name in the notebook."""
 
     types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
 

@@ -25,12 +25,12 @@ __all__ = [
 WORDS = {kind: kind for kind in ("numbers", "text", "dates", "durations")}
 WORDS |= {"booleans": "True and False", "other": "other values"}
 _LONGEST = 60  # characters of a cell or a label in a sentence
-MAX_PAIRED = 400  # rows, at most, that are compared pair by pair if they differ after sorting
+MAX_PAIRED = 400  # if at most this many rows differ after sorting, they are compared pair by pair
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The values of a column. ``kind`` is a key of ``WORDS``, or ``""`` if all are missing. Numbers are an array."""
+    """The values of a column. ``kind`` is a key of ``WORDS``, or ``""`` if all values are missing. Numbers are stored as an array."""
 
     kind: str
     entries: Value
@@ -43,7 +43,7 @@ def cells_of(column: Value) -> Cells:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
-            # Let rows share the texts of their categories. pandas would copy some, which could fill the memory.
+            # Let all rows of a category share one string. pandas would copy some strings, which could fill the memory.
             held, codes = list(dtype.categories), (column.array if hasattr(column, "array") else column).codes
             return _of_items([held[code] if code >= 0 else None for code in codes.tolist()])
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
@@ -90,7 +90,7 @@ def is_missing(item: Value) -> bool:
 
 
 def _differing(found: Cells, expected: Cells, rules: Rules) -> Value:
-    """Return where two columns of equal length differ, as an array of booleans."""
+    """Return a boolean array that is True at each row in which two columns of equal length differ."""
     if found.kind in ("numbers", "booleans") and expected.kind == "numbers":
         return ~close(found.entries, expected.entries, rules.rtol, rules.atol)
     pairs = zip(found.entries, expected.entries, strict=True)
@@ -98,7 +98,7 @@ def _differing(found: Cells, expected: Cells, rules: Rules) -> Value:
 
 
 def same_item(found: Value, expected: Value, rules: Rules) -> bool:
-    """Return whether two cells are the same. Numbers are compared within tolerance, and missing values are equal."""
+    """Return whether two cells are equal. Numbers are compared within tolerance, and all missing values are equal."""
     if is_missing(found) or is_missing(expected):
         return is_missing(found) and is_missing(expected)
     kinds = _kind_of(found), _kind_of(expected)
@@ -154,14 +154,14 @@ Pairs = Sequence[tuple[Cells, Cells]]
 
 
 def differing_cells(pairs: Pairs, rules: Rules) -> Value:
-    """Return where cells differ, as booleans of shape (rows, columns), for ``pairs`` of columns (found, expected)."""
+    """Return a boolean array (rows, columns) that is True at cells that differ. ``pairs`` are columns (found, expected)."""
     if not pairs:
         return np.zeros((0, 0), dtype=bool)
     return np.stack([_differing(one, other, rules) for one, other in pairs], axis=1)
 
 
 def unpaired_rows(pairs: Pairs, rules: Rules) -> tuple[list[int], list[int]]:
-    """Return the rows that are missing and the rows that are extra if their order does not count."""
+    """Return the positions of the missing rows and of the extra rows, if the order of rows does not count."""
     orders = [_order([pair[side] for pair in pairs]) for side in (0, 1)]
     sorted_pairs = [(_taken(one, orders[0]), _taken(other, orders[1])) for one, other in pairs]
     wrong = differing_cells(sorted_pairs, rules).any(axis=1)

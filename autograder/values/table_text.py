@@ -1,4 +1,4 @@
-"""Show tables in messages as pandas prints them, up to a size, and as a line of Python to paste."""
+"""Show tables in messages as pandas prints them (cut if they are large), or as a line of Python to paste."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from autograder.values.table_cells import is_missing, shown_cell
 
 __all__ = ["paste_table", "rows_around", "show_table"]
 
-MAX_ROWS, MAX_COLUMNS = 12, 10  # rows and columns of a table that is shown whole
-MAX_CELLS = 60  # cells of a table that is pasted whole
+MAX_ROWS, MAX_COLUMNS = 12, 10  # the most rows and columns of a table that is shown whole
+MAX_CELLS = 60  # a table with more cells is described instead of pasted
 WIDTH, CELL = 110, 30  # characters of a line, and of a cell
 _NUMBER = re.compile(r"\s*[-+]?[\d.]{1,20}\s*|nan|NaN|True|False|None|\s*")
-STARTS = 3  # rows that are shown of a larger table
+STARTS = 3  # the number of rows shown of a larger table
 
 
 def show_table(value: Value, digits: int = 4) -> str:
-    """Return a pandas object as pandas prints it: a table over several lines, cut if it is long."""
+    """Return a pandas object as pandas prints it. A table takes several lines, and is cut if it is long."""
     kind = kind_of_table(value)
     if kind == "Index":
         return f"Index({shorten(_list(list(value[:MAX_ROWS])), 400)}{'' if len(value) <= MAX_ROWS else ', …'})"

@@ -1,7 +1,7 @@
 """Compare pandas tables and single pandas values: columns, rows, labels and cells.
 
-By default, the set of columns, the rows, their order, their labels (the index) and the values must agree. The order of
-the columns and the dtypes may differ. pandas is imported only if a table is compared.
+By default, the columns, the values, the order of the rows and the row labels (the index) must agree. The order of the
+columns and the dtypes may differ. pandas is imported only if a table is compared.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from autograder.values.times import another_day
 
 __all__ = ["PandasFamily", "TableFamily"]
 
-MAX_NAMED = 8  # columns, at most, that a sentence names
+MAX_NAMED = 8  # the most columns that a sentence names
 
 
 class PandasFamily(Family):
@@ -70,7 +70,7 @@ class PandasFamily(Family):
             yield difference
 
     def claims(self, found: Value, expected: Value) -> bool:
-        # The numbers of a Series or an Index are compared with an expected array.
+        # A Series or an Index may replace an expected array. Its numbers are compared with the array.
         return not (isinstance(expected, np.ndarray) and kind_of_table(found) in ("Series", "Index"))
 
     def is_exact(self, value: Value) -> bool:
@@ -174,7 +174,7 @@ def _another_item(item: Value, items: list[Value], share: float) -> Value:
 
 
 def _identity_of_parts(parts: Value) -> Value:
-    """Return the identity of a table's parts. The texts of a column are used unchanged, because there are many."""
+    """Return the identity of a table's parts. A column may have many strings, so they are used directly as the identity."""
     if isinstance(parts, tuple) and parts[:1] == ("texts",):
         return (*parts[:2], tuple(parts[2]))
     if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
@@ -274,7 +274,7 @@ class _Comparison:
         return None
 
     def _kinds(self, one: Cells, other: Cells, name: str) -> Difference | None:
-        """Compare the kinds of two columns. Text instead of numbers is one mistake, not one in each cell."""
+        """Compare the kinds of values in two columns. Text instead of numbers is reported once, not for each cell."""
         plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
         if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
             return None
@@ -320,7 +320,7 @@ class _Comparison:
         if not wrong.any():
             return None
         own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
-        if not own and self._same_rows(pairs):  # here, labels other than 0, 1, 2 are known to be right
+        if not own and self._same_rows(pairs):  # other labels would show a different order
             noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
             return self._difference(f"Its {noun} are correct, but in a different order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])
@@ -375,7 +375,7 @@ class _Comparison:
 
 
 def _places(found: list[Value], right: list[Value]) -> list[int]:
-    """Return the index of each expected column. Several with one name are taken in order."""
+    """Return the position of each expected column in ``found``. Columns with the same name are matched in order."""
     left = list(enumerate(found))
     places = []
     for name in right:

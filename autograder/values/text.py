@@ -1,4 +1,4 @@
-"""Compare strings and bytes, and show their first difference, with a hint if it is hard to see."""
+"""Compare strings and bytes, and show their first difference, with a hint if the difference is hard to see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, misma
 __all__ = ["BytesFamily", "TextFamily", "text_difference"]
 
 AROUND = 12  # characters shown on each side of the first difference
-_MAX_HINTED = 10_000  # characters of a text that gets a hint. Normalizing long texts takes quadratic time
+_MAX_HINTED = 10_000  # longer texts get no hint, because normalizing them takes quadratic time
 
 
 class TextFamily(ExactFamily):
@@ -90,7 +90,7 @@ class BytesFamily(ExactFamily):
 
 
 def line_difference(found: str, expected: str) -> Difference:
-    """Return the first difference of two strings, with a hint if it is hard to see."""
+    """Return the first difference between two strings, with a hint if the difference is hard to see."""
     hint = _how_texts_differ(found, expected)
     if max(len(found), len(expected)) <= MAX_WORD:
         return mismatch_message(found, expected, hint)
@@ -100,7 +100,7 @@ def line_difference(found: str, expected: str) -> Difference:
 
 
 def text_difference(found: str, expected: str) -> tuple[str, str, str]:
-    """Return two lines, cut to the text around their first difference if they are long, and a hint."""
+    """Return two lines and a hint. Long lines are cut to the text around their first difference."""
     hint = _how_texts_differ(found, expected)
     if max(len(found), len(expected)) <= MAX_WORD:
         return source(found), source(expected), hint
@@ -108,7 +108,7 @@ def text_difference(found: str, expected: str) -> tuple[str, str, str]:
 
 
 def lines_difference(found: str, expected: str) -> Difference:
-    """Return the first difference of two strings of several lines."""
+    """Return the first difference between two strings of several lines."""
     own, lines = found.splitlines(keepends=True), expected.splitlines(keepends=True)
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
     if place is None:
@@ -124,7 +124,7 @@ def lines_difference(found: str, expected: str) -> Difference:
 
 
 def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
-    """Return a few characters of two texts around the first difference, as Python code, and its place, counted from 1."""
+    """Return the text around the first difference in both strings, as Python code, and the position of the difference, from 1."""
     pairs = zip(found, expected, strict=False)
     place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(expected)))
     start = max(0, place - AROUND)
@@ -139,7 +139,7 @@ def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
 
 
 def _how_texts_differ(found: str, expected: str) -> str:
-    """Return a hint at the only difference of two texts, if it is hard to see."""
+    """Return a hint if two texts differ only in something that is hard to see, such as whitespace, else ""."""
     if max(len(found), len(expected)) > _MAX_HINTED:
         return ""
     if found.strip() == expected.strip():

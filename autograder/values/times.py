@@ -1,4 +1,4 @@
-"""Dates, times, durations and time zones of Python and NumPy, and exact numbers: values that are compared without tolerance."""
+"""Dates, times, durations, time zones and exact numbers, which are compared without tolerance."""
 
 from __future__ import annotations
 
@@ -128,6 +128,6 @@ class NumpyTimeFamily(ExactNumberFamily):
 
 
 def another_day(value: Value) -> Value:
-    """Return a date or a duration one day later, or one day earlier if it is the last."""
+    """Return a date or a duration one day later, or one day earlier if ``value`` is the largest possible."""
     day = dt.timedelta(days=1)
     return value - day if value == type(value).max else value + day

@@ -23,7 +23,7 @@ Change = Callable[[dict[str, Value], "np.random.Generator"], dict[str, Value] | 
 
 @dataclass(frozen=True)
 class BoundCall:
-    """The arguments of a call by their paths, and the sizes that their shapes determine.
+    """The arguments of a call by path, and the sizes of axes that the shapes of the arguments determine.
 
     Attributes:
         values: The arguments that were given. An entry of a dictionary has a path of several names.
@@ -38,7 +38,7 @@ class BoundCall:
 
 @dataclass
 class DrawRequest:
-    """A request for a call. Every property that is not requested stays ordinary.
+    """A request to draw a call. Every property that is not requested stays ordinary.
 
     Attributes:
         sizes: The sizes of axes, by letter.
@@ -48,8 +48,8 @@ class DrawRequest:
         layouts: The memory layouts of arrays that are not contiguous, by path (see ``wire.in_layout``).
         left_out: The optional arguments that are left out.
         float32: Draw arrays of float32.
-        along: The length of the axis that an argument names.
-        after: Functions that change the drawn values, which they get by name.
+        along: The length of the axis that an ``AxisArgument`` selects.
+        after: Functions that get the drawn values by name and change them.
     """
 
     sizes: dict[str, int] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class DrawRequest:
 
 @dataclass(frozen=True)
 class InputCategory:
-    """A category of input: how a call is recognized as a member of it, and how such a call is requested.
+    """A category of input: how to recognize that a call belongs to it, and how to request such a call.
 
     Attributes:
         name: The name, such as "x: all negative".
@@ -74,9 +74,9 @@ class InputCategory:
         configure: Change a request so that the drawn call belongs to the category.
         slot: A call belongs to at most one of the categories that share a slot.
         exclusive: Keep the other arguments ordinary, because this category would hide their effect.
-        length: Return the length that the category is about, if it is the category of long axes.
+        length: Return the length of the axis in a call, if the category is about long axes.
         request_length: Request another length of the same axis.
-        optional: The contract may rule the category out by ``constrain``. It counts only if such a call can be drawn.
+        optional: The contract may rule out the category with ``constrain``. It counts only if a call in it can be drawn.
     """
 
     name: str
@@ -136,7 +136,7 @@ def length_category(
     exclusive: bool = False,
     optional: bool = False,
 ) -> InputCategory:
-    """Return the category of calls whose axis has length ``lengths[0]``, or at least that length if ``lengths[1]`` differs."""
+    """Return the category of calls whose axis has length ``lengths[0]``, or at least that length if ``lengths[1]`` is larger."""
     low, high = lengths
 
     def matches(call: BoundCall) -> bool:
@@ -199,14 +199,14 @@ class Argument:
 
     _: KW_ONLY
     default: bool = False
-    ordinary: ClassVar[Callable[..., Value]]  # draws a value for which no style is requested
+    ordinary: ClassVar[Callable[..., Value]]  # draws a value if no style is requested
 
     def styles(self, name: str) -> Iterator[Style]:
         """Yield the styles that a value may have, described for an argument called ``name``."""
         return iter(())
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether ``value`` has the style. The base class passes only ``value`` to the style's test."""
+        """Return whether ``value`` has the style. The base class passes only ``value`` to ``style.matches``."""
         return bool(style.matches(value))
 
     def categories(self, path: Path) -> Iterator[InputCategory]:
@@ -230,7 +230,7 @@ class Argument:
         return self.draw_styled(drawing, path, drawing.rng)
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> Value:
-        """Return the value that the requested style, or else ``ordinary``, draws from ``given``."""
+        """Return a value drawn by the requested style, or by ``ordinary`` if none is requested. Both get ``given``."""
         name = drawing.request.styles.get(path)
         style = next((style for style in self.styles(path[-1]) if style.name == name), None)
         return (style.draw if style else self.ordinary)(*given)

@@ -1,6 +1,6 @@
 """Arguments that are arrays of floats, such as data and weights.
 
-Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
+Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.checking.inputs.argument import (
 
 __all__ = ["ArrayArgument", "ShapedArgument", "WeightsArgument", "array", "axes_of", "is_several", "weights"]
 
-EXP_HIGH, EXP_LOW = 709.8, -745.2  # np.exp is infinite above, and 0 below
+EXP_HIGH, EXP_LOW = 709.8, -745.2  # np.exp is infinite above EXP_HIGH, and 0 below EXP_LOW
 LARGEST = 3.0  # the largest absolute value of ordinary entries
 
 
@@ -37,7 +37,7 @@ class ShapedArgument(Argument):
 
     @property
     def fixes_sizes(self) -> bool:
-        """Whether a value's shape determines the sizes of the letters."""
+        """Whether the shape of a value determines the sizes of the axes."""
         return True
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
@@ -115,7 +115,7 @@ class ArrayArgument(ShapedArgument):
     def categories(self, path: Path) -> Iterator[InputCategory]:
         """Yield the categories of the styles.
 
-        Styles about rows need several rows. If the array has no other axis for them, request a batch axis.
+        Styles about rows need several rows. If the array has no other axis than the last, request a batch axis.
         """
         for category in super().categories(path):
 
@@ -127,7 +127,7 @@ class ArrayArgument(ShapedArgument):
             yield replace(category, configure=configure) if by_rows else category
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
-        """Draw an array of the requested style and dtype. ``given`` is the shape and the generator."""
+        """Draw an array of the requested style and dtype. ``given`` contains the shape and the generator."""
         drawn: np.ndarray = super().draw_styled(drawing, path, *given)
         if drawing.request.float32 and self.float32:
             drawn = drawn.astype(np.float32)
@@ -152,7 +152,7 @@ class ArrayArgument(ShapedArgument):
     def _beyond_exp(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         level = min(-self.low, self.high, 9000.0) * 0.9
         rows = rng.uniform(-1.5, 1.5, size=shape)
-        if len(shape) > 1 and shape[-2] > 1:  # some rows above and others below, so that each keeps its own weights
+        if len(shape) > 1 and shape[-2] > 1:  # rows are high or low, with close numbers in each
             return rows + np.where(np.arange(shape[-2]) % 2, -level, level)[:, None]
         return rows + np.where(np.arange(rows.size).reshape(shape) % 2, -level, level)
 
@@ -267,7 +267,7 @@ def _pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class WeightsArgument(ArrayArgument):
-    """An array of weights: none is negative, and those along the last axis add up to 1."""
+    """An array of weights: no entry is negative, and the entries along the last axis add up to 1."""
 
     def styles(self, name: str) -> Iterator[Style]:
         # fmt: off
@@ -290,7 +290,7 @@ class WeightsArgument(ArrayArgument):
     def ordinary(
         self, shape: tuple[int, ...], rng: np.random.Generator, change: Callable[..., np.ndarray] | None = None
     ) -> np.ndarray:
-        """Return random weights: positive numbers, perhaps changed by ``change(parts, rng)``, divided by their sums."""
+        """Return random weights: positive numbers, changed by ``change(parts, rng)`` if given, and divided by the sum of each row."""
         parts: np.ndarray = rng.uniform(0.1, 1.0, size=shape)
         parts = change(parts, rng) if change else parts
         weights: np.ndarray = parts / parts.sum(-1, keepdims=True)
@@ -320,7 +320,7 @@ def _tiny_and_large(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _one_large(rest: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[..., np.ndarray]:
-    """Return a function that keeps the first number of each row, takes the others from ``rest(others, rng)``, and shuffles them."""
+    """Return a function that keeps the first number of each row, replaces the others with ``rest(others, rng)``, and shuffles each row."""
 
     def draw(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if parts.shape[-1] == 1:
@@ -332,7 +332,7 @@ def _one_large(rest: Callable[[np.ndarray, np.random.Generator], np.ndarray]) ->
 
 
 def weights(shape: str, *, float32: bool = True) -> WeightsArgument:
-    """Declare an array of weights: none is negative, and those along the last axis add up to 1."""
+    """Declare an array of weights: no entry is negative, and the entries along the last axis add up to 1."""
     return WeightsArgument(axes_of(shape), low=0.0, high=1.0, tiny=1e-12, float32=float32)
 
 

@@ -1,6 +1,6 @@
 """Arguments that are built-in values: numbers, choices, dictionaries of arguments, text, dates, lists, sets and dictionaries.
 
-Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
+Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 
 LONG_TEXT = 100  # a text with more characters counts as long
 MANY = 30  # a list, set or dictionary with more items counts as large
-NEAR = 20  # items of lists that are numbers are at most this far from 0
+NEAR = 20  # if their range allows it, numbers in lists are at most this far from 0
 WORDS = ("to", "be", "or", "not", "the", "rose", "a", "sea", "the", "is")
 
 
@@ -131,7 +131,7 @@ class ChoiceArgument(ItemArgument):
 
 
 def among(*values: Value, default: bool = False) -> ChoiceArgument:
-    """Declare one of ``values``."""
+    """Declare an argument that is one of ``values``."""
     return ChoiceArgument(values, default=default)
 
 
@@ -146,7 +146,7 @@ class GroupArgument(Argument):
 
 
 def group(parts: Mapping[str, Argument]) -> GroupArgument:
-    """Declare a dictionary with these arguments as its items."""
+    """Declare a dictionary whose values are the given arguments, by key."""
     return GroupArgument(dict(parts))
 
 
@@ -154,7 +154,7 @@ def group(parts: Mapping[str, Argument]) -> GroupArgument:
 class TextArgument(ItemArgument):
     """A text of ``low`` to ``high`` characters: ``words`` with spaces between them, or characters of an ``alphabet``.
 
-    ``without`` names the sets of styles that the text never has.
+    ``without`` names the groups of styles that are never drawn.
     """
 
     alphabet: str = ""
@@ -234,11 +234,11 @@ class TextArgument(ItemArgument):
 
 
 def _form(form: str) -> Callable[..., str]:
-    """Return a function that inserts words into the template ``form``: ``first``, ``rest`` (the others) and ``text`` (all)."""
+    """Return a function that inserts words into the template ``form``: the ``first`` word, the ``rest``, or all as ``text``."""
     return lambda *words: form.format(first=words[0], rest=" ".join(words[1:]), text=" ".join(words))
 
 
-# Styles of texts that consist of words: the name for ``without``, and a name, phrase, test and drawing. The drawing gets the words.
+# Styles of texts that consist of words: the group (for ``without``), name, phrase and test, and a function that makes the text from words.
 _CHANGES: tuple[tuple[str, str, str, Callable[[str], bool], Callable[..., str]], ...] = (
     ("white space", "only white space", "a {} of only white space", lambda t: bool(t) and not t.strip(), _form(" \t ")),
     ("white space", "white space at the ends", "white space at the ends of {}", lambda t: bool(t.strip()) and t != t.strip(), _form("  {text} ")),
@@ -266,7 +266,7 @@ def text(
     """Declare a text of ``low`` to ``high`` characters: words with spaces between them, or characters of an ``alphabet``.
 
     A text of words may also contain ``"white space"`` of any kind, ``"lines"``, ``"capitals"``, ``"punctuation"``,
-    ``"digits"`` and ``"unicode"``, unless it is ``without`` them. Raises ``CourseError`` if ``without`` has any other name.
+    ``"digits"`` and ``"unicode"``, unless ``without`` names them. Raises ``CourseError`` if ``without`` has any other name.
     """
     left_out = (without,) if isinstance(without, str) else tuple(without)
     known = dict.fromkeys(change[0] for change in _CHANGES)
@@ -297,7 +297,7 @@ class DatesArgument(ItemArgument):
                 )
 
     def _dates(self, days: Sequence[tuple[int, int]]) -> Iterator[dt.date]:
-        """Yield the dates with these months and days."""
+        """Yield the allowed dates with the given pairs of month and day."""
         for year in range(self.low.year, self.high.year + 1):
             for month, day in days:
                 leap = calendar.isleap(year)
@@ -346,7 +346,7 @@ class _SizedArgument(ItemArgument):
         return self.filled(self.few(rng), rng)
 
     def few(self, rng: np.random.Generator) -> int:
-        """Return a count of three to seven, if that is allowed."""
+        """Return a number of items from three to seven, if that is allowed."""
         return int(np.clip(rng.integers(3, 8), self.low, self.high))
 
     def sizes(self, name: str, item: str) -> Iterator[Style]:
@@ -367,7 +367,7 @@ class _SizedArgument(ItemArgument):
 
 
 def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[Value]:
-    """Return ``count`` different values, or fewer if they are hard to find."""
+    """Return ``count`` different values, or fewer if too few are found."""
     found: dict[Value, None] = {}
     for _ in range(200):
         if len(found) >= count:
@@ -396,7 +396,7 @@ def _item(argument: Argument) -> ItemArgument:
 
 @dataclass(frozen=True)
 class ItemsArgument(_SizedArgument):
-    """A list whose items ``of`` describes. No two of them are equal if they are ``distinct``."""
+    """A list of items that ``of`` describes. If ``distinct``, no two items are equal."""
 
     of: ItemArgument
     _: KW_ONLY
@@ -440,7 +440,7 @@ class ItemsArgument(_SizedArgument):
 
 
 def _with_any(values: list[Value], value: Value, rng: np.random.Generator) -> list[Value]:
-    """Put ``value`` into a random place."""
+    """Replace a random item of ``values`` with ``value``."""
     if values:
         values[int(rng.integers(len(values)))] = value
     return values
@@ -456,7 +456,7 @@ def items(
 
 @dataclass(frozen=True)
 class MembersArgument(_SizedArgument):
-    """A set whose members ``of`` describes."""
+    """A set of members that ``of`` describes."""
 
     of: ItemArgument
 

@@ -1,6 +1,6 @@
 """The categories of input that a contract allows.
 
-The framework derives them: sizes, batch axes, memory layouts, float32, defaults left out, and the styles of each argument.
+The framework derives categories of sizes, batch axes, memory layouts, float32, omitted defaults and the styles of arguments.
 ``Contract(categories=…)`` adds an author's own categories.
 """
 
@@ -28,7 +28,7 @@ __all__ = ["categories_of", "is_excluded"]
 MANY_LETTERS = 6
 MOST = 1000  # a larger whole number is not treated as a size
 SQUARES = 20
-_BANDS = (8, 15), (16, 31), (32, 63)  # together with LONG_AXES, these spread the sizes over every power of two
+_BANDS = (8, 15), (16, 31), (32, 63)  # together with LONG_AXES, these ranges cover the sizes between all powers of two
 
 
 def categories_of(contract: Contract) -> list[InputCategory]:
@@ -42,7 +42,7 @@ def categories_of(contract: Contract) -> list[InputCategory]:
 
 
 def is_excluded(contract: Contract, name: str) -> bool:
-    """Return whether a contract excludes a category by its name, or by the part after the colon, such as ``"all huge"`` for every argument."""
+    """Return whether a contract excludes a category, by its full name or by the part after the colon, which is the same for every argument."""
     return name in contract.exclude or name.partition(": ")[2] in contract.exclude
 
 
@@ -83,7 +83,7 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
 
 
 def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis is between two lengths. In an array of three axes, only one axis at a time may be long."""
+    """Return the category of calls in which an axis is between two lengths. If an array has three axes, only one axis at a time may be long."""
     arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
     is_crowded = any(letter in some and len(some) > 2 for some in letters)
@@ -112,7 +112,7 @@ def _square(letters: list[str], number: int) -> InputCategory:
 def _relations(contract: Contract) -> Iterator[InputCategory]:
     """Yield the categories of calls in which one size is less than, equal to or greater than another.
 
-    Sizes are those of axes, whole numbers that are arguments, and the number of entries of a batch.
+    A size is the length of an axis, an argument that is a whole number, or the number of entries of a batch.
     """
     numbers = [n for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole and a.high <= MOST]
     batch = ["batch"] if numbers and contract.has_batch() else []
@@ -164,7 +164,7 @@ def _all_different(contract: Contract) -> InputCategory:
         return len(call.sizes) > 1 and len(set(call.sizes.values())) == len(call.sizes)
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
-        if len(letters) > MANY_LETTERS:  # some of them would share an ordinary size
+        if len(letters) > MANY_LETTERS:  # otherwise some letters would share an ordinary size
             for letter, size in zip(letters, rng.permutation(len(letters)) + 2, strict=True):
                 low, high = contract.limits_of(letter)
                 request.sizes[letter] = max(low, min(high, int(size)))
@@ -248,7 +248,7 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
 
 
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
-    """Return the category of arrays with this memory layout. If the arrays may have several axes, they need two to show the layout."""
+    """Return the category of arrays with this memory layout. It shows only in axes longer than 1, of which most layouts need two."""
     needed = min(2, len(shape)) if layout != "R" else 1
 
     def matches(call: BoundCall) -> bool:
@@ -267,7 +267,7 @@ def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase
 
 
 def _same_object(one: str, other: str, axes: list[tuple[str, str]]) -> InputCategory:
-    """Return the category of calls in which one array is given for two arguments."""
+    """Return the category of calls that pass the same array for two arguments."""
 
     def make(values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value] | None:
         return {**values, other: values[one]} if np.shape(values[one]) == np.shape(values[other]) else None

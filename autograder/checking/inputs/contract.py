@@ -31,7 +31,7 @@ class Contract:
 
     Attributes:
         arguments: The arguments by name.
-        sizes: Limits for the letters of the shapes. A letter without limits is 1 to 330.
+        sizes: Limits for the letters of the shapes. A letter without limits is from 1 to 330.
         sharpen: ``sharpen(values, rng)`` changes drawn values so that mistakes become visible. It is called before custom
             categories change the values.
         constrain: ``constrain(values, rng)`` returns drawn values that meet conditions on several arguments, or None if
@@ -60,7 +60,7 @@ class Contract:
         return dict(_flatten_arguments(self.arguments, ()))
 
     def bind(self, given: Mapping[str, Value]) -> BoundCall:
-        """Bind the arguments of a call, given by name, and work out the sizes from their shapes."""
+        """Bind the arguments of a call, given by name, and determine the sizes of axes from their shapes."""
         leaves = self.leaves()
         values = {path: value for path in leaves if (value := _value_at(given, path)) is not None}
         sizes = {a.letter: int(values[p]) for p, a in leaves.items() if isinstance(a, SizeArgument) and p in values}
@@ -88,11 +88,11 @@ class Contract:
         return self.sizes.get(letter, (1, LONGEST))
 
     def has_batch(self) -> bool:
-        """Return whether a shape has batch axes."""
+        """Return whether the shape of any argument has batch axes."""
         return any("..." in a.shape for a in self.leaves().values() if isinstance(a, ShapedArgument))
 
     def check_arguments(self, parameters: Sequence[str], where: str) -> None:
-        """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
+        """Raise ``CourseError`` if ``parameters`` are not the contract's arguments in the same order."""
         if list(self.arguments) != list(parameters):
             raise CourseError(
                 f"{where}: its contract describes the arguments {', '.join(self.arguments)}, but the reference takes "
@@ -116,7 +116,7 @@ def _value_at(given: Mapping[str, Value], path: Path) -> Value:
 
 
 def replace_at(given: Mapping[str, Value], path: Path, change: Callable[[Value], Value]) -> dict[str, Value]:
-    """Return ``given`` with the argument at ``path`` changed, if it is there."""
+    """Return ``given`` with ``change`` applied to the argument at ``path``, if ``given`` has that argument."""
     key, *rest = path
     if key not in given:
         return dict(given)
@@ -124,7 +124,7 @@ def replace_at(given: Mapping[str, Value], path: Path, change: Callable[[Value],
 
 
 def _read_shape(axes: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]) -> tuple[int, ...] | None:
-    """Add the sizes of the letters of ``axes`` in ``shape`` to ``sizes``. Return the batch axes, or None if there are none."""
+    """Read the sizes of the letters in ``axes`` from ``shape`` into ``sizes``. Return the batch axes, or None if there are none."""
     own = [axis for axis in axes if axis != "..."]
     lead = len(shape) - len(own)
     if lead < 0:

@@ -1,7 +1,7 @@
 """Draw a small set of inputs that covers every category of input a contract allows.
 
-Few inputs are needed to cover each choice, if not each pair of choices. This is the idea of a covering array (Cohen,
-Dalal, Fredman, Patton 1997). The categories of a drawn input are read from the input itself, whatever was requested.
+Few inputs are enough to cover each single choice, but not each pair. This is the idea of a covering array (Cohen,
+Dalal, Fredman, Patton 1997). The categories of a drawn input are found from the input itself, not from the request.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from autograder.values import fingerprint
 __all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
-_ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
-_NEXT_TO_LONG = (2, 3, 4, 5)  # sizes next to a long axis, because a small result is cheaper to send and compare
+_ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, each used for one axis as long as there are enough
+_NEXT_TO_LONG = (2, 3, 4, 5)  # sizes of the other axes if one axis is long, to keep the result small
 _MANY = 400  # an array with a long axis and more entries than this gets no batch axes
 
 
@@ -42,14 +42,14 @@ class DrawnInput:
 
 @dataclass(frozen=True)
 class Covering:
-    """A set of inputs that together cover every category, except those ``missed`` because no drawn input belonged to them."""
+    """A set of inputs that together cover every category, except the ``missed`` categories, to which no drawn input belonged."""
 
     inputs: tuple[DrawnInput, ...]
     missed: tuple[str, ...]
 
 
 def cover(contract: Contract, seed: int) -> Covering:
-    """Return ``contract.draws`` covering sets and pairs of inputs that differ in one argument. They depend on the contract and the seed only."""
+    """Return ``contract.draws`` covering sets, and pairs of inputs that differ in one argument. The inputs depend only on the contract and the seed."""
     rng = np.random.default_rng(seed)
     sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
     missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
@@ -60,10 +60,10 @@ def cover(contract: Contract, seed: int) -> Covering:
 def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
     """Yield, for each argument, an input and the same input with only this argument changed.
 
-    They detect a function that recognizes its input by another argument. An array argument is rearranged, which keeps its
+    These inputs detect a function that recognizes inputs by the other arguments. An array argument is rearranged, which keeps its
     first entry and its total. Nothing is yielded for an argument that cannot be changed alone.
     """
-    # Both inputs may have the same result by chance, or because of a function that is an argument.
+    # Some arguments get several pairs, because both inputs of a pair may have the same result by chance.
     has_choice = any(isinstance(a, ChoiceArgument) for a in contract.arguments.values())
     most = 3 if contract.draws > 1 else 1 + has_choice
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
@@ -144,7 +144,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without the inputs whose categories are all covered by others. The largest are removed first."""
+    """Return ``inputs`` without the inputs whose categories are all covered by others. The largest inputs are removed first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):
@@ -155,9 +155,9 @@ def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
 
 
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
-    """Return the first category, and as many others as the same call can belong to: one of each slot.
+    """Return the first category, and as many others as the same call can belong to, at most one for each slot.
 
-    The slot "sizes" excludes the sizes of single axes, whose slots are called "size n" and so on.
+    The slot "sizes" also excludes the slots of single axes, which are called "size n" and so on.
     """
     chosen: list[InputCategory] = []
     slots: set[str] = set()
@@ -190,7 +190,7 @@ def draw(
             if changed is None:
                 return None
             values = changed
-    for path, layout in request.layouts.items():  # last, because arithmetic makes arrays that are contiguous
+    for path, layout in request.layouts.items():  # last, because the result of arithmetic is a contiguous array
         values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))

@@ -1,6 +1,6 @@
 """Arguments that select or count positions in arrays: masks, lengths, orders, whole numbers, sizes and axes.
 
-Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
+Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class MaskArgument(ShapedArgument):
         # fmt: on
 
     def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator, share: float = 0.6) -> np.ndarray:
-        """Return a mask that allows about ``share`` of the places, and at least one place in each row."""
+        """Return a mask that allows about ``share`` of the positions, and at least one position in each row."""
         drawn = rng.random(shape) < share
         np.put_along_axis(drawn, rng.integers(shape[-1], size=(*shape[:-1], 1)), np.True_, axis=-1)
         return drawn
@@ -84,23 +84,23 @@ class MaskArgument(ShapedArgument):
 
 
 def mask(shape: str, *, empty_rows: bool = False, broadcasts: bool = True, default: bool = False) -> MaskArgument:
-    """Declare a boolean mask, which is True at allowed places. Unless ``empty_rows``, every row has such a place.
+    """Declare a boolean mask that is True at allowed positions. Every row allows a position unless ``empty_rows`` is set.
 
-    If it ``broadcasts``, axes may have size 1, and batch axes may be missing.
+    If ``broadcasts`` is set, axes may have size 1, and batch axes may be missing.
     """
     return MaskArgument(axes_of(shape), empty_rows=empty_rows, broadcasts=broadcasts, default=default)
 
 
 @dataclass(frozen=True)
 class LengthsArgument(ShapedArgument):
-    """An array of whole numbers from ``low`` to the size ``up_to``."""
+    """An array of whole numbers from ``low`` to the size of the axis ``up_to``."""
 
     up_to: str
     _: KW_ONLY
     low: int = 0
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of lengths, whose tests also get the size ``up_to``."""
+        """Yield the styles of lengths. The test of each style also gets the size of the axis ``up_to``."""
         # fmt: off
         yield Style("all the whole length", f"every entry of {name} at its maximum",
                     lambda a, top: (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))
@@ -113,7 +113,7 @@ class LengthsArgument(ShapedArgument):
         # fmt: on
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether lengths have the style, given the size ``up_to`` of the call."""
+        """Return whether lengths have the style, given the size of the axis ``up_to`` in the call."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value), call.sizes.get(self.up_to, -1)))
 
     def draw(self, drawing: Drawing, path: Path) -> Value:
@@ -130,13 +130,13 @@ class LengthsArgument(ShapedArgument):
 
 
 def _with_entry(drawn: np.ndarray, entry: int, rng: np.random.Generator) -> np.ndarray:
-    """Put ``entry`` into a random place."""
+    """Replace a random entry of ``drawn`` with ``entry``."""
     drawn.flat[int(rng.integers(drawn.size))] = entry
     return drawn
 
 
 def lengths(shape: str, up_to: str, *, low: int = 0) -> LengthsArgument:
-    """Declare an array of whole numbers from ``low`` to the size called ``up_to``."""
+    """Declare an array of whole numbers from ``low`` to the size of the axis ``up_to``."""
     return LengthsArgument(axes_of(shape), up_to, low=low)
 
 
@@ -193,7 +193,7 @@ class WholeNumbersArgument(ShapedArgument):
         # fmt: on
 
     def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
-        """Draw whole numbers, few of them far from 0 unless that is requested."""
+        """Draw whole numbers, which are near 0 unless a style with large numbers is requested."""
         shape = drawing.shape(self.shape)
         low, high = self._near(math.prod(shape))
         drawn = drawing.rng.integers(low, high + 1, size=math.prod(shape))
@@ -255,7 +255,7 @@ class AxisArgument(Argument):
     of: str
 
     def categories(self, path: Path) -> Iterator[InputCategory]:
-        """Yield the categories of the length along the axis, and then those of the axis itself."""
+        """Yield the categories of the length along the axis, then the categories of the axis itself."""
         name = path[-1]
 
         def length(call: BoundCall) -> int:
@@ -280,7 +280,7 @@ class AxisArgument(Argument):
             yield replace(category, configure=configure)
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of an axis, whose tests also get the number of axes."""
+        """Yield the styles of an axis. The test of each style also gets the number of axes."""
         # fmt: off
         yield Style("first", f"the first {name}", lambda v, n: v % n == 0 and n > 1, lambda n, rng: self.ordinary(n, rng, lambda _: 0))
         yield Style("last", f"the last {name}", lambda v, n: v % n == n - 1 and n > 1, lambda n, rng: self.ordinary(n, rng, lambda _: n - 1))
@@ -296,7 +296,7 @@ class AxisArgument(Argument):
         return axes > 0 and bool(style.matches(int(value), axes))
 
     def draw(self, drawing: Drawing, path: Path) -> int:
-        """Draw an axis. If a length along it is requested, draw the array again with that length."""
+        """Draw an axis. If a length along this axis is requested, draw the array again with that length."""
         shape = list(np.shape(drawing.values[self.of]))
         axis: int = self.draw_styled(drawing, path, len(shape), drawing.rng)
         of = drawing.arguments[self.of]
@@ -306,7 +306,7 @@ class AxisArgument(Argument):
         return axis
 
     def ordinary(self, axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
-        """Return the axis that ``choose`` returns for a random one, counted from the front or from the end."""
+        """Return ``choose(axis)`` for a random axis, counted from the front or from the end."""
         axis = choose(int(rng.integers(axes)))
         return axis - axes if rng.integers(2) else axis
 

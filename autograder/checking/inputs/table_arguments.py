@@ -1,6 +1,6 @@
-"""Arguments that are tables: DataFrames with given columns, which may differ in rows, labels and missing values.
+"""Arguments that are tables: DataFrames with given columns, and with varying rows, labels and missing values.
 
-Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
+Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class TableArgument(Argument):
         # fmt: on
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:
-        """Return whether a value is a DataFrame with the columns, and has the style."""
+        """Return whether a value is a DataFrame that has this argument's columns and the style."""
         is_table = family_of(value).is_table and set(self.columns) <= set(getattr(value, "columns", ()))
         return is_table and super().fits(style, value, call)
 
@@ -87,7 +87,7 @@ class TableArgument(Argument):
         return self.draw_styled(drawing, path, int(np.clip(drawing.rng.integers(5, 9), *self.rows)), drawing.rng)
 
     def ordinary(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Value:
-        """Return a DataFrame with ``count`` rows. ``special`` columns are drawn by functions."""
+        """Return a DataFrame with ``count`` rows. ``special`` replaces the functions that draw some of the columns."""
         import pandas as pd  # noqa: PLC0415 - only a contract with a table needs it
 
         ordinary: dict[str, Column] = {
@@ -140,7 +140,7 @@ class TableArgument(Argument):
 
 
 def _choices(argument: ChoiceArgument, count: int, rng: np.random.Generator, most: int | None = None) -> list[Value]:
-    """Return ``count`` choices, of which at most ``most`` are different."""
+    """Return ``count`` choices with at most ``most`` different values."""
     choices = list(argument.values)
     chosen = rng.permutation(len(choices))[:most]
     return [choices[int(chosen[int(rng.integers(len(chosen)))])] for _ in range(count)]
