@@ -38,11 +38,11 @@ __all__ = [
     "FeedbackWriter", "PageResult", "PageStatus", "folder_of", "has_valid_hash", "make_pages", "submitted_notebook",
 ]  # fmt: skip
 
-# A page ends with a hash of its content, so that a page that others changed is recognized.
+# A page ends with a hash of its content, which shows whether somebody else has changed the page.
 _HASH = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
 _LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
 
-# "kept": the page was not made by autograder, or was changed since, so it is left as it is.
+# "kept": the page was not made by autograder or was changed later, so it is not overwritten.
 PageStatus = Literal["made", "unchanged", "kept"]
 
 NOT_GRADED = "The submission is not graded yet: run `autograder grade {chapter}` first."
@@ -53,10 +53,10 @@ KEPT = "The page was not written by autograder, or was changed since, so it was 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackWriter:
-    """The writer of the files that the students of a chapter get back. It is small, so that it can be sent to other processes.
+    """A writer of the files that are returned to students of a chapter. It is small, so that it can be sent to other processes.
 
     Attributes:
-        marks: the marks of the students for whom the gradebook has more than the automatic results.
+        marks: the marks of the students who have manual marks, comments or late penalties in the gradebook.
         dry: whether nothing is written.
     """
 
@@ -92,7 +92,7 @@ class FeedbackWriter:
         return replace(self, marks={student: mine for student, mine in marks.items() if mine.has_manual_entries})
 
     def files(self, job: Job) -> list[Path]:
-        """Return the paths that a student gets back: the graded notebook, the page, and nbgrader's files next to each."""
+        """Return the paths of the files that a student gets back: the graded notebook, the page, and nbgrader's files next to each."""
         return [Path(name) for name in self.names(job)]
 
     def names(self, job: Job) -> list[str]:
@@ -183,7 +183,7 @@ def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
 
 
 def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with its manually graded cells only: the gradebook needs no others, and few cells are quick to send to another process."""
+    """Return the document with only its manually graded cells. The gradebook needs no others, and few cells are quick to send."""
     metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
     return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
 

@@ -1,8 +1,8 @@
 """Skip the submissions that have not changed since they were last graded.
 
 The run state of a chapter is a file of JSON lines. One line per submission is appended once its marks are in the gradebook. A
-line counts only if the course, the submission, the returned files and the row in the gradebook are as they were when it was
-written. Otherwise the submission is graded and entered again.
+line counts only if the course, the submission, the returned files and the row in the gradebook have not changed since it was
+written. Otherwise, the submission is graded and entered again.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Signature = list[list[int] | None]
 class SharedOutcomes:
     """The exercise verdicts in a file of JSON lines, each stored under the hash of its content.
 
-    Verdicts that are read back share equal exercise verdicts. A class of a thousand has a few hundred different ones, and each is
-    decoded once.
+    Verdicts that are read back share equal exercise verdicts. A class of a thousand has a few hundred different exercise verdicts,
+    and each is decoded only once.
     """
 
     def __init__(self) -> None:
@@ -301,11 +301,11 @@ def _fingerprint(course: Course, base: bytes) -> str:
 
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
-    """Hold the lock that shows other processes that ``chapter`` is being graded. Several runs can hold it, and it ends with the process."""
+    """Hold the lock that shows other processes that ``chapter`` is being graded. Several runs can hold the lock. It ends with the process."""
     path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        # A file system may have no locks, or another process may be testing the lock. Only a remark of the preview depends on it.
+        # A file system may have no locks, or another process may be testing the lock. Only a remark in the preview depends on the lock.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         yield

@@ -51,7 +51,7 @@ class ChangedCheck:
 
 @dataclass(frozen=True, slots=True)
 class MarkChange:
-    """A student's mark in a chapter before and after a change, after any late penalty. None means no mark.
+    """A student's mark in a chapter before and after a change, with any late penalty subtracted. None means no mark.
 
     ``by`` names the account, the machine and the command that changed or first saw the mark.
     """

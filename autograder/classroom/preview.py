@@ -42,7 +42,7 @@ class Preview:
     Attributes:
         moves: the marks that would change.
         by_exercise: for each exercise, how many students would gain or lose points, and how many points in all.
-        named: how many students have each change of the diagnosed mistake, by exercise, mistake before and mistake after.
+        named: the number of students for each change of a diagnosed mistake, by exercise, mistake before and mistake after.
         first: the students who would get their first mark.
         ungradable: why a notebook could not be graded, by student.
         run: the number of notebooks that were graded for this preview.
@@ -178,7 +178,7 @@ def _gains(
 
 @contextmanager
 def _nothing_left_behind(course: Course) -> Iterator[None]:
-    """Keep Python from writing compiled modules, and keep a course without a secret from getting one."""
+    """Prevent Python from writing compiled modules, and prevent a course without a secret from getting a secret file."""
     settings = {"PYTHONDONTWRITEBYTECODE": "1"}
     if not os.environ.get(VARIABLE) and not (course.root / course.secret_file).exists():
         settings[VARIABLE] = secrets.token_hex(32)

@@ -88,8 +88,8 @@ def grade_class(
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement, nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
-    are entered before the exception is raised. An ``executor`` grades elsewhere. The gradebook is still written by this process. With
-    ``only``, changes to the checks of all other exercises wait for the next run.
+    are entered before the exception is raised. An ``executor`` may grade elsewhere, but this process writes the gradebook. With ``only``,
+    changed checks of all other exercises take effect only in a later run.
     """
     pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement, again=only)
@@ -159,8 +159,8 @@ def outcomes_of(
 class _Ending:
     """A record of whether a signal has asked the run to end.
 
-    The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
-    Python ignores the exception.
+    The handler raises ``Terminated`` immediately. It also records the signal, because Python ignores exceptions that are raised inside
+    a destructor or a callback of the garbage collector.
     """
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class _Ending:
         raise Terminated(number)
 
     def check(self) -> None:
-        """Raise ``Terminated`` if a signal has come. Called after each notebook."""
+        """Raise ``Terminated`` if a signal has arrived. This is called after each notebook."""
         if self._signal is not None:
             raise Terminated(self._signal)
 
@@ -192,9 +192,9 @@ def _ending_well() -> Iterator[_Ending]:
 
 
 def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
-    """Return the ``jobs`` of students whose marks were entered before, and whom somebody removed from the gradebook since.
+    """Return the ``jobs`` of students whose marks were entered before, but who have been removed from the gradebook since.
 
-    If the gradebook has no students at all, it is another gradebook. Then return nothing, so that all are entered again.
+    If the gradebook has no students at all, it is a new one. Then return an empty list, so that all students are entered again.
     """
     before = [job for job in jobs if state.was_entered(str(job.student))]
     known = known_students(url, chapter) if before else None

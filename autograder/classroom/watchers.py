@@ -113,7 +113,7 @@ class ReviewWarnings(Watcher):
     """A watcher that collects issues that need human review and adds them to verdicts as warnings. No mark depends on them.
 
     Issues of a submission and its folder are found before its mark is entered, and are stored with the verdict. Issues that the
-    gradebook shows are looked up at the end of every run, also for unchanged submissions.
+    gradebook shows are looked up at the end of every run, even for unchanged submissions.
 
     Args:
         url: the address of the gradebook, or None if no marks are entered.
@@ -138,7 +138,7 @@ class ReviewWarnings(Watcher):
         self._points: dict[tuple[str, float], str] = {}
         if url is None or not jobs:
             return
-        # Read both now, because entering marks changes them.
+        # Read the students and their rows now, because entering marks changes both.
         known, before = known_students(url, chapter), read_chapter(url, chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(str(job.student) for job in jobs) - known.students
@@ -254,7 +254,7 @@ class Resubmissions(Watcher):
         part.rename(folder)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Set ``may_be_superseded`` if an earlier notebook was graded before, whose mark may be better."""
+        """Set ``may_be_superseded`` if an earlier notebook was graded, because its mark may be better."""
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
@@ -264,7 +264,7 @@ class Resubmissions(Watcher):
         return replace(batch, outcomes=outcomes)
 
     def end(self, verdicts: dict[Job, Verdict]) -> dict[Job, Verdict]:
-        """Replace verdicts by the earlier ones that count."""
+        """Replace verdicts with the earlier verdicts that count instead."""
         return {**verdicts, **self._superseded}
 
     def _keep_better(self, outcome: Outcome, marks: tuple[float, float] | None) -> Outcome:
@@ -286,7 +286,7 @@ class Resubmissions(Watcher):
 
 
 class PageRefresh(Watcher):
-    """A watcher that writes a page again if the gradebook has more than grading knew: manual marks, comments, a late penalty."""
+    """A watcher that writes a page again if the gradebook has manual marks, comments or a late penalty that the page lacks."""
 
     def __init__(self, pages: FeedbackWriter) -> None:
         self._pages = pages
@@ -305,7 +305,7 @@ class PageRefresh(Watcher):
 class MarkChangeLog(Watcher):
     """A watcher that logs each mark that changes, and warns about each mark that drops.
 
-    Marks that were changed by hand since the last run are logged at once. ``before`` holds the marks in the gradebook by student.
+    Marks that were changed manually since the last run are logged immediately. ``before`` contains the marks in the gradebook by student.
     """
 
     def __init__(
@@ -354,7 +354,7 @@ class MarkEntry(Watcher):
         self._writer.begin(wait=wait)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Enter the outcome, together with others."""
+        """Queue the outcome, which is entered together with others."""
         self._writer.enter(outcome)
         return outcome
 
@@ -434,7 +434,7 @@ def _warned(verdict: Verdict, issues: Sequence[str]) -> Verdict:
 
 
 def _untimely(outcome: Outcome) -> str:
-    """Return a warning if nbgrader's file with the time of a submission has no valid time, else ""."""
+    """Return a warning if nbgrader's timestamp file of a submission has no valid time, or else ""."""
     path, text = outcome.job.path.parent / BESIDE[0], outcome.timestamp
     if outcome.verdict.status != "graded" or (text is None and not os.path.lexists(path)) or _is_time(text or ""):
         return ""

@@ -14,7 +14,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and end the process.
 
-    The exit status is 0 if it worked, 1 if something could not be graded, and 2 for wrong usage.
+    The exit status is 0 if the command worked, 1 if something could not be graded, and 2 for wrong usage.
     """
     if sys.argv[1:] in (["--version"], ["-V"]):
         # Scripts and editors ask for the version often, so nothing else is imported for it.
@@ -22,10 +22,10 @@ def main() -> None:
 
         sys.stdout.write(f"autograder {__version__}\n")
         sys.exit(0)
-    # These are set before NumPy is imported: for many small products, its threads cost far more than they gain.
+    # Set these before NumPy is imported. For many small matrix products, NumPy's threads cost far more time than they save.
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    # A file name may hold bytes that are not text. Write those as escapes, instead of raising an error.
+    # A file name may contain bytes that are not text. Write such bytes as escapes, instead of raising an error.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -24,7 +24,7 @@ __all__ = ["app"]
 @click.pass_context
 def app(ctx: click.Context) -> None:
     """Grade Jupyter exercises in a sandbox, and explain students' mistakes."""
-    ctx.obj = _hand_out  # `start` calls this, since a student's installation cannot do it
+    ctx.obj = _hand_out  # `start` calls this. A student's installation has no such function
 
 
 def _hand_out(course: Path, say: Callable[[str], None]) -> Path:

@@ -1,4 +1,4 @@
-"""Options, command groups, error handling and registered commands that the student's and the instructor's command line share."""
+"""Options, command groups, error handling and registered commands for the student's and the instructor's command lines."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def cores() -> int:
 class PlacedCommand(click.Command):
     """A command that says where ``autograder --help`` lists it.
 
-    ``section`` is a heading, and ``after`` the command below which it is listed. Without ``after`` it comes last.
+    ``section`` is a heading, and ``after`` the command below which it is listed. Without ``after``, the command comes last.
     """
 
     def __init__(self, *args: Any, section: str = "More", after: str = "", **kwargs: Any) -> None:
@@ -141,15 +141,15 @@ class CommandGroup(click.Group):
                 formatter.write_dl([(str(command.name).ljust(width), command.help or "") for command in commands])
 
 
-# --- what other distributions register -------------------------------------------------------------------------------
+# --- registered by other distributions -------------------------------------------------------------------------------
 
-# A distribution names a Click command in the first group, and a function that makes an ``Executor`` in the second. A
-# function in the third packs the feedback of a class for another system.
+# Groups of entry points: Click commands, functions that make an ``Executor``, and functions that pack the feedback of a
+# class for another system.
 COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autograder.packers"
 
 
 def load_commands(only: str | None = None) -> list[click.Command]:
-    """Load the registered commands in the order of their names, or ``only`` one. Report and skip those that cannot be loaded."""
+    """Load all registered commands, sorted by name, or the command ``only``. Report and skip commands that cannot be loaded."""
     found = []
     for name, point in sorted(_registered(COMMANDS).items()):
         if only not in {None, name}:
@@ -167,7 +167,7 @@ def load_commands(only: str | None = None) -> list[click.Command]:
 
 
 def load_grader(name: str, advice: str, group: str = GRADERS) -> Callable[..., Any]:
-    """Load the grader, or the packer, called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
+    """Load the grader (or another function of ``group``) called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
     try:
         function: Callable[..., Any] = _registered(group)[name].load()
     except (KeyError, ImportError) as error:
@@ -216,7 +216,7 @@ def report_errors(kept: str = "") -> Iterator[None]:
 
 
 def end_in_order() -> None:
-    """End the programs started here together with this process, also if its terminal is closed."""
+    """Make programs that this process started end together with it, even if its terminal is closed."""
     for ending in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, ending):
             signal.signal(getattr(signal, ending), _ended)

@@ -71,8 +71,8 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
 def needs_review(verdicts: Sequence[Verdict]) -> str:
     """List the notebooks that could not be graded or have a warning, with the reason. Empty if there are none.
 
-    A notebook is named by its student if one is known, and else by its file. Notebooks that share a text, such as that a chapter's
-    points have changed, are listed together. All that could not be graded are named.
+    A notebook is named by its student if known, or else by its file. Notebooks with the same warning, such as that a chapter's points
+    have changed, share an entry. Every notebook that could not be graded is named.
     """
     grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:

@@ -34,7 +34,7 @@ def grade_notebooks(
 ) -> list[Verdict]:
     """Return the verdicts on ``jobs``, in their order. ``on_verdict`` is called with each verdict as it is made.
 
-    Without a course, the notebooks are checked by the examples that were released with them.
+    Without a course, the notebooks are checked with the examples that were released with them.
     A notebook that cannot be graded gets a verdict with the reason. Raises ``CourseError`` if the course itself is wrong, and
     ``SandboxUnavailable`` if there is no sandbox.
     """

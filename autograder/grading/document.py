@@ -68,8 +68,8 @@ class ReleasedNotebook:
 
     Attributes:
         cells: each cell and its JSON by grade id.
-        pictures: the sources of the cells that only draw.
-        files: the files next to the notebook that it mentions, and the hidden files, by path.
+        pictures: the sources of the cells that only draw pictures.
+        files: the contents, by path, of the files that the notebook mentions and of the hidden files.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> d
     """Return a well-formed notebook with the student's cells, the released metadata and no outputs.
 
     Locked cells get their released source back. The last copy of a duplicate cell keeps the grade id. A deleted check cell is put back
-    below its stub or at the end, so that its marks have a place.
+    below its stub or at the end, so that its mark can be entered.
     """
     known = released.cells
     raws = list(submitted.get("cells", []))
@@ -159,7 +159,7 @@ def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) ->
 def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
     """Write each exercise's verdict into its check cell in ``document``.
 
-    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message is in the next.
+    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the second output has the message.
     """
     by_name = {exercise.name: exercise for exercise in exercises}
     for index, cell in enumerate(document["cells"]):
@@ -203,7 +203,7 @@ def _plain(parsed: Cell, raw: Any) -> dict[str, Any]:
 
 
 def _take_over(cell: dict[str, Any], original: Cell, released: Mapping[str, Any]) -> None:
-    """Give a submitted cell the type and metadata of the released one, and the source if it is locked."""
+    """Give a submitted cell the type and metadata of the released cell, and its source if the cell is locked."""
     cell["metadata"] = copy.deepcopy(released["metadata"])
     meta = cell["metadata"]["nbgrader"]
     if cell["cell_type"] != original.kind:
@@ -286,7 +286,7 @@ def kept_pictures(submitted: Document, pictures: Collection[CodeCell], max_text:
 
     Args:
         submitted: the submitted notebook with its outputs.
-        pictures: the picture cells, which nothing else needs.
+        pictures: the picture cells, on which no other cell depends.
         max_text: how many characters of text a cell may have in its output.
     """
     if not pictures:
@@ -311,7 +311,7 @@ def without_picture(index: int) -> CellOutcome:
 
 
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
-    """Return stored outputs that may be shown, images and text, or None if there is anything else."""
+    """Return stored outputs in a form that may be shown, or None if any of them is not an image or text."""
     if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
         return None
     sane: list[dict[str, Any]] = []

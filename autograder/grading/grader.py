@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NotebookGrader", "check_serially", "grade_serially"]
 
-_MAX_WITHOUT_JAIL = 3  # notebooks in a row without a sandbox. A single notebook can cause up to two
+_MAX_WITHOUT_JAIL = 3  # notebooks in a row for which no sandbox started. One notebook can cause up to two such failures
 
 
 def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Worker | None = None) -> Iterator[Outcome]:
-    """Grade ``jobs`` in this process. This is an ``Executor``. A job is taken after the previous outcome has been used.
+    """Grade ``jobs`` in this process. This is an ``Executor``. It takes a job only after the previous outcome was used.
 
     If ``worker`` is given, its open sandbox is used. Raises ``CourseError`` if a notebook's chapter lacks an exercise of the task.
     """
@@ -39,7 +39,7 @@ def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Work
     with ExitStack() as stack:
         packages, how = list(course.packages), task.options.confinement
         jail = worker or stack.enter_context(open_worker(course.limits, packages, confinement=how))
-        import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, which counts towards no notebook
+        import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, whose time counts for no notebook
 
         graders = cache(partial(_grader_of, course, task, jail))
         if task.chapter:
@@ -57,7 +57,7 @@ def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Work
 
 
 def check_serially(task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
-    """Check notebooks without a course in this process, by the examples that were released with them."""
+    """Check notebooks without a course in this process, with the examples that were released with them."""
     from autograder.student.terminal.checking import check_by_examples  # noqa: PLC0415 - as above
 
     for job in jobs:
@@ -78,7 +78,7 @@ def _grader_of(course: Course, task: Task, worker: Worker, chapter: str) -> Note
 
 
 def _chapter_in(job: Job, course: Course) -> str:
-    """Return the chapter that a notebook itself names. Raises ``NotebookError`` if the course does not have it."""
+    """Return the chapter that a notebook itself names. Raises ``NotebookError`` if the course lacks this chapter."""
     chapter = chapter_of(read_notebook(job.path), course)
     if chapter is None:
         raise NotebookError(
@@ -177,9 +177,9 @@ class NotebookGrader:
             ) from error
 
     def _require_chapter(self, submission: Submission) -> None:
-        """Raise ``NotebookError`` if this is the notebook of another chapter, by its metadata and by its cells.
+        """Raise ``NotebookError`` if both metadata and cells show that this is another chapter's notebook.
 
-        Otherwise the functions given in that notebook could earn points in this chapter, and nobody would notice.
+        Otherwise, functions that the course provides in that notebook could earn points in this chapter unnoticed.
         """
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():

@@ -76,7 +76,7 @@ class AllowedImports:
         return found
 
     def failed_cell(self, submission: Submission) -> str:
-        """Return why a submission gets no mark: a cell of the course failed at an import. The result is empty if none did."""
+        """Return why a submission gets no mark if an import failed in one of the course's own cells, or else ""."""
         code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
         numbered = ((number, c) for number, c in enumerate(code, 1) if c.source not in self.may_fail)
         given = {c.index: _place(c, number) for number, c in numbered if submission.is_handed_out(c)}

@@ -1,6 +1,6 @@
 """Compare the meaning of a course's code, ignoring comments and positions, and find code that keeps state between exercises.
 
-A verdict quotes no line or source of a check file. So a comment, a blank line or a docstring that nobody reads changes no verdict.
+Verdicts never quote the code of a check file. So they do not depend on its comments, blank lines and unread docstrings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Meanings", "may_keep_state", "meaning_of"]
 
 # A file that contains any of these words may read its own text, so all of it counts.
 _READS_ITSELF = ("__doc__", "getsource", "getdoc", "linecache", "lineno", "traceback", "import *")
-# Modules whose functions keep nothing that another exercise could see, except through the names below.
+# Modules whose functions keep no state that another exercise could see, except those in ``_STATEFUL``.
 _STATELESS = frozenset({
     "collections", "dataclasses", "fractions", "functools", "itertools", "math", "numpy", "operator", "pandas", "re",
     "statistics", "string", "typing",
@@ -35,7 +35,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def meaning_of(data: bytes, *, is_solution: bool = False, without: str = "\0") -> bytes:
     """Return the syntax tree of a Python file without positions and unread docstrings. Return the file itself if it cannot be parsed.
 
-    Settings of a configuration file whose section starts with ``without`` are left out.
+    In a configuration file, settings whose section starts with ``without`` are left out.
     """
     tree = _tree(data, is_solution=is_solution)
     if tree is None:
@@ -46,7 +46,7 @@ def meaning_of(data: bytes, *, is_solution: bool = False, without: str = "\0") -
 
 
 def _tree(data: bytes, *, is_solution: bool) -> ast.Module | None:
-    """Return the tree of a file. In a solution, nobody reads the docstring of a function without a decorator."""
+    """Return a file's syntax tree without unread docstrings: the module's and, in a solution, those of undecorated functions."""
     if any(word.encode() in data for word in _READS_ITSELF):
         return None
     try:
@@ -83,7 +83,7 @@ class Meanings:
     """The meaning of a chapter's check file and solution files, exercise by exercise.
 
     Attributes:
-        parts: the digest of the code in these files that the checks of each exercise depend on, by exercise.
+        parts: for each exercise, the digest of the code in these files that its checks depend on.
         rest: the digest of everything that belongs to no exercise. All exercises depend on it.
     """
 
@@ -122,7 +122,7 @@ class Meanings:
         return _digest([_dump(sorted(found, key=lambda one: (one.file, one.place)))])
 
     def _defined(self, name: str, user: _Statement) -> list[_Statement]:
-        """Return the possible definitions of ``name`` for ``user``: if it is used immediately, only the last one before ``user``."""
+        """Return the possible definitions of ``name`` for ``user``. In its own file, an immediate use sees only the last earlier one."""
         every = [one for one in self._defining.get(name, ()) if one is not user]
         own = [one for one in every if one.file == user.file]
         if name in user.later or not own:
@@ -131,7 +131,7 @@ class Meanings:
         return [*(before[-1:] or own), *(one for one in every if one.file != user.file)]
 
     def _named_by(self, one: _Statement) -> set[str]:
-        """Return the names in the decorators of a class, also through a variable."""
+        """Return the names that a class uses in its decorators, directly or through a variable."""
         found = set(one.at_once)
         for name in one.at_once:
             for other in self._defined(name, one):
@@ -185,7 +185,7 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    """Yield each name that ``node`` reads, and each string that could be one."""
+    """Yield each name that ``node`` reads, and each string that could be a name."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
             yield part.id
@@ -235,7 +235,7 @@ def may_keep_state(sources: Iterable[str], exercises: Iterable[str]) -> bool:
 
 
 def _may_change(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds, except to modules that keep no state and to members of such modules."""
+    """Return the names that a statement binds, except names of stateless modules and of their members."""
     found = set()
     for part in ast.walk(statement):
         if isinstance(part, _FUNCTIONS):
@@ -275,7 +275,7 @@ def _used(function: ast.FunctionDef, names: Collection[str]) -> set[str] | None:
 
 
 def _is_constant(node: ast.expr) -> bool:
-    """Return whether an expression is a number, a text or another value that cannot change."""
+    """Return whether an expression is a number, a string or another value that cannot change."""
     if isinstance(node, ast.UnaryOp):
         return _is_constant(node.operand)
     if isinstance(node, ast.Tuple):

@@ -60,7 +60,7 @@ def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[J
 class Pool(AbstractContextManager["Pool"]):
     """Grading processes, started when they are first needed and reused for further calls and tasks.
 
-    Without a ``root``, there is no course: the notebooks are checked by the examples next to them. ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
+    Without a ``root``, there is no course, and the notebooks are checked with the examples next to them. ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
     """
 
     def __init__(self, root: Path | None, task: Task, workers: int, *, secret: str = "") -> None:
@@ -120,7 +120,7 @@ class Pool(AbstractContextManager["Pool"]):
         self.end()
 
     def end(self) -> None:
-        """End the processes at once, and with them their sandboxes."""
+        """End the processes and their sandboxes immediately."""
         if self._ended is not None:
             self._ended.set()
             self._ended = None
@@ -151,7 +151,7 @@ class Pool(AbstractContextManager["Pool"]):
             process.send(process.jobs[-1])
 
     def _replace(self, place: int) -> Iterator[Outcome]:
-        """Give the jobs of a dead process to a new one, except a job that exceeded a limit or has ended too many."""
+        """Give the jobs of a dead process to a new one, except a job that exceeded a limit or ended too many processes."""
         process = self._processes.pop(place)
         how = process.close()
         if process.exceeded:
@@ -202,7 +202,7 @@ class _Process:
         theirs.close()
 
     def look(self) -> None:
-        """Kill the process if its notebook exceeds a limit. Two readings of its page have to agree, because it may be written meanwhile."""
+        """Kill the process if its notebook exceeds a limit. Two readings of its page must agree, because the process may be writing it."""
         grading = self._current.read()
         much = grading.exceeded(self._process.pid)
         if self._seen == grading.number and much:
@@ -237,7 +237,7 @@ class _Process:
 class _Grading(NamedTuple):
     """The limits of the notebook that a process is grading. ``number`` counts from 1, and ``seconds`` is 0 between two notebooks.
 
-    ``began`` is on the monotonic clock, and ``processor_began`` the processor time that the process had used by then.
+    ``began`` is a time on the monotonic clock. ``processor_began`` is the processor time that the process had used by then.
     """
 
     number: int = 0

@@ -201,7 +201,7 @@ class Outcome:
         is_final: whether grading the same bytes again would give the same result.
         timestamp: the text of nbgrader's ``timestamp.txt``, or None.
         rewritten: the manually graded cells whose text has changed since they were last graded.
-        page_kept: whether the page was not made by autograder and was kept.
+        page_kept: whether a page that was not made by autograder was kept.
         may_be_superseded: whether an earlier notebook counts if its mark is better.
         was_superseded: whether the earlier notebook counts. If so, ``verdict`` is the verdict on it.
     """
@@ -226,7 +226,7 @@ Deliver = Callable[[Outcome], Outcome]
 def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
     """Return the result of ``deliver`` for ``outcome``, or ``outcome`` itself without ``deliver``.
 
-    If that fails because of the notebook, the notebook is ungradable and delivered as such, so that the run goes on. An ``OSError``
+    If ``deliver`` fails because of the notebook, the notebook is delivered as ungradable, so that the run continues. An ``OSError``
     concerns our own disk and is raised.
     """
     if deliver is None:

@@ -1,4 +1,4 @@
-"""Describe how the notebooks of a chapter are graded, and who can grade them."""
+"""The options and tasks of grading a chapter's notebooks, and the interface of the executors that grade them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Task:
     def finish(self, outcome: Outcome, data: bytes, known: Collection[str] = ()) -> Outcome:
         """Store the verdict on a notebook with the bytes ``data``, and return the delivered outcome.
 
-        The results of the exercises in ``known`` were stored before.
+        The results of the exercises in ``known`` are from an earlier run.
         """
 
         def keep_and_deliver(one: Outcome) -> Outcome:

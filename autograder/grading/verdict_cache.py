@@ -23,14 +23,14 @@ __all__ = ["VerdictCache"]
 
 @dataclass(frozen=True, slots=True)
 class VerdictCache:
-    """The stored verdicts of one chapter, each under the hash of everything that all of its exercises depend on.
+    """The stored verdicts of one chapter. The key of each is a hash of everything that all its exercises depend on.
 
     The hash covers the submission's bytes, the chapter's notebook, the framework, the course's limits and packages, its secret, the options of
     the run, and the code of the course that belongs to no exercise. Code is compared by its meaning, not by its text.
 
     Attributes:
-        base: the hash of all of this except the submission. It is sent to other processes, so that the sources are read once.
-        parts: the digest of everything else that each exercise depends on: its checks, reference and misconceptions.
+        base: the hash of everything except the submission. It is sent to other processes, so that they need not read the sources.
+        parts: for each exercise, the digest of everything else that it depends on: its checks, reference and misconceptions.
         only: the exercises to grade again if their parts have changed, or None for all. The others keep their stored results.
         read_only: whether no new verdict is stored.
     """
@@ -60,7 +60,7 @@ class VerdictCache:
         return part == self.parts.get(exercise) or (self.only is not None and exercise not in self.only)
 
     def load(self, key: str) -> Verdict | None:
-        """Return the verdict stored under ``key``, or None if there is none that can be read and that still counts."""
+        """Return the verdict stored under ``key``, or None if it is missing, unreadable or no longer counts."""
         verdict, parts = self._read(key)
         return verdict if self.accepts(parts) else None
 
@@ -86,7 +86,7 @@ class VerdictCache:
             return None, {}  # the file is missing, truncated or from another version
 
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
-        """Return the cells' outputs for a stored verdict. They are most of the bytes and seldom needed, so they have a file of their own."""
+        """Return the cells' outputs for a stored verdict. They are large and seldom needed, so they have their own file."""
         try:
             return tuple(_outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
@@ -95,7 +95,7 @@ class VerdictCache:
     def save(
         self, key: str, verdict: Verdict, cells: Iterable[CellOutcome], kept: Collection[str] = ()
     ) -> Mapping[str, str]:
-        """Store a verdict, in which the results of the exercises in ``kept`` are older. Return the parts that it was made with.
+        """Store a verdict, and return the parts that it was made with. Results of exercises in ``kept`` are from an earlier run.
 
         An ungradable notebook is not stored, so that the next run tries it again.
         """
@@ -107,7 +107,7 @@ class VerdictCache:
         outcomes = [{field.name: getattr(cell, field.name) for field in fields(cell)} for cell in cells]
         text = json.dumps(outcomes, default=lambda one: asdict(one) if isinstance(one, StudentError) else str(one))
         write_atomically(self.folder / f"{key}.cells.json", text.encode())
-        # The verdict is written last, because its cells must exist if it does.
+        # Write the verdict last, because the file of its cells must exist if the verdict does.
         write_atomically(
             self.folder / f"{key}.json", json.dumps({**verdict.to_json(), "parts": parts}, default=str).encode()
         )

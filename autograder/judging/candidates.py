@@ -1,4 +1,4 @@
-"""Compute the candidates of a diagnosis: the answers of each misconception."""
+"""Compute the answers that each misconception gives to the test calls, as candidates for a diagnosis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["ANSWER_SECONDS", "diagnosis_of", "wrong_answers"]
 
-ANSWER_SECONDS = 2.0  # processor time for one call of a misconception
+ANSWER_SECONDS = 2.0  # processor time that one call of a misconception may take
 
 
 def diagnosis_of(
@@ -24,7 +24,7 @@ def diagnosis_of(
     misconceptions: Sequence[Misconception],
     plan: Sequence[Call],
 ) -> Diagnosis:
-    """Return the diagnosis of ``exercise``, based on the calls of ``plan`` that distinguish solutions."""
+    """Return the ``Diagnosis`` for ``exercise``, which uses the calls in ``plan`` that distinguish solutions."""
     distinguishing = distinguishing_calls(exercise, plan)
     calls = [call for call in distinguishing if call.memory_mb is None]
     limited = [call for call in distinguishing if call.memory_mb is not None]
@@ -50,7 +50,7 @@ def diagnosis_of(
 def wrong_answers(
     misconceptions: Sequence[Misconception], answers: Mapping[str, Value]
 ) -> list[tuple[str, Misconception]]:
-    """Return a student's wrong choices that are known misconceptions, as pairs of variable and misconception."""
+    """Return a pair of variable and misconception for each wrong choice in ``answers`` that is a known misconception."""
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:
         wrong = misconception.function()

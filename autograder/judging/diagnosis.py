@@ -29,7 +29,7 @@ FEW_NUMBERS = 3  # this many equal wrong numbers are not a coincidence
 # A message that praises a part of the code is true only if the code has no second mistake.
 PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 _STRICT = TableOptions(column_order=True)
-MAX_NUMBERS = 500  # numbers of one answer that its signature includes
+MAX_NUMBERS = 500  # how many numbers of one answer the signature includes
 
 Answers = Sequence[Answer | None]
 Entries = Mapping[str, Value]
@@ -50,14 +50,14 @@ class Candidate:
 
 @dataclass
 class Diagnosis:
-    """The answers of each known mistake of one exercise to every distinguishing call.
+    """The known mistakes of one exercise, with their answers to the calls that distinguish solutions.
 
     Attributes:
         calls: the distinguishing calls.
         right: the right answers to ``calls``.
-        candidates: the known mistakes, sorted by the number of wrong answers.
-        limited: the distinguishing calls with a memory limit. They are used only with ``too_large``.
-        too_large: returns the mistakes that are right without a memory limit, with their answers to ``limited``.
+        candidates: the known mistakes that give a wrong answer, sorted by the number of wrong answers.
+        limited: the distinguishing calls that have a memory limit. Only ``too_large`` has answers to them.
+        too_large: returns the mistakes whose answers to ``calls`` are all right, with their answers to ``limited``.
     """
 
     calls: Sequence[Call]
@@ -74,8 +74,8 @@ class Diagnosis:
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Candidate | None:
         """Return the mistake whose answers equal the student's for every call.
 
-        Return None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
-        to be stopped, is never diagnosed.
+        Return None if there is no such mistake, or if several such mistakes have different messages. Also return None if a
+        call was stopped, or if all calls raised errors.
         """
         answered = {call_key(call): answer for call, answer in log}
         given = [answered.get(call_key(call)) for call in self.calls]
@@ -91,10 +91,10 @@ class Diagnosis:
         return None
 
     def explain_entries(self, log: Sequence[tuple[Call, Answer]]) -> dict[str, Candidate]:
-        """Return, for answers that are dictionaries, the mistake that explains each wrong entry.
+        """Return the mistake that explains each wrong entry, by key, if the answers are dictionaries.
 
         A mistake explains an entry if it reproduces the student's value in every call and leaves the other entries
-        right. This finds two mutations in two entries, which no single candidate explains.
+        right. This finds separate mistakes in two entries, which no single candidate explains.
         """
         answered = {call_key(call): answer for call, answer in log}
         right = [self._right(i) for i in range(len(self.calls))]
@@ -127,13 +127,13 @@ class Diagnosis:
         return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
     def _right(self, place: int) -> Answer | None:
-        """Return the right answer to a call, or if it is unknown, the answer of a mistake that does not show in this call."""
+        """Return the right answer to the call at ``place``. If it is unknown, take it from a mistake that is right in this call."""
         if self.right[place] is not None:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
     def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
-        """Return the mistake that is right without a memory limit, but fails like the student's code with a limit."""
+        """Return the mistake from ``too_large`` whose answers to ``limited`` equal the student's, or None."""
         given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
@@ -142,16 +142,16 @@ class Diagnosis:
 
     def _explains(self, candidate: Candidate, given: Answers, *, inputs_too: bool) -> bool:
         if any(candidate.answers[i] is None for i in candidate.differs):
-            return False  # an answer that shows the mistake must be known
-        # Compare the calls that show the mistake first, because most candidates are ruled out there.
+            return False  # every answer that shows the mistake must be known
+        # Start with the calls that show the mistake, because these rule out most candidates.
         places = dict.fromkeys([*candidate.differs, *range(len(given))])
         return all(_agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=inputs_too) for i in places)
 
 
 def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_too: bool = True) -> bool:
-    """Return whether an answer equals the known one. An unknown answer agrees with everything.
+    """Return whether ``answer`` equals ``known``. If ``known`` is None, return True.
 
-    Without ``inputs_too``, the student's code may change more of its inputs than the known mistake does.
+    With ``inputs_too=False``, the call behind ``answer`` may have changed more inputs than the call behind ``known``.
     """
     if known is None:
         return True
@@ -163,7 +163,7 @@ def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_t
 
 
 def _entries(answer: Answer | None) -> Entries:
-    """Return an answer that is a dictionary, or an empty dictionary for any other answer."""
+    """Return the value of an answer if it is a dictionary, or else an empty dictionary."""
     usable = answer is not None and answer.error is None and not answer.stopped and isinstance(answer.value, dict)
     return dict(answer.value) if usable and answer is not None else {}
 
@@ -171,7 +171,7 @@ def _entries(answer: Answer | None) -> Entries:
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Return whether two answers are the same.
 
-    Both must have changed the same inputs. They must have the same error, or values that are equal within tolerance.
+    The two calls must have changed the same inputs. Their errors must be the same, or their values equal within tolerance.
     """
     if left.serial is not None and left.serial == right.serial:
         return True
@@ -189,7 +189,7 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
 
 
 def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
-    """Return whether two answers are the same, whichever is taken as the expected answer. The order of columns counts, too."""
+    """Return whether two values are equal, with either of them as the expected value. The order of columns matters."""
     if type(one) is np.ndarray is type(other) and one.dtype == other.dtype:
         return equal(one, other, rules)
     rules = replace(rules, tables=_STRICT)
@@ -199,8 +199,8 @@ def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
 def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
     """Return the calls whose answers distinguish solutions of ``exercise``.
 
-    If checks use probes, only what the probes return counts. The function's own result (the weights of a head, a
-    matplotlib Axes) may have many forms that are equally right or wrong. Measurements do not count.
+    If checks use probes, these are only the calls with probes. The function's own result (the weights of a head, a
+    matplotlib Axes) may have many forms that are equally right or wrong. Measurements are left out.
     """
     own = [
         call
@@ -211,12 +211,12 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
 
 
 def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
-    """Return a text that is equal for functions whose answers agree to four digits, or "" without answers."""
+    """Return a hash that is the same for functions whose answers agree to four digits, or "" if no call returned a value."""
     distinguishing = {call_key(call) for call in distinguishing_calls(exercise, [call for call, _ in log])}
     answers = [_written(a) for call, a in log if call_key(call) in distinguishing and not a.stopped]
     if not answers or all(text.startswith("error") for text in answers):
         return ""
-    # Sort, because a notebook calls check by check and the grader makes all calls at once.
+    # Sort the answers, because a notebook makes the calls check by check, and the grader makes them all at once.
     return hashlib.sha256("\n".join(sorted(answers)).encode()).hexdigest()[:16]
 
 
@@ -228,7 +228,7 @@ def _written(answer: Answer) -> str:
 
 
 def _on_purpose(error: StudentError) -> bool:
-    """Return whether a ``raise`` in the student's code raised the error. Students word such messages differently."""
+    """Return whether a ``raise`` statement in the student's code raised the error. Its message is the student's own."""
     return bool(re.match(r"raise\b", error.line.strip()))
 
 

@@ -28,11 +28,11 @@ _A_NEW_TABLE = (
     "Work on a copy of the table. `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
     "change the table itself."
 )
-MAX_GIVEN = 60  # characters of inputs shown in a sentence (the example below it shows all)
+MAX_GIVEN = 60  # characters of inputs shown in a sentence (the example below the sentence shows all inputs)
 
 
 class Subject(Protocol):
-    """Something that can be checked: a student's notebook, or a stand-in made of functions."""
+    """A student's notebook, or a set of functions that is checked like a notebook."""
 
     label: str
     blank: frozenset[str]
@@ -53,9 +53,9 @@ class ExerciseSession:
     call. All other calls are sent one by one.
 
     Attributes:
-        answers_key: a key for the answers to the planned calls. It is equal for two submissions only if these answers
-            are equal byte for byte. None if that is unknown.
-        unplanned_calls: the number of other accesses to the submission.
+        answers_key: a key for the answers to the planned calls. Two submissions have the same key only if these answers
+            are equal byte for byte. None if this is unknown.
+        unplanned_calls: the number of accesses to the submission other than planned calls.
     """
 
     session: Callable[[], Session]
@@ -69,7 +69,7 @@ class ExerciseSession:
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
     classes: Collection[str] = ()  # the names of the course's classes
     right: Callable[[Call], Value] = lambda _call: None
-    new_results: bool = False  # whether a right solution never returns an argument itself
+    new_results: bool = False  # whether a right solution never returns one of its argument objects
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
@@ -103,7 +103,7 @@ class ExerciseSession:
         return self._answers[key]
 
     def fetch(self) -> None:
-        """Make all planned calls, once."""
+        """Make all planned calls, unless they have already been made."""
         if self._fetched:
             return
         self._fetched = True
@@ -115,7 +115,7 @@ class ExerciseSession:
             self.answers_key = None if None in serials else serials
 
     def call_silently(self, calls: Iterable[Call]) -> None:
-        """Make the calls that were not made yet, and discard the output of the student's code."""
+        """Make those of ``calls`` that were not made yet, and discard the output of the student's code."""
         for call in calls:
             if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():
@@ -130,7 +130,7 @@ class ExerciseSession:
     def check_purity(self) -> None:
         """Raise ``CheckFailed`` if the function has side effects or keeps state between calls."""
         self.fetch()
-        self.unplanned_calls += 1  # counts the calls below, and the unplanned answers in the log
+        self.unplanned_calls += 1  # the result depends on more than the planned calls
         self.check_inputs()
         for call, answer in self.log if self.new_results else ():
             if answer.same:
@@ -160,14 +160,14 @@ class ExerciseSession:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
-        """Repeat ``call`` in a new session if it returned the answer to another call, which may have been cached."""
+        """Repeat ``call`` in a new session if ``answer`` equals ``before``, the answer to another call that may have been cached."""
         if before.error is None and same_answer(before, answer, call):
             alone = self.answer_alone(call)
             if alone is not None and not same_answer(alone, answer, call):
                 self._unsteady(call, alone, answer)
 
     def answer_alone(self, call: Call) -> Answer | None:
-        """Return the answer to ``call`` in a new session without earlier calls, or None if there is none."""
+        """Return the answer to ``call`` in a new session without earlier calls, or None if no such answer is available."""
         if self.fresh_session is None:
             return None
         with closing(self.fresh_session()) as session:
@@ -191,7 +191,7 @@ class ExerciseSession:
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
-        """Return a call as lines that a student can paste: its inputs by name, then the call. The result is empty if nobody reads messages."""
+        """Return a call as lines that a student can paste: its inputs by name, then the call. Return "" if cases are not shown."""
         if not shows_cases():
             return ""
         text, inputs = self.spelled(call)
@@ -235,7 +235,7 @@ class ExerciseSession:
         )
 
     def _parameters(self, call: Call, labels: Sequence[str]) -> list[str]:
-        """Return the names of the parameters that ``labels`` gives by position or keyword, as far as they are known."""
+        """Return the parameter name for each of ``labels``, a position or keyword. An unknown position is returned unchanged."""
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         return [parameters.get(int(label), label) if label.isdecimal() else label for label in labels]

@@ -35,7 +35,7 @@ def describe_shapes(shapes: Mapping[str, Shape]) -> str:
 
 
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
-    """Explain why ``@`` fails: the two sizes, the known shapes, and which changes would fit."""
+    """Explain why ``@`` fails: state the two sizes and the known shapes, and suggest changes that would fit."""
     return (
         f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side (a "
         f"vector's only axis), here of size {right}. They must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
@@ -43,7 +43,7 @@ def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> st
 
 
 def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
-    """Explain why ``transpose`` rejects its list of axes, and number the two exchanged axes from the end."""
+    """Explain why ``transpose`` rejects its list of axes, and name the two swapped axes, counted from the end."""
     text = f"`transpose` needs one entry for each axis of the array, but your list has a different length.{describe_shapes(shapes)}"
     listed = re.search(r"transpose\(\D*((?:\d+\s*,\s*)+\d+)\s*,?\s*\)", line)
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
@@ -67,7 +67,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         return explanation
     if len(one) < 2 or len(other) < 2:
         return ask
-    # The summed axes allow these products.
+    # A change helps if the axes that it sums over have equal sizes.
     fits = {
         f"with the last two axes of `{right}` swapped": one[-1] == other[-1],
         f"with the last two axes of `{left}` swapped": one[-2] == other[-2],
@@ -80,7 +80,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
-    """Explain what ``.T`` did, if it also reversed batch axes and exchanging only the last two would fit."""
+    """Explain that ``.T`` also reversed the batch axes, if swapping only the last two axes would make the sizes fit."""
     name = right.removesuffix(".T")
     if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
         return ""
@@ -90,8 +90,8 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     )
 
 
-# A product of two names, each with or without ``.T``. Before it there is an operator that binds less than ``@``, an opening
-# bracket, a comma, an equals sign or a word such as ``return``. Nothing after the product belongs to its right operand.
+# A product of two names, each with or without ``.T``. The text before it is an operator with lower precedence than ``@``, an
+# opening bracket, a comma, an equals sign or a word such as ``return``. Nothing after the product belongs to its right operand.
 _PRODUCT = re.compile(
     r"(?:^|[=(\[{,:&|^<>]|[\w)\]]\s*[+-]|\b(?:return|yield|in|and|or|not|if|else|assert)\b)\s*"
     r"(?P<left>[A-Za-z_]\w{0,39})(?P<left_T>\.T)?\s{0,9}@\s{0,9}(?P<right>[A-Za-z_]\w{0,39})(?P<right_T>\.T)?(?!\w|\s*[.(\[]|\s*\*\*)"
@@ -99,9 +99,9 @@ _PRODUCT = re.compile(
 
 
 def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], tuple[str, Shape]] | None:
-    """Return both operands of the only ``@`` in the line, as text and shape. Return None if they are unknown.
+    """Return the text and shape of both operands of the only ``@`` in the line, or None if they are unknown.
 
-    The line comes from the child, so it is searched and not parsed: nothing that a child sends is compiled.
+    The line comes from the sandboxed child process. It is searched and not parsed, so that it is never compiled.
     """
     found = _PRODUCT.search(line) if line.count("@") == 1 else None
     if found is None or not (shapes.get(found["left"]) and shapes.get(found["right"])):
@@ -271,7 +271,7 @@ def explain_stop(
 
 
 def signature_of_error(kind: str, message: str) -> str:
-    """Return the error without sizes and names, so that two functions that fail in the same way give the same text.
+    """Return the error as text without sizes and names. Two functions that fail in the same way give the same text.
 
     >>> signature_of_error("ValueError", "too many values to unpack (expected 2)")
     'ValueError: too many values to unpack'
@@ -289,8 +289,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return the name in ``known`` that ``name`` was probably meant to be, or "" if none is similar.
 
     ``known`` comes from a student's process, and comparing two names takes time proportional to the product of their
-    lengths. Names over the length limit are skipped. If there are very many, only those with the same first letter
-    and a similar length are compared.
+    lengths. Names over the length limit are skipped. If there are very many names, those with the same first letter and
+    a similar length are compared, and the others are skipped.
     """
     if len(name) > MAX_NAME:
         return ""
@@ -309,7 +309,7 @@ def _other(message: str, function: str) -> str:
 
 
 def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """Explain shapes that do not fit in a product, transposition or elementwise operation, else return ""."""
+    """Explain shapes that do not fit in a product, transposition or elementwise operation. Return "" for any other error."""
     if match := _MATMUL.search(message):
         return product(match["other"], match["found"], line, shapes)
     if _AXES.search(message):
@@ -344,7 +344,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
 
 
 def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
-    # A number, with shape (), always fits.
+    # A single number has the shape () and always fits.
     parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
     axes = {part.count(",") + (",)" not in part) for part in parts}
     text = (

@@ -42,7 +42,7 @@ class FunctionSession:
 
     Args:
         names: the functions and values, by name.
-        given: functions that replace those of the same name.
+        given: functions that replace the entries of ``names`` with the same name.
         call_seconds: the limit of one call's processor time (None: no limit).
         stuck: called in another thread, with the function's name, if a call cannot be stopped at its limit.
         called: called after each call.
@@ -70,7 +70,7 @@ class FunctionSession:
 
     @property
     def alive(self) -> bool:
-        """Return False once a call has been stopped."""
+        """Whether no call has been stopped yet."""
         return not self._stopped
 
     def names(self) -> frozenset[str]:
@@ -82,7 +82,7 @@ class FunctionSession:
         return self.batch([call])[0]
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
+        """Make several calls. With ``hold``, copy the results only after the last call, so that shared buffers are noticed."""
         answered: list[tuple[Value, Answer]] = []
         with _without_warnings():
             for call in calls:
@@ -92,21 +92,21 @@ class FunctionSession:
         return [call.judged(answer) for call, answer in zip(calls, given, strict=True)]
 
     def value(self, name: str) -> Answer:
-        """Return the value of a variable, or a ``NameError`` if there is none."""
+        """Return an answer with the value of the variable ``name``, or with a ``NameError`` if it is not defined."""
         name = python_name(name)
         if name not in self._names:
             return _undefined(name)
         return _with_value(Answer(), self._names[name])
 
     def substitute(self, name: str, function: Callable[..., Value]) -> None:
-        """Let calls of ``name`` through this session call ``function``."""
+        """Replace the function ``name`` with ``function`` in later calls of this session."""
         self._given[name] = function
 
     def _time_limit(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
         return time_limit(self._seconds, stuck)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace functions by ``sources``, in a copy of their namespace. Raises whatever a source raises."""
+        """Replace functions with those that ``sources`` define, in a copy of their namespace. Errors in a source are raised."""
         own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
         home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
@@ -123,7 +123,7 @@ class FunctionSession:
                 self._edited[name] = names[name]
 
     def reset(self) -> None:
-        """Undo ``define``, and allow calls again after one was stopped."""
+        """Undo ``define``, and allow calls again if one was stopped."""
         self._edited = {}
         self._stopped = ""
 
@@ -132,7 +132,7 @@ class FunctionSession:
     ) -> list[list[Answer]]:
         """Return the answers of each of ``programs`` to ``calls``, with a limit of ``seconds`` per call.
 
-        The list of a program that cannot be defined is empty.
+        If a program cannot be defined, its list of answers is empty.
         """
         before, self._seconds = self._seconds, seconds
         found = []
@@ -153,7 +153,7 @@ class FunctionSession:
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Discard the output of the code."""
+        """Discard the code's output in the ``with`` block."""
         with redirect_stdout(io.StringIO()):
             yield
 
@@ -184,7 +184,7 @@ class FunctionSession:
         kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
-            # The time limit is the innermost: it may raise at any step, so it must end before the others clean up.
+            # The time limit is the innermost block. It may raise at any step, so it must end before the other blocks clean up.
             with at_home(home_of(own)), _memory(call.memory_mb), self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
@@ -221,11 +221,11 @@ class FunctionSubject:
         )
 
     def before_redefined(self, exercise: str) -> None:
-        """Return None: a dictionary has one definition per name."""
+        """Return None, because ``names`` has only one definition of each name."""
 
 
 def _with_value(answer: Answer, value: Value) -> Answer:
-    """Return ``answer`` with ``value`` as the grader receives it, or with an error if it cannot be transferred."""
+    """Return ``answer`` with ``value`` as the grader receives it, or an error if ``value`` cannot be transferred."""
     if answer.error is not None or answer.stopped:
         return answer
     try:
@@ -237,7 +237,7 @@ def _with_value(answer: Answer, value: Value) -> Answer:
 
 
 def _living_in(names: dict[str, Value], function: FunctionType) -> FunctionType:
-    """Return ``function`` as if it had been defined among ``names``."""
+    """Return a copy of ``function`` whose global names are ``names``."""
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
@@ -265,7 +265,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
 
 
 def _own_frame(error: BaseException, function: Callable[..., Value]) -> TracebackType | None:
-    """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
+    """Return the innermost traceback entry in the module or notebook of ``function``. Entries inside NumPy do not help."""
     names = home_of(function)
     found = None
     trace = error.__traceback__
@@ -298,14 +298,14 @@ def _text(error: BaseException) -> str:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    # In standard nbgrader any output on stderr gives zero points, so warnings and stderr must not get there.
+    # In standard nbgrader, any output on stderr gives zero points. So hide warnings, and redirect stderr to stdout.
     with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stderr(sys.stdout):
         warnings.simplefilter("ignore")
         yield
 
 
 def _memory(limit_mb: int | None) -> AbstractContextManager[None]:
-    """Raise ``MemoryError`` afterwards if the limit was exceeded. A sandboxed child is stopped immediately."""
+    """Raise ``MemoryError`` after the ``with`` block if it exceeded the limit. Unlike in the sandbox, the code is not stopped."""
     return nullcontext() if limit_mb is None else _traced(limit_mb)
 
 

@@ -58,7 +58,7 @@ C = TypeVar("C", bound=Checks)
 
 
 class Judge(Generic[C]):
-    """A judge of submissions, by the checks of one chapter."""
+    """A judge of submissions that uses the checks of one chapter."""
 
     def __init__(self, checks: C) -> None:
         self.checks = checks
@@ -77,7 +77,7 @@ class Judge(Generic[C]):
     ) -> tuple[ExerciseVerdict, ...]:
         """Return the outcome of every exercise, or of the exercises in ``only``, in the order of the check file.
 
-        With ``visible_only``, use only the checks that students run themselves. The outcomes in ``known`` are final.
+        With ``visible_only``, use only the checks that students run themselves. Otherwise, exercises in ``known`` are not judged again.
         """
         known = known or {}
         if visible_only and not self.checks.only_visible:
@@ -102,10 +102,10 @@ class Judge(Generic[C]):
         return verdict
 
     def _before_redefinition(self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject) -> ExerciseVerdict:
-        """Judge a wrong exercise again as its own cell defined it, and return the better verdict.
+        """Judge an exercise again with the definition from its own cell, and return the better verdict.
 
-        A student may write a helper of the same name for a later exercise. The definition that existed when the
-        exercise's own check ran in the notebook may have been right.
+        A later exercise's cell may define a helper of the same name. It replaces the earlier definition, which may have
+        been right.
         """
         earlier = subject.before_redefined(spec.name)
         if earlier is None:
@@ -141,7 +141,7 @@ class Judge(Generic[C]):
     def _check(
         self, spec: ExerciseSpec, check: CheckSpec, conversation: ExerciseSession, student: StudentProxy
     ) -> CheckResult:
-        # A check that uses only the planned answers passes for every submission with the same answers.
+        # If a check uses only the planned answers and passes, it passes for every submission with the same answers.
         conversation.fetch()
         key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
@@ -171,7 +171,7 @@ class Judge(Generic[C]):
     def _follow_through(
         self, verdict: ExerciseVerdict, verdicts: dict[str, ExerciseVerdict], subject: Subject
     ) -> ExerciseVerdict:
-        """Judge a failed exercise again, with the reference for each failed exercise that it depends on."""
+        """Judge a failed exercise again, with the reference in place of each failed exercise that it depends on."""
         spec = self.checks.specs[verdict.name]
         references = self.checks.references
         wrong = [n for n in spec.depends_on if n in verdicts and verdicts[n].status != "passed" and n in references]
@@ -189,7 +189,7 @@ class Judge(Generic[C]):
 
 
 def _purity_is_due(others: Collection[CheckResult]) -> bool:
-    """Return whether two checks with points, or the only such check, have passed. Otherwise, the answer may be hard-coded."""
+    """Return whether to check purity: two checks with points (or the only one) have passed, so results are not hard-coded."""
     worth = [r for r in others if r.points]
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 

@@ -43,7 +43,7 @@ FIXTURES = frozenset({"student", "reference", "agrees", "rng"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run of a check: the names of its function's arguments, and the values of its parameters."""
+    """One run of a check: the names of the arguments that it takes, and the values of those that are parametrized."""
 
     wanted: tuple[str, ...]
     values: Mapping[str, Value]
@@ -83,7 +83,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
 
 
 def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
-    """Return the values of one ``parametrize``, by name, for each of its cases."""
+    """Return the values for each case of one ``parametrize`` mark, by name."""
     arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
     if arguments.get("indirect"):
         raise CourseError(
@@ -138,7 +138,7 @@ def _quizzes(course: Course, chapter: str) -> list[Quiz]:
 
 
 def _is_ours(function: Any) -> bool:
-    """Return whether a function belongs to the framework, such as ``quiz``, and is not a solution."""
+    """Return whether a function is part of the framework, such as ``quiz``, and so is not a solution."""
     return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
 
 
@@ -146,7 +146,7 @@ PUBLIC = b"public"
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
-    """Load the checks of a chapter from its test file. The file is read at each call.
+    """Load the checks of a chapter from its test file. Each call reads the file again.
 
     Raises ``CourseError`` if the file cannot be run, does not fit the course, or uses features that grading does not
     support.
@@ -160,7 +160,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     try:
         with _own_neighbours(path.parent):
             module = run_module(name, path)
-    except (KeyboardInterrupt, CourseError):  # errors that a decorator found have a readable message already
+    except (KeyboardInterrupt, CourseError):  # a ``CourseError`` from a decorator already has a readable message
         raise
     except BaseException as error:
         # This includes pytest.skip() and sys.exit() at module level, which would disable all checks.
@@ -181,7 +181,7 @@ def make_importable(root: Path) -> None:
 
 @contextmanager
 def _own_neighbours(folder: Path) -> Iterator[None]:
-    """Inside the block, load the modules of ``folder`` again instead of another course's modules of the same name."""
+    """Inside the block, import modules from ``folder`` instead of another course's modules with the same names."""
     names = {path.stem for path in folder.glob("*.py")}
     others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     try:
@@ -197,11 +197,11 @@ class _Prepared:
     """The test calls of an exercise.
 
     Attributes:
-        plan: every call that its checks make on a right solution, without repeats.
-        asked: the calls that are sent with the first call.
+        plan: every call that the checks make on a right solution, without repeats.
+        asked: the planned calls that are sent in one batch.
         purity: the call sequences of the purity check.
-        care: the aliasing checks for a class.
-        new_results: whether a right solution never returns an argument itself.
+        care: the aliasing checks, if the exercise is a class.
+        new_results: whether a right solution never returns one of its argument objects.
     """
 
     plan: Sequence[Call] = ()
@@ -216,8 +216,8 @@ class ChapterChecks:
     """The exercises of a chapter with their check classes, references, misconceptions and planned calls.
 
     Set ``shrinks`` to ``False`` if nobody reads the messages. Shrinking an example takes far longer than judging.
-    With ``shows_cases=False``, failures come without their case, and judging is quicker still.
-    ``only_visible`` states that the hidden checks are left out.
+    With ``shows_cases=False``, failures do not show the case that failed, and judging is even faster.
+    ``only_visible`` says whether the hidden checks are left out.
     """
 
     course: Course
@@ -294,20 +294,20 @@ class ChapterChecks:
         return self._diagnoses[exercise]
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
-        """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
+        """Return the variable, the misconception's name and its message for each known wrong choice in a quiz."""
         return [(variable, m.name, m.message) for variable, m in wrong_answers(self.misconceptions[exercise], answers)]
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
-        """Return whether the code of ``check`` names ``variable``."""
+        """Return whether the code of ``check`` contains the name ``variable``."""
         function = getattr(self.classes[exercise], check)
-        # In the checks of a quiz the variable is in the closure instead of the constants.
+        # In a quiz check, the variable's name is in the closure and not among the constants.
         closed_over = [cell.cell_contents for cell in function.__closure__ or ()]
         return variable in function.__code__.co_consts or any(
             value == variable for value in closed_over if isinstance(value, str)
         )
 
     def right_answer(self, call: Call) -> Value:
-        """Return the answer of a right solution, or None if there is no such function."""
+        """Return a right solution's answer to ``call``, or None if no reference has the name of its function."""
         return self.reference.answer(call) if call.function in self.references else None
 
     def class_names(self) -> frozenset[str]:
@@ -334,7 +334,7 @@ class ChapterChecks:
     ) -> ExerciseSession:
         """Return an ``ExerciseSession`` for ``exercise`` on the submission behind ``session``.
 
-        ``limited`` opens the submission with less memory, ``fresh_session`` in a new process without earlier calls.
+        ``limited`` opens the submission with a memory limit. ``fresh_session`` opens it in a new process without earlier calls.
         """
         prepared = self._prepare(exercise) if planned else _Prepared()
         return ExerciseSession(
@@ -352,7 +352,7 @@ class ChapterChecks:
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
-        """Return the seed of a check's inputs: the course's secret, or for a visible check the public seed."""
+        """Return the seed of a check's inputs: the public seed for a visible check, the course's secret for a hidden one."""
         if self._seed is not None:
             return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
@@ -416,10 +416,10 @@ class ChapterChecks:
         precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit is slow and needs its own session, so it is made only when its check runs.
         asked = Script(call for call in plan if call.memory_mb is None)
-        # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
+        # The result of a probe (such as a figure) is expensive. It is inspected immediately, so a shared buffer does not matter.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
         purity: list[PurityProbe] = []
-        for a, b, order in orders[::-1]:  # one call that changes arguments is enough, for the smallest inputs
+        for a, b, order in orders[::-1]:  # smallest inputs first, because one ``between`` call is enough
             between = None if any(probe.between for probe in purity) else self._between(a, b)
             purity[:0] = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b), between=between)]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
@@ -428,9 +428,9 @@ class ChapterChecks:
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care, new_results))
 
     def _returns(self, call: Call) -> bool:
-        """Return whether a right solution returns a value that can leave a sandbox, and leaves its arguments alone.
+        """Return whether a right solution returns a value that can leave a sandbox, without changing its arguments.
 
-        A picture cannot leave the sandbox, and the next call would draw on a picture that stays open.
+        A figure cannot leave the sandbox. New figures are closed here, because the next call would draw on an open figure.
         """
         pyplot = sys.modules.get("matplotlib.pyplot")
         before = set(pyplot.get_fignums()) if pyplot is not None else set()
@@ -444,7 +444,7 @@ class ChapterChecks:
         return answer.error is None and not answer.changed and not answer.stopped and not stays
 
     def _between(self, one: Call, other: Call) -> Call | None:
-        """Return the call of ``changed_between`` for two calls, or None if a right function fails it."""
+        """Return ``changed_between(one, other)``, or None if a right solution would not pass that test."""
         if one.probe or one.expects is not None or not self._answers_differ(one, other):
             return None
         call = changed_between(one, other)

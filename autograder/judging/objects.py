@@ -1,4 +1,4 @@
-"""Objects of classes in an exercise session. Each use sends the whole call sequence that leads to it.
+"""Objects of classes in an exercise session. Each use of an object sends the whole call sequence that leads to this use.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
@@ -40,7 +40,7 @@ class ObjectOwner:
     classes: Collection[str] = ()
 
     def object_state(self) -> _ObjectState:
-        """Return the state of the running check, which all its objects share, because they may affect each other."""
+        """Return the state that all objects of the running check share, because the objects may affect each other."""
         object_state: _ObjectState = kept_for_this_check().setdefault(
             (id(getattr(self.ask, "__self__", self)), _ObjectState), _ObjectState()
         )
@@ -49,7 +49,7 @@ class ObjectOwner:
 
 @dataclass(eq=False)
 class _Event:
-    """A step of a call sequence. Its references are other events, and ``number`` gives the order."""
+    """A step of a call sequence. It refers to objects by the events that created them, and ``number`` gives the order."""
 
     do: str
     on: _Event | None
@@ -60,7 +60,7 @@ class _Event:
     number: int = field(default_factory=lambda: next(_count))
 
     def refers_to(self) -> Iterator[_Event]:
-        """Yield the events that created the objects used in this one."""
+        """Yield the events that created the objects used in this event."""
         waiting: list[_Part] = [*self.args, *self.kwargs.values()]
         if self.on is not None:
             yield self.on
@@ -104,7 +104,7 @@ class _ObjectState:
             self.objects += other.objects
 
     def forget(self) -> None:
-        """Drop the steps of objects that the check no longer uses and that are unrelated to all others."""
+        """Drop the steps of objects that the check no longer uses, unless they are connected to an object in use."""
         self.objects = [(proxy, event) for proxy, event in self.objects if proxy() is not None]
         group: dict[int, int] = {}
 
@@ -152,7 +152,7 @@ class _ObjectState:
 
 
 class _SingleObject:
-    """An object of one owner."""
+    """The backend of one object, which belongs to ``owner``."""
 
     def __init__(self, owner: ObjectOwner, object_state: _ObjectState, event: _Event, opaque: Opaque) -> None:
         self.opaque = opaque
@@ -261,7 +261,7 @@ def _take(
 
 
 def _gives_an_object(owner: ObjectOwner, call: Call) -> bool:
-    """Return whether a right solution also returns an object and not, for example, a number."""
+    """Return whether a right solution also returns an object here, rather than a value such as a number."""
     try:
         right = owner.right(call)
     except Exception:  # noqa: BLE001 - a right object may raise anything

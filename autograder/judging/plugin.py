@@ -1,6 +1,6 @@
 """The pytest plugin, which provides the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
 
-``pytest tests/chapters`` runs the hidden checks on the references, ``pytest --student notebook.ipynb`` on a notebook.
+``pytest tests/chapters`` runs the checks on the references. ``pytest --student notebook.ipynb`` runs them on a notebook.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _kept = pytest.StashKey[_PytestRun]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--student``."""
+    """Add the option ``--student``."""
     group = parser.getgroup("autograder")
     group.addoption("--student", metavar="NOTEBOOK", help="run the checks against this notebook, in the sandbox")
 

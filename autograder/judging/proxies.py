@@ -134,7 +134,7 @@ class StudentProxy(Outcomes):
         return record_answer(copy_value(answer.value), lambda: (name, {}))
 
     def check_purity(self) -> None:
-        """Check that the exercise's function has no side effects and no memory."""
+        """Check that the exercise's function has no side effects and keeps no state between calls."""
         self._conversation.check_purity()
 
     def within(
@@ -152,10 +152,10 @@ class StudentProxy(Outcomes):
         Args:
             memory_mb: the memory in MiB.
             steps: the number of executed lines of Python and of comparisons of the given items.
-            calls: how often each of these functions may be called. They are functions of the notebook or arguments.
+            calls: how often each of these functions may be called. A function is from the notebook or is an argument.
             seconds: the processor time in seconds.
             larger: the arguments of a call that is about four times as large.
-            growth: how many times the processor time the larger call may take.
+            growth: how many times as much processor time the larger call may take.
         """
         limits = limits_of(steps, calls, seconds, larger, growth)
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
@@ -165,7 +165,7 @@ class StudentProxy(Outcomes):
         return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def when_graded(self, look: Callable[..., None], *args: Value) -> None:
-        """Call ``look(student, *args)`` when grading, but not in ``check()``. It may inspect results directly."""
+        """Call ``look(student, *args)`` when grading, but not in ``check()``. ``look`` may inspect results directly."""
         look(self, *args)
 
     def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
@@ -174,8 +174,8 @@ class StudentProxy(Outcomes):
         If the function's result cannot be inspected, ``source`` raises a ``NotAsAsked`` exception of its own that
         explains why. The check then fails with that message instead of reporting an error in the student's function.
 
-        A student's function may reach into the probe and change its result. If the function's result can be
-        transferred by itself, inspect it here as well, with ``student.when_graded``.
+        A student's function may tamper with the probe and its result. If the function's own result can be transferred,
+        inspect that result as well, with ``student.when_graded``.
         """
         return self._ask(Call(function, args, kwargs, source))
 
@@ -192,12 +192,12 @@ class StudentProxy(Outcomes):
         return self._ask(Call(function, args, kwargs, source, measured=True))
 
     def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
-        """Return as data what the student's function draws with matplotlib.
+        """Return the plot that the student's function draws with matplotlib, as data.
 
         For example, ``student.plot("draw", table)["axes"][0]["bars"]``. Each of the ``axes`` has the keys ``title``,
         ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
-        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts``, the texts only show whether they are
-        present.
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts``, it is only reported which
+        texts are present.
         """
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
@@ -257,9 +257,9 @@ class StudentProxy(Outcomes):
         return record_answer(value, spelled, call, right)
 
 
-_ITEMS = 100_000  # items taken from a student's iterator if the right answer has more items than are known
+_ITEMS = 100_000  # the most items taken from a student's iterator if more items are needed than the first answer has
 _ITEMS_OF_A_REFERENCE = 10_000  # items: a right solution's iterator with more items counts as endless
-_FEW_PARTS = 1000  # parts of a result that are searched for iterators
+_FEW_PARTS = 1000  # a result with more parts is not searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 
 
@@ -269,7 +269,7 @@ def _taking_all(call: Call, most: int) -> Call:
 
 
 def _with_rest(value: Value, again: Callable[[], Value], most: int = _ITEMS, depth: int = 0) -> Value:
-    """Let each iterator in ``value`` get its items beyond the known ones from ``again``, and return ``value``."""
+    """Return ``value`` after making each iterator in it fetch its remaining items with ``again``."""
     if isinstance(value, Iterated):
         if value.more:
             value.again = lambda: _continued(value, again(), most)
@@ -293,14 +293,14 @@ def _continued(known: Iterated, items: Value, most: int) -> Iterated:
 
 
 def _missing(call: Call, error: StudentError) -> str:
-    """Return the function or class that the notebook lacks, if that is the error, else ""."""
+    """Return the name of the function or class that the notebook lacks, or "" if ``error`` is another error."""
     if error.type != "NameError" or error.line:
         return ""
     return next((name for name in names_in(call) if f"'{name}'" in error.message), "")
 
 
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
-    """Return whether the probe itself raised ``error``, and not the student's code or a failed call of it."""
+    """Return whether the probe itself raised ``error``, and not the student's code or a call of it with wrong arguments."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
     if is_script(call) or is_outcome(call.probe):
         return False

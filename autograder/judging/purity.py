@@ -45,7 +45,7 @@ _CONTAINERS: dict[type, str] = {
 
 
 def mutation_advice(changed: Sequence[Value]) -> str:
-    """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
+    """Return advice on how to avoid changing these arguments. For lists, the advice names methods that change a list."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
         return f"Work on a copy, for example {text}"
@@ -58,10 +58,10 @@ def _holds_arrays(value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PurityProbe:
-    """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
+    """Two calls with inputs of the same shape, and ``calls``, the order in which both are made after ``first``.
 
-    ``answers_differ`` states that the right answers to the calls differ. ``between`` is the result of ``changed_between``, if a
-    right function passes it.
+    ``answers_differ`` says whether the right answers to the two calls differ. ``between`` is the call from ``changed_between``, or
+    None if that test is not used.
     """
 
     first: Call
@@ -72,7 +72,7 @@ class PurityProbe:
 
 
 def _passes_arguments_on(call: Call) -> bool:
-    """Return whether the function gets the arguments of ``call`` themselves, so that changes of them are noticed."""
+    """Return whether the function gets the argument objects of ``call`` themselves, so that changes to them are noticed."""
     return not call.probe or is_outcome(call.probe) or _is_script_or_plot(call)
 
 
@@ -85,7 +85,7 @@ CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call of ``CHANGED_BETWEEN``. It returns the answer to ``other`` if the function remembers nothing of ``first``."""
+    """Return a call with the probe ``CHANGED_BETWEEN``. Its answer equals that to ``other`` if the function keeps no state."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 
@@ -97,20 +97,20 @@ def pairs_of(
     returns: Callable[[Call], bool],
     differ: Callable[[Call, Call], bool] = lambda _one, _other: True,
 ) -> list[tuple[Call, Call]]:
-    """Return pairs of calls with equal shapes and different numbers, large inputs first. The result is empty if there is no call.
+    """Return pairs of calls with equal shapes and different numbers, large inputs first. Return an empty list if there is no call.
 
-    Pairs with inputs small enough for fast calls, and with right answers that ``differ``, are preferred.
+    Pairs are preferred if their inputs are small enough for fast calls, and if ``differ`` says that their right answers differ.
 
-    The calls are taken from the plan and from ``other``, the same plan with other draws. A check's own probe may copy or create the
-    function's arguments. So if all these calls use such probes, their arguments are used in calls without a probe, provided that a
-    right function ``returns`` from such a call.
+    The calls are from ``plan`` and from ``other``, which is the same plan with other random inputs. A check's own probe may copy or
+    create the function's arguments. If all calls use such probes, the function is called with these arguments without a probe,
+    provided that ``returns`` says that a right solution returns from this call.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
-    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # there are none, or all raise
+    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # none, or all fail
         bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
         own, others = [*bare[0], *own], [*bare[1], *others]
-    if not own:  # changes of a probe's own arguments are better than nothing
+    if not own:  # watching the arguments of probes is better than nothing
         own, others = ([call for call in some if call.args and not call.measured] for some in calls)
     shapes: dict[Hashable, list[Call]] = {}
     for call in [*own, *others]:
@@ -139,7 +139,7 @@ def _bare(call: Call) -> Call:
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:
-    """Return a call other than ``call``: with its arrays reversed, else one of ``calls``, else ``call`` itself."""
+    """Return ``call`` with its arrays reversed. If this changes nothing, return another one of ``calls``, or else ``call``."""
     others = (c for c in (_backwards(call), *calls) if call_key(c) != call_key(call))
     return next(others, call)
 
@@ -149,7 +149,7 @@ def _backwards(call: Call) -> Call:
     return replace(call, args=args, kwargs={k: family_of(v).backwards(v) for k, v in call.kwargs.items()})
 
 
-_LONG = 5000  # characters of a fingerprint, of about 200 numbers
+_LONG = 5000  # characters of a fingerprint: about 200 numbers
 MAX_SCRIPTS = 12  # call sequences of one exercise
 
 

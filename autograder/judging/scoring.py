@@ -36,7 +36,7 @@ INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs are not changed", 0.0, visibl
 class Checks(Protocol):
     """The checks of a chapter, from its check file or as recorded for students.
 
-    ``only_visible`` states that hidden checks are left out, including those of purity.
+    ``only_visible`` says whether the hidden checks, including the purity check, are left out.
     """
 
     only_visible: bool
@@ -68,13 +68,13 @@ class Checks(Protocol):
         """Return the diagnosis of ``exercise``, or None if no misconceptions are known."""
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> Sequence[tuple[str, str, str]]:
-        """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
+        """Return the variable, the misconception's name and its message for each known wrong choice in a quiz."""
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
         """Return whether ``check`` is about ``variable``."""
 
     def right_answer(self, call: Call) -> Value:
-        """Return the answer of a right solution, or None if it is unknown."""
+        """Return a right solution's answer to ``call``, or None if it is unknown."""
 
 
 class Scorer:
@@ -148,10 +148,10 @@ class Scorer:
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
-        """Add a note to ``verdict``, which was earned with the reference for the earlier exercises in ``wrong``.
+        """Return ``verdict`` with a note that it was earned with a correct solution of the exercises in ``wrong``.
 
-        ``wrong`` contains the statuses of these exercises. The note calls a solution that was not attempted missing,
-        not wrong.
+        ``wrong`` maps each of these earlier exercises to its status. The note says "missing" for an exercise that was not
+        attempted, and "mistake" for any other.
         """
         names = join_words([*wrong])
         what = "is right" if verdict.status == "passed" else "does better"
@@ -177,7 +177,7 @@ class Scorer:
     def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """If no mistake explains all answers, add the mistakes that explain single entries of them, each once."""
+        """Add to failed checks the messages of mistakes that explain single entries of dictionary answers, each once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results
@@ -196,9 +196,9 @@ class Scorer:
     def _explain_state(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """If a call of a failed check is right as the first call in a new process, say that earlier calls change its answer.
+        """If a failed check's call gives the right answer in a new process, report that earlier calls change its answer.
 
-        The purity check then fails, too.
+        In this case, the purity check fails as well.
         """
         read = getattr(self._checks, "shrinks", True) and conversation.session().sandbox != FunctionSession.sandbox
         failed = [name for name in conversation.failed_on if read]
@@ -229,7 +229,7 @@ class Scorer:
     def _explain_unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
         """Return the failure for a check that raised an error because it could not use the student's last answer.
 
-        With a right answer, the same check would pass.
+        With a right answer, the check would not raise this error.
         """
         if conversation.latest is not None:
             call, answer = conversation.latest
@@ -250,7 +250,7 @@ class Scorer:
 
     @staticmethod
     def _inputs_kept(conversation: ExerciseSession, results: Sequence[CheckResult]) -> list[CheckResult]:
-        """Report a changed input if no check does. The report itself costs no points."""
+        """Return a failed check, without points, for a changed input that no other check reports, or an empty list."""
         try:
             conversation.check_inputs()
         except CheckFailed as found:
@@ -264,7 +264,7 @@ class Scorer:
     def _explain_missing(
         spec: ExerciseSpec, results: Sequence[CheckResult], session: Callable[[], Session]
     ) -> tuple[Sequence[CheckResult], bool]:
-        """If the function is missing because its cell failed, report what stopped the cell."""
+        """Return ``results``, with the error that stopped the function's cell if there was one, and whether the function is missing."""
         absent = [r for r in results if r.status == "error" and r.reason.startswith("There is no ")]
         if not absent:
             return results, False
@@ -285,7 +285,7 @@ class Scorer:
         """For a quiz, add the message of each known wrong choice to the check of its variable."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}
         asks_for = partial(self._checks.asks_for, spec.name)
-        # A number may be near a wrong answer and still right.
+        # A number may be close to a known wrong answer and still be right.
         wrong = {
             n for n in spec.answers for r in results if r.status not in {"passed", "not_tried"} and asks_for(r.name, n)
         }
@@ -304,12 +304,12 @@ class Scorer:
 
 
 def not_tried(check: CheckSpec, waits_for: str = "") -> CheckResult:
-    """Return the outcome of a check that was skipped because of the check ``waits_for`` or missing code."""
+    """Return the outcome of a check that was skipped, because ``waits_for`` has to pass first or because there is no code."""
     return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points, waits_for=waits_for)
 
 
 def _opaque(value: Value) -> Opaque | None:
-    """Return the part of ``value`` that could not be transferred, if any. Checks that use it raise errors."""
+    """Return the part of ``value`` that could not be transferred, or None. A check that uses such a part raises an error."""
     if isinstance(value, Opaque):
         return value
     parts = family_of(value).parts(value)

@@ -1,7 +1,7 @@
 """Limit how long code of this process may run, in any thread, on any system and in a browser.
 
 This module needs only the standard library. A single call into C that does not handle signals, such as a product of
-two huge matrices, cannot be interrupted. The ``stuck`` callback reports it meanwhile.
+two huge matrices, cannot be interrupted. The ``stuck`` callback can report such a call while it runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["OutOfTimeError", "time_limit"]
 AGAIN = 0.25  # seconds after which the exception is raised again if the student's code caught it
 PATIENCE = 4  # times that the exception may be caught. Then it is raised at every step, so that no loop can continue
 STUCK = 2.0  # seconds without any reaction until a message explains the wait
-WAITING = 10  # the limit on wall-clock time, as a multiple of that on processor time
+WAITING = 10  # the limit on wall-clock time, as a multiple of the limit on processor time
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock
 _EVERY = 200  # steps between two looks at the clock, in a browser
 
@@ -39,7 +39,7 @@ def time_limit(seconds: float | None, stuck: Callable[[], None] | None = None) -
     """Raise ``OutOfTimeError`` in the ``with`` block after ``seconds``, and keep raising it until the block ends.
 
     The limit is on processor time, so that other work on a busy machine does not count. After ``WAITING`` times as long in
-    wall-clock time, the block is stopped anyway. In a browser, in other threads and without signals, only that time counts.
+    wall-clock time, the block is stopped anyway. In a browser, in other threads and without signals, only wall-clock time counts.
 
     In the main thread this uses signals, if the system has them. In a browser it uses Python's monitoring (Python
     3.12 and later), and otherwise a second thread.
@@ -58,7 +58,7 @@ def time_limit(seconds: float | None, stuck: Callable[[], None] | None = None) -
 
 
 class _Limit:
-    """The common part of all time limits. Nothing is ever raised in the frames of this file."""
+    """The base class of all time limits. ``OutOfTimeError`` is never raised inside the code of this file."""
 
     _over = False
 
@@ -85,7 +85,7 @@ class _Limit:
             return
 
     def _report(self, stuck: Callable[[], None]) -> None:
-        """Call ``stuck`` if the code has not reacted. On a busy machine, its time may not be used up yet."""
+        """Call ``stuck`` if the code has not ended once its time is used up, which is later on a busy machine."""
         waits = self._has_waited()
         while waits and not self._over:
             waits = self._has_waited()
@@ -104,9 +104,9 @@ class _Limit:
 
 
 class _Signalled(_Limit):
-    """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
+    """A limit that uses ``SIGALRM``. It also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
-    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # the last reading: the time, and the processor time then
+    _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # the last reading: when it was taken, and the processor time
 
     def _begin(self) -> None:
         self._over = False
@@ -141,7 +141,7 @@ class _Signalled(_Limit):
                 signal.signal(signal.SIGALRM, ring)
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
             if times > PATIENCE:
-                # Interrupt by a lookup in a dictionary. Python handles signals after each call, and a call here would raise in this frame.
+                # Use a dictionary lookup to interrupt. Python handles signals after each call, and a call here would raise in this frame.
                 at_the_next_step: defaultdict[int, None] = defaultdict(partial(_thread.interrupt_main, number))
                 at_the_next_step[times]
             raise kind
@@ -150,27 +150,27 @@ class _Signalled(_Limit):
 
     @classmethod
     def _processor_time(cls, now: float) -> float:
-        """Return how long the processor has worked for this process, as it was a few milliseconds ago at most.
+        """Return the processor time of this process, from a reading that is at most a few milliseconds old.
 
-        Each reading may make Linux give the processor to another process, and there are thousands of calls in a second.
+        A reading may make Linux switch to another process, so the clock is not read for each of thousands of calls per second.
         """
         if now > cls._reading[0] + _READ_EVERY:
             cls._reading = now, time.process_time()
         return cls._reading[1]
 
     def _has_waited(self) -> bool:
-        """Return whether the processor time is not used up yet, and the limit by the clock is not reached."""
+        """Return whether the code has neither used up its processor time nor reached the limit on wall-clock time."""
         worked = time.process_time() - self._worked
         return worked < self._seconds and time.monotonic() < self._latest
 
 
 class _FromAThread(_Limit):
-    """A limit by a second thread that raises in the first one, for threads and systems without alarms."""
+    """A limit that a second thread enforces by raising in the first one. It works in any thread and without alarms."""
 
     def _begin(self) -> None:
         self._thread = threading.get_ident()
         self._inside = sys._getframe(2)  # noqa: SLF001 - the frame with the `with` statement
-        # Use only locks, which are written in C. An Event is Python code, so the error might be raised inside it.
+        # Use only locks, which are written in C. An Event is Python code, and the error might be raised inside that code.
         self._over, self._alone, self._end_of_it = False, threading.Lock(), threading.Lock()
         self._raised = False
         self._end_of_it.acquire()
@@ -212,7 +212,7 @@ class _FromAThread(_Limit):
     def _take_back(self) -> None:
         """Remove a pending error.
 
-        Python 3.11 never again enters a traced function after an error was cleared, so raise and catch one instead.
+        After an error is cleared, Python 3.11 never enters a traced function again. So raise an error and catch it instead.
         """
         self._raised = False
         try:

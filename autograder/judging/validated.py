@@ -88,7 +88,7 @@ def _exercise_of(cls: ast.ClassDef) -> str:
 
 
 def _title(name: str, node: ast.AST) -> str:
-    """Return the title of a check that students read, or its name as words."""
+    """Return the title of a check, from the first paragraph of its docstring or else from its name."""
     docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     words = inspect.cleandoc(docstring).split("\n\n")[0] if docstring else name.removeprefix("test_").replace("_", " ")
     return " ".join(words.split())

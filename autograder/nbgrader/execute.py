@@ -66,7 +66,7 @@ class ExecuteConfined(Execute):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the notebook with the outputs of its cells.
 
-        Raises ``CannotExecuteError`` if it is not Python, or if a locked cell uses something that the sandbox lacks,
+        Raises ``CannotExecuteError`` if its language is not Python, or if a locked cell uses something that the sandbox lacks,
         and ``SandboxUnavailable`` if there is no sandbox.
         """
         _require_python(nb, self.kernel_name)
@@ -102,7 +102,7 @@ class ExecuteConfined(Execute):
         )
 
     def _say_timeout(self, nb: NotebookNode, index: int) -> None:
-        """End a cell's outputs with the error that nbgrader puts there. Raise if nbgrader is configured to stop instead."""
+        """Replace a cell's last output with nbgrader's timeout error. Raise an error if nbgrader is configured to stop instead."""
         if not self.interrupt_on_timeout:
             late = f"Cell {index + 1} ran longer than {self.timeout} seconds"
             raise CannotExecuteError(f"{late}, and Execute.interrupt_on_timeout is off.")
@@ -123,7 +123,7 @@ def _require_python(nb: NotebookNode, kernel: str) -> None:
 
 
 def _require_no_shell(nb: NotebookNode) -> None:
-    """Reject a notebook whose locked cells need magics that the sandbox does not run. They would affect its marks."""
+    """Reject a notebook whose locked cells need magics that the sandbox does not run. Such magics would affect the marks."""
     for index, cell in enumerate(nb.cells):
         meta = cell.metadata.get("nbgrader", {})
         locked = not meta.get("solution", False) and (meta.get("grade", False) or meta.get("locked", False))

@@ -1,4 +1,4 @@
-"""Preprocessors with which nbgrader's own commands grade in the sandbox with the course's checks.
+"""Preprocessors that make nbgrader's own commands grade with the course's checks in the sandbox.
 
 ``autograder.base.nbgrader_steps`` lists them.
 """
@@ -61,7 +61,7 @@ class GradeConfined(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the notebook with the outputs of its cells, and with the score and the messages at each check cell.
 
-        Raises ``UngradableError`` if it cannot be judged. Its gradebook entry then needs manual grading.
+        Raises ``UngradableError`` if the notebook cannot be judged. In this case, it needs manual grading.
         """
         course, names = _course(self), resources["nbgrader"]
         place = resources["metadata"]
@@ -90,7 +90,7 @@ class SaveOutcome(NbGraderPreprocessor):
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, which ``check()`` needs, next to the released notebook, and choose the text for its readers."""
+    """A preprocessor that puts the examples for ``check()`` next to a released notebook, and selects the text for its audience."""
 
     audience = Enum(
         ["", "class", "self-learners"], "", help="The audience of the release. Default: the course's setting."
@@ -121,15 +121,15 @@ def _coursedir(step: Any) -> Any:
 
 
 def _course(step: Any) -> Course:
-    # With nbgrader's configuration, so that options of its command line apply.
+    # Use nbgrader's configuration, so that the options of its command line apply.
     return Course(Path(_coursedir(step).root), step.config)
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """Release feedback to the exchange. Students whom it cannot serve are listed. The others get their feedback."""
+    """A command that releases feedback to the exchange, and lists the students to whom the exchange cannot return it."""
 
     def copy_files(self) -> None:
-        """Release the pages of the students who used ``nbgrader submit``. Only they have the secret that is needed to fetch a page."""
+        """Release the pages, and warn about students who did not use ``nbgrader submit``: they lack the secret to fetch a page."""
         folders = {Path(page).parent for page in glob.glob(f"{self.src_path}/*.html")}  # noqa: PTH207 - it has a pattern
         lacking = sorted(path.parent.name for path in folders if not (path / "submission_secret.txt").is_file())
         if lacking:

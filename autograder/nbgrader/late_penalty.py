@@ -15,7 +15,7 @@ class PenaltyPerDay(BasePlugin):
     """A late penalty: a share of the points for each started day."""
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
-        """Return the points that a submission loses. ``score`` has the points before the penalty."""
+        """Return the points that a submission loses. ``score`` is the number of points before the penalty."""
         del student_id
         rule = self.config.get("Course", {}).get("late_penalty", {})
         share = float(rule.get("per_day", 0.0)) * math.ceil(total_seconds_late / _DAY)

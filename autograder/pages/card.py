@@ -1,4 +1,4 @@
-"""The content of a card, which shows one exercise's verdict: its symbols, labels and sentences as data.
+"""The content of a card as data: symbols, labels and sentences. A card shows the verdict on one exercise.
 
 Notebook, terminal, graded notebook, feedback page and gradebook comment all use this content. ``text`` and ``html`` render
 it. All text from this module is sanitized but not escaped.
@@ -32,10 +32,10 @@ STATUS_TEXTS = {
     "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
-ANSWERED = "_is_answered"  # the end of a check's name, if the check only requires that a quiz question has an answer
+ANSWERED = "_is_answered"  # the end of the name of a check that only requires an answer to a quiz question
 MAX_CELL_NAME = 60  # characters of a cell's name
 LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
-LONG_CALL = 30  # characters of a call. After a longer one, the result goes on its own line.
+LONG_CALL = 30  # characters of a call. The result of a longer call goes on its own line.
 _RIGHT = "it should be"
 OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
 THE_CASE = "The input and the result"
@@ -53,7 +53,7 @@ class Card:
         link: the address of the next exercise, or empty if it is unknown.
         deeper: the call that tries new random inputs, or empty if it does not work here.
         well_formed_only: whether the exercise is a quiz whose answers are only checked for their form.
-        graded: whether the verdict counts. Then the card does not say what comes next.
+        graded: whether the verdict counts for a mark. If so, the card does not name the next exercise.
         hints: all hints, shown folded.
         alternatives: a note and the source of each solution that the student may read now.
         last: the sentence to show if there is no next exercise.
@@ -84,7 +84,7 @@ class HintCard:
         number: the number of the hint, from 1, or 0 if the text is not one of the written hints.
         total: the number of written hints.
         code: code shown below the text.
-        what: a heading for cards that show something else, such as a solution.
+        what: a heading for a card that shows something other than a hint, such as a solution.
     """
 
     exercise: str
@@ -154,7 +154,7 @@ def headline(card: Card) -> str:
 
 def status_text(verdict: ExerciseVerdict) -> str:
     """Return the status of the exercise in words, for a table that also shows its points."""
-    # A check without points can pass although no points are earned, and another one may wait.
+    # A check without points can pass although no points are earned, and another check may be waiting.
     holds = verdict.status == "failed" and any(check.status in _QUIET for check in verdict.checks)
     return STATUS_TEXTS["partial" if holds else verdict.status]
 
@@ -211,7 +211,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: the check of the answer or, without an answer, the check that it exists."""
+    """Return one check for each question of a quiz: the check of its answer or, if it has none, the check that requires one."""
     asked = {check.name + ANSWERED for check in checks}
     wrong = {c.name: c for c in checks if c.name in asked and c.status not in _QUIET}
     return [wrong.get(check.name + ANSWERED, check) for check in checks if check.name not in asked]
@@ -251,7 +251,7 @@ def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
 
 
 def location_text(verdict: ExerciseVerdict) -> str:
-    """Return the sentence that says where the mistake is, or ``""`` if unknown. It never reveals code or correct values."""
+    """Return the sentence that says where the mistake is, or ``""`` if unknown. The sentence never reveals code or correct values."""
     located = verdict.located
     if located is None:
         return ""
@@ -272,7 +272,7 @@ def blocks(text: str) -> list[Block]:
         if re.search(r"^[ \t]", paragraph, re.MULTILINE):
             result.append(Block("verbatim", paragraph))
             continue
-        # A line that starts with "1." is a list item only if there are several: a wrapped sentence may end in a number.
+        # Lines that start with "1." are list items only if there are several, because a wrapped sentence may end in a number.
         numbered = len(re.findall(r"^\d\. ", paragraph, re.MULTILINE)) > 1
         items = re.split(r"\n(?=[-*] |\d\. )" if numbered else r"\n(?=[-*] )", paragraph)
         result += [Block("prose", " ".join(item.split())) for item in items if item]

@@ -38,7 +38,7 @@ class Marking:
         rows: the rows of the table, one for each cell with a mark.
         before_penalty: the score before the late penalty. Empty without a penalty.
         penalty: the late penalty. Empty if there is none.
-        extension: how much more time the student had. Empty if none.
+        extension: how much more time the student had. Empty if there was no extension.
         waiting: the sentence about cells that still need manual grading. Empty if there are none.
         notes: manual marks and comments, by cell.
         has_manual_marks: whether any part of the score was given manually.
@@ -67,7 +67,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         rows.append(_row(mark, exercise))
         # nbgrader stores the comment on an exercise at its stub cell.
         comments = [marks.comments[cell] for cell in dict.fromkeys((_called(name), name)) if cell in marks.comments]
-        # In an ungradable notebook, the page says so once for all cells.
+        # The page of an ungradable notebook mentions manual grading once for all cells.
         waits = mark.needs_manual_grade and (mark.is_graded or verdict.status == "graded")
         if note := [*_note(mark, exercise, waits=waits), *map(_comment, comments)]:
             notes[name] = note
@@ -109,7 +109,7 @@ def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
 
 
 def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> list[str]:
-    """Return the note shown at the cell if its mark does not come from the checks alone. A list of one text, or empty."""
+    """Return a list with the note for a cell whose mark does not come from the checks alone, or an empty list."""
     sentences = []
     if mark.by_hand is not None:
         sentences.append(f"Graded manually: {points(mark.by_hand, mark.max_score)}.")
@@ -204,7 +204,7 @@ def _cell(cell: Cell, raw: Mapping[str, Json], marked: AbstractSet[int], *, rend
 
 
 def _beginning(verdict: Verdict, marks: SubmissionMarks) -> dict[str, Any]:
-    """Return the exercise whose repair helps most, and what that gains. Exercises that were not attempted come last."""
+    """Return the exercise whose correction gains the most points, and this gain. Exercises that were not attempted come last."""
     gains = {exercise.name: _gain(exercise, marks.by_cell.get(CHECK + exercise.name)) for exercise in verdict.exercises}
     tried = [exercise for exercise in verdict.exercises if exercise.status != "not_attempted"]
     wrong = (exercise for exercise in tried if gains[exercise.name] > 0)
@@ -219,7 +219,7 @@ def _is_quiz(exercise: ExerciseVerdict) -> bool:
 
 
 def _gain(exercise: ExerciseVerdict, mark: CellMark | None) -> float:
-    """Return the points that one repair can gain: those that the exercise lost, or those of one question of a quiz."""
+    """Return the points that one correction can gain: all lost points of an exercise, or the points of one quiz question."""
     lost = exercise.max_score - exercise.score if mark is None or not mark.is_graded else mark.max_score - mark.score
     one = max((check.points for check in exercise.checks if check.status != "passed"), default=0.0)
     return min(lost, one) if _is_quiz(exercise) and exercise.status != "not_attempted" else lost
@@ -252,7 +252,7 @@ def _shown(data: Mapping[str, str], metadata: Mapping[str, Json]) -> dict[str, o
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
         if encoded and not encoded.encode("ascii", "replace").translate(None, _BASE64):
-            source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - base64, as was just seen
+            source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - only base64, as checked above
             drawn = "" if text.startswith("<Figure") else text  # an interactive picture describes itself
             alt = " ".join(filter(None, [drawn, sanitize(str(metadata.get(mime, {}).get("alt", "")))]))
             return {"kind": "picture", "source": source, "text": alt or text}

@@ -63,7 +63,7 @@ def _fold(summary: str, body: str) -> str:
 
 
 def _deeper(call: str) -> str:
-    """Return a button that saves the notebook and runs ``call`` in a new cell. It consists of JupyterLab's own commands, not of a script."""
+    """Return a button that saves the notebook and runs ``call`` in a new cell. It uses JupyterLab's own commands instead of a script."""
     if not call:
         return ""
     commands = ["docmanager:save", "notebook:insert-cell-below", "notebook:replace-selection", "notebook:run-cell"]

@@ -21,7 +21,7 @@ WORDS = {"done": "done", "begun": "started", "": "not started"}
 
 @dataclass(frozen=True, slots=True)
 class MappedExercise:
-    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, ``status`` is empty if it was not begun, ``cell`` is where it begins."""
+    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, ``status`` is empty before it is begun, ``cell`` is its first cell's id."""
 
     name: str
     kind: str = "function"
@@ -69,9 +69,9 @@ class CourseMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """Return the first unfinished exercise after ``after`` (chapter and exercise), else the first one before it, else None.
+        """Return the next unfinished exercise after ``after`` (chapter and exercise). After the last one, the search starts over.
 
-        Without ``after``, the search starts at the current chapter.
+        Without ``after``, the search starts at the current chapter. Return None if all exercises are done.
         """
         pairs = [(chapter, exercise) for chapter in self.chapters for exercise in chapter.exercises]
         names = [(chapter.chapter, exercise.name) for chapter, exercise in pairs]
@@ -81,7 +81,7 @@ class CourseMap:
 
 
 def closing(course_map: CourseMap) -> str:
-    """Return the sentence on what to do next, or the end of the course."""
+    """Return a sentence that says what to do next, or the final text if the course is done."""
     if course_map.is_done:
         return course_end(course_map)
     following = course_map.next()

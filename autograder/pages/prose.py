@@ -36,7 +36,7 @@ def prose(text: str) -> Markup:
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
             html = str(_markdown()(text))
-            closed = html.count("</details>") == html.count("<details>")  # otherwise it would fold the rest of the page
+            closed = html.count("</details>") == html.count("<details>")  # or the rest of the page would be folded
             return Markup(html) if closed else verbatim(text)  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
 

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 _LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
 _MAX_TRIES = 8
 _WAIT_SECONDS = 0.05  # the wait before the second try, doubled for each further try
-# Serialization failure, deadlock, lock not available, or a table or type that another writer has just made.
+# PostgreSQL's codes for a serialization failure, a deadlock, an unavailable lock, and a table or type that already exists.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
@@ -208,7 +208,7 @@ def gradebook_errors(db_url: str) -> Iterator[None]:
 def exclusive_lock(db_url: str) -> Iterator[None]:
     """Keep other graders out of the database while this one writes. Does nothing unless the database is PostgreSQL.
 
-    nbgrader enters a chapter in many small transactions, so a second writer could see half of it.
+    nbgrader enters a chapter in many small transactions, so another writer could see a half-entered chapter.
     """
     if not db_url.startswith("postgresql"):
         yield
@@ -258,7 +258,7 @@ def _met_another(error: BaseException) -> bool:
 def copy_gradebook(url: str, folder: Path) -> str:
     """Copy the gradebook at ``url`` to ``folder``, and return the address of the copy, or "" if there is no gradebook yet.
 
-    Raises ``GradebookError`` if it cannot be read.
+    Raises ``GradebookError`` if the gradebook cannot be read.
     """
     copy = folder / "gradebook.db"
     with gradebook_errors(url):

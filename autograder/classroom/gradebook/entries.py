@@ -1,7 +1,7 @@
 """Enter verdicts in nbgrader's gradebook.
 
 Each batch is one transaction. Manual scores and comments are never changed. Functions import nbgrader when they run, because
-that takes seconds and grading can start without it.
+the import takes seconds and grading can start before.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own comment on an unchanged cell
 UNCONFINED = {"local", "in-process"}
-# The start of a link's or picture's address, and of a formula without dollar signs.
+# The start of the address of a link or picture, or of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
 EXTENSIONS = "extensions.csv"  # in the course folder, with the columns chapter, student and hours
@@ -82,7 +82,7 @@ def gradebook_url(course: Course) -> str:
 
 def load_nbgrader() -> None:
     """Import the modules that entering marks needs. This takes seconds."""
-    # More than one of these seconds goes into compiling a grammar for addresses. No notebook has addresses, and jsonschema works without it.
+    # More than one of these seconds goes into compiling a grammar for addresses. No notebook has addresses, and jsonschema works without the grammar.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
     if not loaded:
@@ -121,13 +121,13 @@ def write_entries(
 ) -> int:
     """Write the marks of ``outcomes`` to the gradebook, and return how many submissions changed in it.
 
-    Manual scores, extra credit and manual comments stay as they are. A submission that already has these scores does not change either. Several
-    processes may write at once: if another one interferes, the whole transaction is repeated.
+    Manual scores, extra credit and manual comments are never changed. A submission whose scores are the same as before is not changed
+    either. Several processes may write at the same time. If another process interferes, the whole transaction is repeated.
 
-    If the mark of an outcome that ``may_be_superseded`` would drop, nothing is written for its student. Instead ``kept`` gets the
-    new and the earlier mark. ``db_url`` is the configured address by default.
+    If an outcome ``may_be_superseded`` and would lower its student's mark, nothing is written for this student. Instead, the new and
+    the earlier mark are added to ``kept``. ``db_url`` defaults to the configured address.
 
-    Raises ``CourseError`` for a verdict that was made without confinement, unless ``allow_unsafe``, and if the gradebook lacks a
+    Raises ``CourseError`` if a verdict was made without confinement (unless ``allow_unsafe`` is set), or if the gradebook lacks a
     cell of the chapter.
     """
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
@@ -193,8 +193,8 @@ def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure, place: Place =
 def _inert(text: str) -> str:
     """Return ``text`` without Markdown markup, links, pictures or MathJax formulas.
 
-    nbgrader's feedback renders a comment, but formgrader shows it unchanged. So a space is added instead of an escape if that is
-    enough. Two or more dollar signs could make a formula, so they become fullwidth ones.
+    nbgrader's feedback renders a comment, but formgrader shows it unchanged. So markup is broken by a space instead of an
+    escape if possible. Two or more dollar signs could be a formula, so they become fullwidth dollar signs.
     """
     text = sanitize(text).replace("&", "&amp;").replace("<", "&lt;")
     if text.count("$") > 1:
@@ -255,12 +255,12 @@ class _ChapterWriter:
         self.comments = self._by_cell(api.Comment, of_notebook)
 
     def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
-        """Enter every outcome and return how many submissions changed. ``lost`` gets the new and the old mark of students who keep the old one."""
+        """Enter every outcome and return how many submissions changed. ``lost`` gets the new and the old mark of each student who keeps the old mark."""
         with self.db.no_autoflush:
             return sum(self._contest(one, lost) if one.may_be_superseded else self._write(one) for one in outcomes)
 
     def _contest(self, outcome: Outcome, lost: dict[str, tuple[float, float]]) -> bool:
-        """Enter an outcome, and undo that if the mark drops."""
+        """Enter an outcome, but undo this if the student's mark drops."""
         student = str(outcome.verdict.student)
         before = self._state(student)
         changed = self._write(outcome)
@@ -409,9 +409,9 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
 
 
 def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
-    """Give students more time, and compute their late penalties again. Return how many have a submission in the gradebook.
+    """Give students more time, and compute their late penalties again. Return how many of them have a submission.
 
-    The extensions of the other students count as soon as their submissions are entered: see ``read_extensions``.
+    For the other students, the extension counts as soon as a submission is entered (see ``read_extensions``).
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
@@ -441,7 +441,7 @@ def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.t
 def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
     """Return the extensions in the course's ``extensions.csv``, by student. `autograder extend` writes this file.
 
-    Raises ``CourseError`` if it was edited and is no longer valid.
+    Raises ``CourseError`` if the file was edited and is no longer valid.
     """
     path = course.root / EXTENSIONS
     rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines())) if path.is_file() else []
@@ -459,8 +459,8 @@ class GradebookWriter:
     Without a ``url`` nothing is entered, and ``close`` prints that. An error in the thread is raised by the next method call.
 
     Args:
-        after: called in the thread after each transaction, with its outcomes. The second argument holds, by student, the new and
-            the earlier mark if the earlier one is better and was kept.
+        after: called in the thread after each transaction, with its outcomes. The second argument maps each student
+            whose earlier mark is better and was kept to the new and the earlier mark.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ _STUDENTS_BY_CHAPTER = """
     SELECT DISTINCT submitted.student_id, assignment.name FROM submitted_assignment AS submitted
     JOIN assignment ON assignment.id = submitted.assignment_id
 """
-PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `class_list` takes their rows
+PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # for `class_list`
 
 _SUBMISSIONS = Path(__file__).with_name("submissions.sql").read_text(encoding="utf-8")
 _GRADES = Path(__file__).with_name("grades.sql").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def read_class_list(url: str) -> ClassList | None:
 
 
 def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str = "") -> ClassList:
-    """Return the class from the rows of ``PEOPLE``. Submissions of ``chapter`` do not show that the class is known."""
+    """Return the class list from the rows of ``PEOPLE``. Submissions of ``chapter`` do not make the whole class known."""
     people = {row[0]: Person(*(str(value or "") for value in row)) for row in students}
     graded = {student for student, _chapter in submissions}
     entered = any(p.name or p.email or p.lms_user_id or p.id not in graded for p in people.values())
@@ -155,7 +155,7 @@ def marks_from_rows(
 
 
 def _duration(value: Any) -> dt.timedelta:
-    """Return a duration from the gradebook. A database server returns a duration, but SQLite the timestamp of 1970-01-01 plus the duration."""
+    """Return a duration from the gradebook. A database server returns a duration, but SQLite returns the timestamp of 1970-01-01 plus the duration."""
     if isinstance(value, dt.timedelta):
         return value
     end = parse_utc(value)
@@ -166,7 +166,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError`` that lists the wrong lines. Then no student of the file should be entered.
+    ``CourseError``, which lists the wrong lines. In this case, enter no student of the file.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
@@ -214,7 +214,7 @@ def _mistakes(people: Mapping[int, Person]) -> list[str]:
 def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
     """Enter ``people`` in the gradebook in one transaction. Return how many are new, and how many are changed.
 
-    An empty field does not change the gradebook, and nobody is removed. Raises ``GradebookError``.
+    An empty field does not change the gradebook, and nobody is removed. Raises ``GradebookError`` if the gradebook cannot be used.
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, Student  # noqa: PLC0415

@@ -1,6 +1,6 @@
 """Read a gradebook without nbgrader, because importing nbgrader takes longer than grading an unchanged class.
 
-SQLite is read with Python's own module, a server with SQLAlchemy. The SQL works in SQLite and PostgreSQL.
+SQLite is read with Python's own module, and a server is read with SQLAlchemy. The SQL works in SQLite and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
 
 
 def student_queries(chapter: str, students: Sequence[str], *queries: str) -> list[Query]:
-    """Return ``queries`` for all students or for ``students``. A condition replaces the ``{only}`` in each text."""
+    """Return ``queries`` for all students or for ``students``. In each query, a condition replaces ``{only}``."""
     names = {f"s{number}": student for number, student in enumerate(students)}
     # Only the names of parameters are inserted into the SQL.
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""

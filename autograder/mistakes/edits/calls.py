@@ -36,7 +36,7 @@ _NEIGHBORS = (
     ("log", "sqrt", "exp"), ("isnan", "isinf", "isfinite"),
 )  # fmt: skip
 _TRUE = ast.Constant(value=True)
-# Mutations keep these calls: without them, a function often returns the same result.
+# Mutations do not drop these calls, because a function often returns the same result without them.
 _SHAPE_ONLY = frozenset(
     {"copy", "astype", "reshape", "array", "asarray", "ravel", "list", "tuple", "float", "int", "range", "len", "zip", "enumerate"}
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Expressions of correct programs that can replace a student's: the donor may contain a step that the student's code lacks.
+"""Expressions of correct programs (donors), which can replace a student's and may contain a step that the student's code lacks.
 
-Parameters are matched by position. Any other variable of the donor is matched by its value if that is known, else by its
-name, or it is replaced with the expression that was assigned to it.
+Parameters are matched by position. Any other variable of the donor is matched by its value if the value is known, or else
+by its name, or it is replaced with the expression that was assigned to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DonorExpression(NamedTuple):
 
 
 class _Fitting(NamedTuple):
-    """An expression in the student's names, its ``ast.dump``, and its cost."""
+    """An expression rewritten with the student's variable names, its ``ast.dump``, and its cost."""
 
     expression: ast.expr
     written: str
@@ -74,7 +74,7 @@ class Donor:
 
     @cached_property
     def expressions(self) -> list[DonorExpression]:
-        """Each expression, once unchanged and once with its variables replaced by their expressions."""
+        """Each expression, once unchanged and once with its variables replaced by the expressions assigned to them."""
         return self._taken(lambda node: [node], least=1)
 
     @cached_property
@@ -84,7 +84,7 @@ class Donor:
 
     @cached_property
     def lines(self) -> list[DonorExpression]:
-        """The assignments to a name. The student's code may lack such an assignment."""
+        """The assignments to a single name, which the student's code may lack."""
         if self._function is None:
             return []
         found: dict[str, DonorExpression] = {}
@@ -98,7 +98,7 @@ class Donor:
 
     @cached_property
     def result(self) -> str:
-        """The ``ast.dump`` of the program's result as one expression of its parameters, or "" if one is not enough."""
+        """The ``ast.dump`` of an expression that computes the program's result from its parameters, or "" if one is not enough."""
         whole = self._result(_assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 
@@ -142,7 +142,7 @@ class Donor:
 def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) -> Operator:
     """Return an operator that replaces a student's expressions with those of ``donors``.
 
-    ``called`` maps the variables of each donor to the student's names, as far as they are known.
+    ``called`` maps the variables of each donor to the names that the student uses for them, if known.
     """
 
     @cache  # the same for all expressions of a definition
@@ -175,7 +175,7 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
 def donor_lines(
     donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
 ) -> Iterator[tuple[str, float]]:
-    """Yield the assignments of ``donors`` whose variables the student has too, in the student's names, with their costs."""
+    """Yield each assignment of ``donors`` that needs only variables of the student, in the student's names, with its cost."""
     seen: set[str] = set()
     for line, _, cost in _fitting([d.lines for d in donors], donors, called, scope):
         if isinstance(line, ast.NamedExpr):

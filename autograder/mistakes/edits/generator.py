@@ -1,7 +1,7 @@
-"""Generate all single edits of a definition as changes of its text, so that the lines stay the student's own.
+"""Generate all single edits of a definition as changes of its text, so that all other text stays as the student wrote it.
 
-Nothing is run here. An edit is a span of the text and its replacement, so a thousand edits cost little, and two that do not
-overlap can be combined.
+Nothing is run here. An edit is a span of the text and its replacement. So a thousand edits cost little, and edits that do
+not overlap can be combined.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.mistakes.edits.statements import lines_before, statement_edits
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
 OPERATORS = operators_in([operators, calls, methods])
-MAX_EDITS = 30_000  # edits, at most, of one definition
+MAX_EDITS = 30_000  # the most edits of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -32,7 +32,7 @@ def _lines(source: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement at the top of a cell that defines a function, a name bound to a lambda, or a class with its methods.
+    """A top-level statement of a cell that defines a function, a name bound to a lambda, or a class with its methods.
 
     Attributes:
         name: the name that it defines.
@@ -73,11 +73,11 @@ def edits_of(
     most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
-    """Yield the edits of a definition, cheapest first and each result once. A definition that cannot be parsed has no edits.
+    """Yield the edits of a definition, cheapest first and without repeats. A definition that cannot be parsed has no edits.
 
     Args:
         definition: the definition to edit.
-        functions: other functions of the notebook, a call of which may be missing.
+        functions: other functions of the notebook, which the student may have forgotten to call.
         more: operators in addition to the built-in ones.
         lines: returns statements that may be missing in a scope, with their costs.
         most: the largest number of edits to collect.
@@ -124,7 +124,7 @@ def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
 ) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
-    # Any wrong key finds nothing in a dictionary, so such an edit does not say what is wrong with the key.
+    # No wrong key is found in a dictionary, so an edit of a key does not show what is wrong with it.
     lookups = [
         c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
     ]
@@ -149,7 +149,7 @@ def _all(
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yield the expressions of a definition that can be replaced: no annotation, decorator or assignment target."""
+    """Yield the expressions of a definition that can be replaced, without annotations, decorators and assignment targets."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()

@@ -55,7 +55,7 @@ _TABLES_ONLY = frozenset(
     | {"dropna", "fillna", "reset_index", "set_index", "nlargest", "nsmallest", "pivot_table", "isin", "query", "rank"}
     | {"transform", "idxmax", "idxmin", "nunique", "isna", "notna", "describe", "quantile"}
 )
-# Options that may be missing, and the kind of that mistake.
+# Options that may be missing, each with its value and the kind of the mistake.
 _OPTIONS: dict[str, tuple[tuple[str, bool | int | str, str], ...]] = {
     "sort_values": (("ascending", False, "order"),),
     "sort_index": (("ascending", False, "order"),),
@@ -176,7 +176,7 @@ def other_table_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_join_or_summary(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Join in another way, or use another summary that is named in a string."""
+    """Use another kind of join, or another summary that is named in a string."""
     name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     if not isinstance(node, ast.Call):
         return
@@ -212,7 +212,7 @@ def missing_table_step(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 def _method_of(node: ast.expr) -> tuple[str, ast.expr | None]:
-    """Return the name of the method that is called and its object, or None for a function of a module or anything else."""
+    """Return the name of the called method and its object. The object is None for a module's function or any other node."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return "", None
     return node.func.attr, None if _is_module(node.func.value) else node.func.value
@@ -258,7 +258,7 @@ def _exchanged(node: ast.Call, text: ast.Constant, other: str) -> ast.expr:
         return copied(value) if isinstance(value, ast.AST) else value
 
     result = copied(node)
-    assert isinstance(result, ast.expr)  # noqa: S101 - a copy of a call is one
+    assert isinstance(result, ast.expr)  # noqa: S101 - the copy of a call is a call
     return result
 
 

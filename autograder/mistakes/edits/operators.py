@@ -1,4 +1,4 @@
-"""Operators that edit one expression: each looks at one node of a syntax tree and suggests what could be there instead.
+"""Operators that edit one expression: each takes one node of a syntax tree and suggests replacements.
 
 The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
 changes, which are marked as mutations. They are the usual mutations (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
@@ -41,7 +41,7 @@ class Scope:
     positional: tuple[str, ...] = ()
 
     def axes(self) -> list[ast.expr]:
-        """Return the axes along which a reduction may work: a parameter called ``axis`` comes first."""
+        """Return the axes along which a reduction may work. A parameter called ``axis`` comes first."""
         named = [ast.Name(name, ast.Load()) for name in self.parameters if name in {"axis", "axes", "dim"}]
         return [*named, *map(numeral, (-1, 0, -2, 1))]
 
@@ -59,7 +59,7 @@ class Change(NamedTuple):
         kind: the kind of mistake that the change undoes (``base.edit_kinds``).
         cost: how far the new expression is from the old one. The cheapest changes cost 1 and are tried first.
         mutation: the place of the change among the mutations of its node, empty if it is not a mutation. Every mutation is
-            also tried as an edit: after the other changes of its node, at a cost of 1. With an infinite ``cost``, it is tried only then.
+            also tried as an edit at a cost of 1, after the other changes of its node. With an infinite ``cost``, that is its only use.
     """
 
     replacement: ast.expr
@@ -74,7 +74,7 @@ _MARK = "__operator__"
 
 
 def operator(function: F) -> F:
-    """Mark a function as an operator. The module that defines it owns it."""
+    """Mark a function as an operator, so that ``operators_in`` finds it in its module."""
     setattr(function, _MARK, True)
     return function
 
@@ -105,7 +105,7 @@ def call_of(node: ast.AST) -> tuple[str, bool] | None:
 
 
 def name_of(node: ast.AST) -> str:
-    """Return the name in a ``Name`` node, empty for any other node."""
+    """Return the name in a ``Name`` node, or "" for any other node."""
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -151,7 +151,7 @@ def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Keep one of the operands only."""
+    """Keep only one of the operands."""
     if isinstance(node, ast.BinOp):
         mutates = isinstance(node.op, ast.Sub | ast.Div | ast.Mult | ast.Add)
         yield Change(node.left, "extra", 1.1, (3,) if mutates else ())
@@ -172,17 +172,17 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                 others = (ast.Is, ast.IsNot)
             elif isinstance(op, ast.In | ast.NotIn):
                 others = (ast.In, ast.NotIn)
-                # What was stored for an earlier call may be wrong for this one.
+                # A value that was stored for an earlier call may be wrong for this call.
                 yield Change(ast.Constant(isinstance(op, ast.NotIn)), "condition", 0.9)
             for other in others:
                 if not isinstance(op, other):
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]
                     mutated = _MUTATED_COMPARISONS[type(op)]
                     place = (i, mutated.index(other)) if other in mutated else ()
-                    # With a test for equality in place of an order, a branch may be right because it never runs.
+                    # If an equality test replaces an order comparison, a branch may seem right because it never runs.
                     cost = 1.3 if len({*_EQUAL} & {type(op), other}) == 1 else 1.0
                     yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", cost, place)
-        # Below 0, an index counts from the end.
+        # A negative index counts from the end.
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
             yield Change(ast.Compare(zero, ops, [node.left, *node.comparators]), "condition", 1.3)

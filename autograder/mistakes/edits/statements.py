@@ -38,7 +38,7 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
 def statement_mutations(node: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
     """Yield the mutations of a statement, each with a label: a negated condition, or the statement left out.
 
-    Only the audit makes these. The edits of a student's text negate the condition in its own place, and drop more statements.
+    Only the audit uses these. ``statement_edits`` edits only the text of a condition, and drops more kinds of statements.
     """
     if isinstance(node, ast.If):
         negated = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)

@@ -50,7 +50,7 @@ class Material(NamedTuple):
     def of(cls, checks: ChapterChecks, exercise: str, watched: Call | None, operators: Sequence[Operator]) -> Material:
         """Return the material for ``exercise``. The variables of the programs are traced in the call ``watched``.
 
-        ``operators`` were loaded with the checks. The alternatives are read here and may define more.
+        ``operators`` were loaded with the checks. The alternatives are read here and may define further operators.
         """
         functions: list[Callable[..., Any]] = [checks.references[exercise]]
         alternatives = known_alternatives(checks.course, checks.chapter)
@@ -91,7 +91,7 @@ class _Code(Protocol):
 
 
 class CorrectSubmissions:
-    """The latest notebooks with correct solutions. Their text is read and never run."""
+    """The latest notebooks with correct solutions. Their code is read but never run."""
 
     def __init__(self) -> None:
         self._kept: deque[tuple[frozenset[str], Sequence[tuple[str, str]]]] = deque(maxlen=_KEPT)

@@ -1,4 +1,4 @@
-"""Search among functions of this process.
+"""Search for a mistake in a function of this process.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """

@@ -1,4 +1,4 @@
-"""Find a hint about a student's own code inside the notebook. It is validated only by the examples.
+"""Find a hint about a student's own code inside the notebook. The hint is validated only with the examples.
 
 This module needs only NumPy and the standard library, because it also runs in a browser, under Pyodide. No cell is run again. A notebook is
 not a sandbox, so a function is only tried if it is known to have no side effects: no files, no other modules, no globals.
@@ -68,14 +68,14 @@ class PersonalHint(NamedTuple):
     def is_in(self, written: Iterable[str]) -> bool:
         """Return whether one of the ``written`` hints is about the same kind of mistake.
 
-        Each kind has words (``base.edit_kinds``): a hint about a wrong axis says "axis" or "along". No written hint fits a
-        kind without words, such as another variable or another number.
+        Each kind has typical words (``base.edit_kinds``), such as "axis" or "along" for a wrong axis. A kind without such
+        words, such as another variable or another number, matches no written hint.
         """
         return any(kind_of(self.kind).is_mentioned_in(hint) for hint in written)
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
-    """Return a hint at the line to look at, or None if all ``checks`` pass or no small edit makes them pass."""
+    """Return a hint about the line to look at, or None if all ``checks`` pass or no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
     if program is None:
@@ -93,7 +93,7 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
 
 
 def only_computes(exercise: str, function: Any, names: Mapping[str, Any]) -> bool:
-    """Return whether ``function`` and the helpers that it calls have source, and no side effects."""
+    """Return whether ``function`` and the helpers that it calls have available source code and no side effects."""
     return _program(exercise, function, names) is not None
 
 

@@ -1,7 +1,7 @@
 """Search in submitted notebooks after grading, in separate processes and within the course's time limit.
 
-The search draws its inputs from its own secret, so a reported line reveals nothing about the hidden inputs. Those only
-confirm the result. Students who wrote the same function share one search, whose result is translated to their lines.
+The search draws its inputs from its own secret, so a reported line reveals nothing about the hidden inputs. The hidden
+inputs only confirm the result. Students who wrote the same function share one search, whose result is translated to their lines.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _SESSIONS = 24  # sessions that edited programs may end in one search
 _TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one exercise
 _KEPT = 5000  # programs whose results are remembered
 _SHARE = 0.3  # seconds that are added to the budget for each second of grading
-_BEGINNING = 45  # the first budget, as a multiple of one exercise's limit: for about a hundred different mistakes
+_BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit, for about a hundred different mistakes
 _PART = 8  # the share of the remaining budget (an eighth) that a mistake may use for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
-_WAITING = 4  # the limit on wall-clock time, as a multiple of that on processor time
+_WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
 # A message describes code with one mistake, but this student's results come from two.
 _TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
 
@@ -70,7 +70,7 @@ class Budget:
         return self._left <= 0
 
     def allowance(self, students: int) -> float:
-        """Return the seconds for a mistake that ``students`` have made so far, 0 if that is too short for a search."""
+        """Return the seconds for a mistake that this many ``students`` have made so far, or 0 if too few for a search."""
         seconds = min(self._seconds, self._left * students / _PART)
         return seconds if seconds >= min(_LEAST, self._seconds) else 0.0
 
@@ -140,7 +140,7 @@ class NotebookLocator:
     def locate(
         self, code: StudentCode, exercises: Sequence[ExerciseVerdict], skip: Collection[str] = ()
     ) -> tuple[ExerciseVerdict, ...]:
-        """Return ``exercises`` with the place of each unnamed mistake that is found. Exercises in ``skip`` do not change."""
+        """Return ``exercises`` with the line of each undiagnosed mistake that is found. Exercises in ``skip`` do not change."""
         found = {exercise.name: exercise for exercise in exercises}
         left = self.seconds * _TOGETHER
         for verdict in exercises:
@@ -155,7 +155,7 @@ class NotebookLocator:
     def _placed(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
     ) -> ExerciseVerdict:
-        """Return ``verdict`` with the place of the mistake. If two mistakes are found, report their misconceptions too."""
+        """Return ``verdict`` with the location of the mistake. If two mistakes are found, also report their misconceptions."""
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return verdict
@@ -285,7 +285,7 @@ class _Search:
                 first = failing(self._lazy, session)
                 wrong = bool(first)
             if not wrong and self._right_without():
-                return None  # wrong on hidden inputs only: a reported line would reveal them
+                return None  # wrong only on hidden inputs, which a reported line would reveal
 
             def survive(variants: Sequence[Variant]) -> Iterable[float]:
                 if questions.calls:
@@ -389,7 +389,7 @@ def _key_of(program: Program) -> str:
 
 
 def relocate(located: Located, old: Program, new: Program) -> Located | None:
-    """Translate ``located`` from ``old`` to the lines of the equal program ``new``, None if one line is now several."""
+    """Translate ``located`` from ``old`` to the equal program ``new``. Return None if their lines do not match one to one."""
     places: dict[tuple[str, int], tuple[str, int]] = {}
     for variant in located.variants:
         for definition, edit in variant.edits:

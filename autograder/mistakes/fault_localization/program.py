@@ -17,7 +17,7 @@ from autograder.mistakes.edits.source_text import Edit
 
 __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
 
-# A reported line is one of at most this many, so its number reveals less about a hidden input than the marks of eight checks.
+# A reported line is one of at most this many lines, so its number reveals less about a hidden input than the marks of eight checks.
 # Students' code is far shorter. Longer code may be a table in which each line is a guess.
 MAX_LINES = 80
 MAX_TEXT = 12_000  # characters of a program
@@ -25,7 +25,7 @@ MAX_TEXT = 12_000  # characters of a program
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to change a program: edits of its definitions that do not overlap."""
+    """One way to change a program: non-overlapping edits of its definitions."""
 
     edits: tuple[tuple[Definition, Edit], ...]
 
@@ -41,7 +41,7 @@ class Variant:
 
     @property
     def kind(self) -> str:
-        """The kind of mistake that is undone, empty if the edits are of several kinds."""
+        """The kind of mistake that the edits correct, or "" if they are of several kinds."""
         kinds = {edit.kind for _, edit in self.edits}
         return kinds.pop() if len(kinds) == 1 else ""
 
@@ -56,7 +56,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Program:
-    """A student's code for one exercise, and the material for edits of it.
+    """A student's code for one exercise, and the material for editing it.
 
     Attributes:
         exercise: the name of the exercise.
@@ -64,7 +64,7 @@ class Program:
         functions: the names of other functions.
         donors: correct programs.
         operators: the operators of the course.
-        called: maps the variables of each donor to the student's names, as far as they are known.
+        called: maps the variables of each donor to the names that the student uses for them, if known.
         enough: returns whether the time for collecting edits is over.
     """
 
@@ -83,7 +83,7 @@ class Program:
         return tuple(a.arg for a in statement.args.args) if isinstance(statement, ast.FunctionDef) else ()
 
     def singles(self) -> Iterator[Variant]:
-        """Return the variants of one edit, cheapest first."""
+        """Return the variants that make one edit, cheapest first."""
         # Donors are matched with the exercise's function, not with its helpers.
         donors = [self.donors, *(() for _ in self.definitions[1:])]
         parts = [self._edits(d, own) for d, own in zip(self.definitions, donors, strict=True)]
@@ -96,7 +96,7 @@ class Program:
         return (Variant(((definition, edit),)) for edit in found)
 
 
-# The number worth trying: of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 one after 6,000.
+# The most edits worth trying. Of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 need one after 6,000.
 _SINGLES = 8000
 
 
@@ -108,7 +108,7 @@ def program_of(
     donors: Sequence[Donor] = (),
     operators: Sequence[Operator] = (),
 ) -> Program | None:
-    """Return the program of ``exercise``, or None if there is no ``def`` of it, or it is too long or too deeply nested.
+    """Return the program of ``exercise``, or None if it has no ``def``, is too long or is nested too deeply.
 
     Args:
         exercise: the name of the exercise.
@@ -119,7 +119,7 @@ def program_of(
     """
     defined: dict[str, Definition | None] = {}
     for name, source in cells:
-        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # a bare "\r" ends a line, too
+        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # a bare "\r" also ends a line
         for statement in tree.body if tree is not None else ():
             definition = Definition.of(statement, source, name)
             if isinstance(statement, ast.ClassDef) and statement.name != exercise:

@@ -23,16 +23,16 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUn
 
 __all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
-MAX_PLACES = 2  # lines that are reported at most. If edits in more lines are each enough, none is reported
+MAX_PLACES = 2  # the most lines that are reported. If edits in more lines are each enough, no line is reported
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
 _MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32
 _FIRST_PAIRS = 512
-_SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of them
+_SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of edits
 # The number of combinations of each kind worth trying: of 136 unseen answers that edits correct, five need a pair.
 _REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
-_SLIPS = 2500  # single edits, at most, among which a repeated slip is searched
-_MOST_PLACES = 4  # places, at most, of one repeated slip
+_SLIPS = 2500  # the most single edits that are searched for a repeated slip
+_MOST_PLACES = 4  # the most places of one repeated slip
 _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
@@ -64,7 +64,7 @@ class Located:
     """The location of a mistake.
 
     Attributes:
-        places: the cells and lines. If ``edits`` is 1, an edit of any one of them is enough. If it is 2, both are needed.
+        places: the cells and lines. If ``edits`` is 1, an edit in any one of the lines is enough. Otherwise, all edits are needed.
         kind: the kind of mistake, empty if the edits are of several kinds.
         edits: the number of edits that correct the program.
         variants: the corrected programs.
@@ -79,12 +79,12 @@ class Located:
 def search(program: Program, survive: Survive, validate: Validate, deadline: Deadline) -> Located | None:
     """Return the location of the mistake in ``program``.
 
-    Return None if no small edit corrects it, or if too many edits in different lines do.
+    Return None if no small edit corrects it, or if single edits in too many different lines do.
 
     Args:
         program: the student's code, which is wrong.
-        survive: returns a score for each of some variants: 1 if it returns the right results in all test calls, 0 if it
-            is no better than the student's own code.
+        survive: returns a score for each variant: 1 if the variant returns the right results in all test calls, 0 if it is
+            no better than the student's own code.
         validate: returns whether a variant that survived passes every check.
         deadline: the end of the search.
     """
@@ -140,7 +140,7 @@ _Combined = tuple[Callable[[], Iterator[Variant]], ...]
 
 
 def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
-    """Return the valid variants from the first of several ways to combine edits that yields any."""
+    """Return the valid variants from the first way to combine edits that yields any valid variant."""
     for variants in combined:
         if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
             return found
@@ -178,7 +178,7 @@ def _validated(
 
 def _located(valid: list[Variant]) -> Located | None:
     best = valid[0]
-    most = MAX_PLACES if len(best.places) == 1 else 1  # only one pair of lines that are both wrong
+    most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
     if len(valid) > most:
         valid = [c for c in valid if c.cost <= best.cost]
     if len(valid) > most:
@@ -207,7 +207,7 @@ def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the pairs of edits that each improved a result, and the pairs of such an edit and a small one, best first."""
+    """Return the pairs of edits that each improved a result, and the pairs of such an edit and a cheap edit, best first."""
     leading = promising[:_PROMISING]
     pairs = [(one, other) for i, one in enumerate(leading) for other in leading[:i]]
     pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_PARTNERS]]
@@ -245,7 +245,7 @@ def _overlapping(variants: Sequence[Variant]) -> bool:
 
 
 def _change(one: Variant) -> tuple[object, ...]:
-    """Return the part of the text that an edit changes, before and after. The result is the same wherever that slip occurs."""
+    """Return the part of the text that an edit changes, before and after the edit. It is the same wherever that slip occurs."""
     [(definition, edit)] = one.edits
     old = "".join(definition.text.encode()[edit.start : edit.end].decode().split())
     new = "".join(edit.text.removeprefix("(").removesuffix(")").split())
@@ -287,12 +287,12 @@ class LazyChecks:
 
 
 def failing(checks: LazyChecks, session: EditableSession) -> str:
-    """Return the first check that fails, empty if all pass."""
+    """Return the first check that fails, or "" if all pass."""
     return next((name for name in checks.names if not checks.passes(name, session)), "")
 
 
 def passes(checks: LazyChecks, first: str, session: EditableSession, variant: Variant) -> bool:
-    """Return whether ``variant`` passes the checks, of which ``first`` is run first."""
+    """Return whether ``variant`` passes all checks. The check ``first`` is run first."""
     try:
         session.define(variant.sources)
         return all(checks.passes(name, session) for name in sorted(checks.names, key=lambda name: name != first))
@@ -307,8 +307,8 @@ def passes(checks: LazyChecks, first: str, session: EditableSession, variant: Va
 def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask) -> list[Candidate]:
     """Return the misconceptions in code that has two mistakes: up to one for each of the two edits that correct it.
 
-    With one of the edits, the code has only the other mistake. It is a misconception if the results are exactly those of
-    the misconception.
+    After one of the edits, the code has only the other mistake. That mistake is a misconception if the code's results are
+    exactly those of the misconception.
 
     Args:
         variant: the edits that together correct the code.
@@ -326,7 +326,7 @@ def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask
         if first is None or any(other is None or other.name != first.name for other in found):
             continue
         if first.name in known:
-            return []  # each edit leaves the same mistake, so they are not two different ones
+            return []  # each edit leaves the same mistake, so there are not two different mistakes
         known[first.name] = first
     # The part that a message praises may be the other mistake.
     return [candidate for candidate in known.values() if not PRAISE.search(candidate.message)]

@@ -17,9 +17,9 @@ from autograder.values import as_array, close, tolerances
 
 __all__ = ["Questions", "survivors"]
 
-_ROUNDS = (1, 3, 12)  # calls: most variants fail the first one
+_ROUNDS = (1, 3, 12)  # calls in each round. Most variants fail the first call
 _MAX_CALLS = 60
-_WATCHED = 4096  # bytes of the arguments of a call in which variables are compared
+_WATCHED = 4096  # the most bytes of arguments in a call in which variables are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Questions:
 
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
-        """Return the calls of ``plan`` with one correct result that is known beforehand: no random numbers, no probe."""
+        """Return the calls of ``plan`` with exactly one correct result. Calls with random numbers or a probe are left out."""
         calls = [c for c in plan if exercise in names_in(c) and c.can_batch and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
@@ -48,7 +48,7 @@ class Questions:
         return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if call.is_plain]))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
-        """Return the same calls, with those first whose ``answers`` are wrong: a variant most likely fails there."""
+        """Return the same calls, starting with those whose ``answers`` are wrong, because a variant most likely fails these."""
         pairs = list(zip(self.calls, self.right, answers, strict=True))
         found = [(c, r, a) for c, r, a in pairs if not same_answer(a, r, c)]
         found.sort(key=lambda one: _size(one[0]))  # the cheapest call first
@@ -67,10 +67,10 @@ class Questions:
 def survivors(
     variants: Sequence[Variant], questions: Questions, session: Callable[[], EditableSession | None], seconds: float
 ) -> list[float]:
-    """Return a score for each variant, which is dropped at its first wrong result.
+    """Return a score for each variant. A variant is dropped at its first wrong result.
 
     The score is 1 if all results are correct, between 0 and 1 if the variant is better than the student's own code, and 0
-    otherwise. ``session`` returns a session that is alive, a new one if a variant ended the last, or None if none is left.
+    otherwise. ``session`` returns an open session (a new one if a variant ended the previous one), or None if none is left.
     """
     near = [0.0] * len(variants)
     alive = list(range(len(variants)))

@@ -1,7 +1,7 @@
 """Match the variables of a student's function with those of a correct program, by their values.
 
-The values come from an edited copy of the function that returns its variables. A student's copy runs in the sandbox, a
-correct program of the course in this process. This module needs only NumPy and the standard library.
+The values come from an edited copy of the function that returns its variables. The student's copy runs in the sandbox. The
+copy of a course program runs in this process. This module needs only NumPy and the standard library.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _revealing(text: str) -> str:
 
 
 def _values_in(answer: Answer | None) -> Values:
-    """Return the variables that the copy returned, or none if it was stopped."""
+    """Return the variables that the edited copy returned, or an empty dictionary if it failed or was stopped."""
     usable = answer is not None and answer.error is None and isinstance(answer.value, dict)
     return {str(k): v for k, v in answer.value.items()} if usable and answer is not None else {}
 

@@ -26,7 +26,7 @@ _LARGEST = 2**22  # maximum size of an unpacked value, in bytes
 
 
 def obfuscate(value: Json, name: str) -> str:
-    """Return the JSON value ``value`` as unreadable text. ``name``, its owner, is the key."""
+    """Return the JSON value ``value`` as unreadable text. The key is ``name``, the exercise that it belongs to."""
     packed = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)
     return base64.b85encode(_xor_with_key(packed, name)).decode()
 
@@ -167,7 +167,7 @@ class MisconceptionExample:
 
 @dataclass(frozen=True, slots=True)
 class WrongAnswer:
-    """The meaning of wrong quiz answers: the encoded answers by variable, the name of the mistake, and the message."""
+    """A known mistake in a quiz: the wrong answers, encoded and by variable, the name of the mistake, and the message."""
 
     answers: Mapping[str, Json]
     name: str
@@ -204,7 +204,7 @@ class ExerciseExamples:
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
     def alternatives(self) -> tuple[tuple[str, str], ...]:
-        """Return correct solutions to read after solving the exercise: a note on what is different, and the source."""
+        """Return the solutions to read after solving the exercise, each as a note on what is different and the source."""
         return tuple((str(note), str(source)) for note, source in self._solutions().get("other_ways") or ())
 
     def solution(self) -> str:
@@ -325,7 +325,7 @@ def _check(data: dict[str, Json]) -> CheckExample:
 
 
 def _step(data: dict[str, Json]) -> Step:
-    # Test for assertions first, because they have a "call" too: the text for the student.
+    # Test for assertions first, because an assertion also has a "call", which is text for the student.
     if "assert" in data:
         params = dict(data.get("params") or {})
         params.update({key: data[key] for key in ("rtol", "atol") if key in data})

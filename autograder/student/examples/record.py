@@ -49,7 +49,7 @@ def _first_heading(notebook: Notebook) -> str:
 
 
 def _effort(notebook: Notebook, exercise: str) -> tuple[int, int]:
-    """Return the stars and minutes in the last heading above an exercise, such as ``## softmax · ★★ · 15 minutes``, or 0."""
+    """Return the stars and minutes in the last heading above an exercise, such as ``## softmax · ★★ · 15 minutes``, or 0 if unknown."""
     heading = ""
     for cell in notebook.cells:
         if cell.grade_id == exercise:
@@ -198,7 +198,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Rec
 def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, where: str, *, helpers: bool) -> str:
     """Return the source of a check that raises ``CheckFailed`` itself, with the definitions that it needs, or "" for other checks.
 
-    With ``helpers``, the check's helpers may raise it instead. Raises ``CourseError`` if a notebook cannot run it.
+    With ``helpers``, the check's helpers may raise the error instead. Raises ``CourseError`` if a notebook cannot run the check.
     """
     code = inspect.unwrap(getattr(checks.classes[spec.name], check.name)).__code__
     tree = ast.parse(checks.course.checks(checks.chapter).read_text(encoding="utf-8"))
@@ -232,7 +232,7 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
 
 
 def _names_in(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that a statement loads, or with ``ast.Store`` those that it binds at its top level."""
+    """Return the names that a statement loads or, if ``context`` is ``ast.Store``, the names that it binds at its top level."""
     if context is ast.Store and isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
     if context is ast.Store and isinstance(statement, ast.Import | ast.ImportFrom):
@@ -324,7 +324,7 @@ class _Recorder(Outcomes):
         """Record one assertion."""
         place = self._place(actual)
         if actual is None and self._seen and self._seen[-1][0] is None:
-            place = self._seen[-1][1]  # the last result, because None has no identity
+            place = self._seen[-1][1]  # take the last result, because None cannot be found by identity
         if place is None:
             raise CourseError(
                 f"{self.where} is visible, but its assertion is about a value that a student's function did not return directly. "
@@ -333,8 +333,8 @@ class _Recorder(Outcomes):
         step: dict[str, Json] = {"assert": name, "actual": place, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
         if name in {"matches", "same_plot"}:
-            # Only arrays and containers are identified by identity. There is only one True, and comparing an answer with
-            # itself would always pass.
+            # Find only arrays and containers by identity. There is only one True, so an answer could be compared with itself,
+            # which would always pass.
             own = self._place(expected) if isinstance(expected, np.ndarray | tuple | list | dict) else None
             step["expected"] = own or {"value": encode_value(expected)}
         self.steps.append(step)
@@ -388,7 +388,7 @@ class _Recorder(Outcomes):
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Value) -> dict[str, Json] | None:
-        # Newest first: every call that returns True returns the same object, and the newest is meant.
+        # Newest first: every call that returns True returns the same object, and the newest result is meant.
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Value) -> Value:

@@ -41,14 +41,14 @@ def replay(
 ) -> tuple[ExerciseVerdict, ...]:
     """Return the verdicts on ``exercises``, or only on those in ``only``, in order.
 
-    ``limits`` are named in the message about a call that was stopped. A stub, or a quiz without answers, is "not attempted".
+    The message about a call that was stopped states its ``limits``. A stub, or a quiz without answers, is "not attempted".
     """
     checks = RecordedChecks(exercises, limits)
     return tuple(map(checks.or_not_attempted, Judge(checks).judge(subject, only=only)))
 
 
 class RecordedChecks:
-    """The visible checks of a chapter, for a ``Judge``. Each is a list of calls and of assertions about their results."""
+    """The visible checks of a chapter, for a ``Judge``. Each check is a list of calls and of assertions about their results."""
 
     only_visible = True
     references: Mapping[str, Callable[..., Value]] = {}
@@ -72,7 +72,7 @@ class RecordedChecks:
         limited: Callable[[int], Session] | None = None,
         fresh_session: Callable[[], Session] | None = None,
     ) -> ExerciseSession:
-        """Return a session for ``exercise`` with the notebook behind ``session``."""
+        """Return an ``ExerciseSession`` for ``exercise`` on the notebook behind ``session``."""
         exercise_session = self._sessions[exercise] = ExerciseSession(
             session, limited=limited, fresh_session=fresh_session, limits=self._limits, signature=self._signatures.get
         )
@@ -106,7 +106,7 @@ class RecordedChecks:
             raise join_failures(failures)
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
-        """Return a diagnosis by the recorded answers of the misconceptions, or None if there are none."""
+        """Return the ``Diagnosis`` for ``exercise`` from the recorded answers of its misconceptions, or None if it has none."""
         examples = self._exercises[exercise]
         if not examples.misconceptions:
             return None
@@ -134,7 +134,7 @@ class RecordedChecks:
         return Diagnosis(plain_calls, right, candidates, limited=limited_calls, too_large=lambda: too_large)
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
-        """Return the known wrong choices among the answers. Empty in a class, where explanations come with the marks."""
+        """Return the known wrong choices among ``answers``. In a class, return none, because explanations come with the marks."""
         choices = []
         for wrong in self._exercises[exercise].wrong_answers:
             if all(same_choice(answers.get(name), decode_value(value)) for name, value in wrong.answers.items()):
@@ -154,7 +154,7 @@ class RecordedChecks:
         return None
 
     def or_not_attempted(self, verdict: ExerciseVerdict) -> ExerciseVerdict:
-        """Return ``verdict``, or "not attempted" if every call shows that the exercise was not begun."""
+        """Return ``verdict``, or the verdict "not attempted" if every call shows that the exercise was not begun."""
         exercise, exercise_session = self._exercises[verdict.name], self._sessions.get(verdict.name)
         answers = [answer for _call, answer in exercise_session.log] if exercise_session is not None else []
         if verdict.status == "passed" or not answers:
@@ -258,7 +258,7 @@ def _value(value: Value, results: Sequence[Value]) -> Value:
 
 
 def _shows(mistake: MisconceptionExample, place: int) -> bool:
-    """Return whether the mistake affects the outcome at ``place``. If that was not recorded, assume so for known outcomes."""
+    """Return whether the mistake affects the outcome at ``place``. If this was not recorded, assume that it affects every known outcome."""
     if mistake.differs is not None:
         return place in mistake.differs
     return place < len(mistake.outcomes) and not mistake.outcomes[place].skip

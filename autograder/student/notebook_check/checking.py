@@ -192,7 +192,7 @@ def _limit(examples: Examples, given: float | None) -> float:
 def judge(
     examples: Examples, exercise: ExerciseExamples, names: dict[str, Value], given: dict[str, Value], seconds: float
 ) -> ExerciseVerdict:
-    """Return the verdict on ``exercise``, whose function may be in ``given``. ``seconds`` is the limit for one call."""
+    """Return the verdict on ``exercise``. Functions in ``given`` replace those in ``names``. ``seconds`` limits each call."""
     stuck = partial(_stuck, sys.stdout)
     with limit_output() as called:
         subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called)
@@ -211,7 +211,7 @@ def _stuck(stream: TextIO, function: str) -> None:
 
 
 def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
-    """Return the card of an exercise of the notebook in ``folder``, with hints and next exercise according to the progress."""
+    """Return the card of an exercise of the notebook in ``folder``. The recorded progress gives the hints and the next exercise."""
     home = folder_of(folder, examples.chapter)
     exercise_progress = read(home).of(examples.chapter, exercise.name)
     next_up, last, link, deeper = "", "", "", ""

@@ -43,7 +43,7 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
-    # The next hint is the one after the last read, or half the number of failed attempts if that is higher.
+    # The next hint is the one after the last hint read, or later after many failed attempts: half their number.
     by_tries = min((progress.failed + 1) // 2, total)
     wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
@@ -102,7 +102,7 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
 def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
     """Run all checks of the course on the saved notebook's ``exercise``, with new random inputs. Show the first case that fails.
 
-    Raises ``CheckFailed`` if there is one, and ``CheckProblem`` if the course's source is not here.
+    Raises ``CheckFailed`` if a case fails, and ``CheckProblem`` if the course's source is not on this computer.
     """
     examples, folder, target = _locate(exercise, names, "check", is_given=True)
     course = source_folder(folder)
@@ -153,7 +153,7 @@ def _locate(
 
 
 def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> bool:
-    """Return whether the student's function passes now. A quiz, and a function with side effects, are not run."""
+    """Return whether the student's function passes now. Return False for a quiz or a function with side effects, which are not run."""
     from autograder.mistakes.fault_localization.hints import only_computes  # noqa: PLC0415 - slow to import and only needed for hints
 
     function = target if callable(target) else names.get(exercise.name)
@@ -165,7 +165,7 @@ def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names
 def _first_help(
     folder: Path, exercise: ExerciseExamples, progress: ExerciseProgress, target: Value, names: dict[str, Value]
 ) -> str:
-    """Return the personal hint if no remaining written hint fits, else ``""``. It is shown only once for the same code."""
+    """Return a personal hint if no remaining written hint fits, else ``""``. The same code gets a personal hint only once."""
     left = exercise.hints[progress.hints :]
     own = _personal_hint(exercise, target, names) if left else None
     if own is None or own.is_in(left) or _shown_for.get((folder, exercise.name)) == own.code:

@@ -32,7 +32,7 @@ MAX_SHOWN = 60  # characters of a cell's first line
 
 
 class _Cell(NamedTuple):
-    """A code cell as last saved in ``path``, when that was, and the cell below it."""
+    """A code cell as last saved in ``path``, with the time of this save and the cell below."""
 
     path: Path
     key: str
@@ -60,7 +60,7 @@ def asks_for(chapter: str, names: Mapping[str, Value], exercise: str) -> bool:
 
 
 def cell_to_run(name: str, names: Mapping[str, Value], chapter: str = "", running: str = "") -> str:
-    """Return a sentence that says which cell, except the one with the source ``running``, defines ``name``, or ``""``."""
+    """Return a sentence that says which cell defines ``name``, or ``""``. The cell with the source ``running`` is ignored."""
     for cell in _cells(chapter or Path.cwd().name, names):
         if name in cell.source and cell.source != running and name in (attempt.defined_names(cell.source) or ()):
             first = cell.source.partition("\n")[0][:MAX_SHOWN].rstrip()
@@ -70,7 +70,7 @@ def cell_to_run(name: str, names: Mapping[str, Value], chapter: str = "", runnin
 
 
 def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
-    """Yield each code cell of the notebook file. Empty if the file is not found."""
+    """Yield each code cell of the notebook file, or nothing if the file is not found."""
     names_of_files = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", ""), f"{chapter}.ipynb"]
     for path in (Path(path) for path in names_of_files if isinstance(path, str) and path.endswith(".ipynb")):
         try:
@@ -91,7 +91,7 @@ def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
 
 
 def follow_cells() -> None:
-    """Remember what IPython runs from now on, and explain a name that another cell of the notebook defines."""
+    """Record each cell that IPython runs from now on, and explain a missing name that another cell of the notebook defines."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:
@@ -205,7 +205,7 @@ _generated: dict[Path, float] = {}  # modification time of the newest source, by
 def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Path]:
     """Return the examples for the notebook, and its folder.
 
-    They are next to the notebook, or are generated if it is in a course folder. Raises ``CheckProblem`` if there are none.
+    The examples are next to the notebook. In a course folder, they are generated. Raises ``CheckProblem`` if there are none.
     """
     folders = folders_of(names or {})
     for folder in folders:
@@ -322,5 +322,5 @@ def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:
-    """Return the call of ``check`` or ``hint`` for an exercise, with its function or, if it has none, its name."""
+    """Return the call of ``check`` or ``hint`` for an exercise. The argument is its function or, for a quiz, its name."""
     return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"

@@ -2,7 +2,7 @@
 
 ``check`` and ``hint`` write it to a small file, ``.autograder_progress.json``. The file is in the folder that contains the
 chapters' folders, or next to a notebook that is not in such a folder. To show progress, as the course map does, call
-``folder_of`` and ``read``. Nothing here raises. If the file cannot be written, progress is kept in memory until Python exits.
+``folder_of`` and ``read``. No function here raises an error. If the file cannot be written, progress is kept in memory until Python exits.
 
     >>> folder = folder_of(Path("course/ch1_weighted_averaging"), "ch1_weighted_averaging")
     >>> read(folder).of("ch1_weighted_averaging", "softmax")

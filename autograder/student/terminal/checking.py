@@ -39,9 +39,9 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
 @contextmanager
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
-    """If there is no sandbox, add to the error how to run without one, unless a notebook or this folder is in a course folder.
+    """If the block raises an error because there is no sandbox, add advice on how to run without one.
 
-    In a course folder, the code could read the solutions.
+    There is no advice if a notebook or this folder is in a course folder, because the code could read the solutions.
     """
     try:
         yield
@@ -150,7 +150,7 @@ def check_cells(
 def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
     """Return the files next to the notebook that its code mentions, such as a module or a data file."""
     code = "\n".join(cell.source for cell in cells)
-    # Not in subfolders, because the notebook may be in a home folder.
+    # Do not search subfolders, because the notebook may be in a home folder.
     files = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
     mentioned = [p for p in files if p.name in code or (p.suffix == ".py" and p.stem in code)]
     return {p.name: p.read_bytes() for p in mentioned if p.stat().st_size <= _MAX_FILE}

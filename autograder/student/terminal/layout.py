@@ -99,7 +99,7 @@ def released_copy(notebook: Path) -> Path | None:
 
 
 def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str, str], result: StartResult) -> None:
-    """Copy the files of one chapter, or with ``""`` those outside of any chapter."""
+    """Copy the files of one chapter or, if ``chapter`` is ``""``, the files outside of all chapters."""
     inside = (source / chapter).rglob("*") if chapter else source.iterdir()
     files = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     names = sorted(path.relative_to(source).as_posix() for path in files)
@@ -183,7 +183,7 @@ def _is_stub(index: int, cell: object, exercise: str) -> bool:
 
 
 def _backup_path(notebook: Path) -> Path:
-    """Return an unused path for a backup. It does not end in .ipynb, or the next ``watch`` would find two notebooks."""
+    """Return an unused path for a backup. It does not end in .ipynb, so that ``watch`` does not find two notebooks."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     names = (f"{notebook.stem}.before-reset-{stamp}{f'-{n}' if n > 1 else ''}.ipynb.bak" for n in range(1, 100))
     return next(path for name in names if not (path := notebook.with_name(name)).exists())
