@@ -11,4 +11,4 @@ __all__ = ["ClusterError"]
 
 
 class ClusterError(UnavailableError):
-    """Raised if the cluster is missing or was lost. The message says which, and what to do."""
+    """Raised if Dask is missing, or if the scheduler does not answer. The message says what happened and what to do."""

@@ -42,13 +42,13 @@ ROUNDS = 3  # chunks in flight per thread of the cluster, so that no thread wait
 
 
 def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. With the address bound, this is an ``Executor``.
+    """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. ``partial(grade_on_cluster, address)`` is an ``Executor``.
 
     If a worker dies, another one grades its notebooks. Raises ``ClusterError`` if there is no cluster, ``SandboxUnavailable`` if a
     worker has no sandbox, and ``CourseError`` if a worker has another version.
     """
     with _client(address) as client:
-        there = replace(task, cache=None)  # verdicts are stored here
+        there = replace(task, cache=None)  # this process stores the verdicts
         bundle = Bundle(
             uuid.uuid4().hex, pack_course(course), _secret_text(course), on_worker.version_fingerprint(), there
         )
@@ -56,7 +56,7 @@ def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Jo
 
 
 def pack_course(course: Course) -> bytes:
-    """Return the parts of a course that a worker needs, as a zip: configuration, notebooks with their files, solutions and checks.
+    """Return a zip with the parts of a course that a worker needs: configuration, notebooks with their files, solutions and checks.
 
     The same course gives the same bytes.
     """
@@ -89,7 +89,7 @@ def _client(address: str) -> Iterator[Any]:
     # ``_gone`` explains a lost connection. Dask's own messages are about its internals.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        # Resolve the address first, because a Client with a wrong address waits long and prints errors when it is deleted.
+        # Resolve the address first, because a Client with a wrong address waits a long time and prints errors when it is deleted.
         resolve_address(normalize_address(address))
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -107,7 +107,7 @@ def _client(address: str) -> Iterator[Any]:
 
 @dataclass
 class _Run:
-    """The notebooks of one chapter, sent to the cluster and received back."""
+    """A run that sends one chapter's notebooks to the cluster and receives their outcomes."""
 
     client: Any  # Dask has no type hints
     address: str
@@ -144,7 +144,7 @@ class _Run:
                     yield from self._taken(future, self._sent.pop(future))
                 threads = self._threads() or threads
         finally:
-            if self.client.status == "running":  # otherwise nobody would answer, and Dask would wait
+            if self.client.status == "running":  # otherwise no scheduler would answer, and Dask would wait
                 with suppress(Exception):
                     self.client.cancel([*self._sent, packed], force=True)
                     self.client.run(on_worker.release_worker, self.bundle.run, on_error="ignore")
@@ -156,7 +156,7 @@ class _Run:
             raise self._gone() from error
 
     def _next(self, size: int) -> tuple[Unit, ...]:
-        """Read and return the next notebooks to send. The notebooks of a chunk whose workers died are sent one by one."""
+        """Read and return the next notebooks to send. If a chunk killed its workers, its notebooks are sent one by one."""
         if self._alone:
             return tuple(filter(None, [self._unit(self._alone.popleft())])) or self._next(size)
         units: list[Unit] = []
@@ -178,7 +178,7 @@ class _Run:
         return Unit(position, job.student, job.path.name, data, texts)
 
     def _come_back(self) -> list[Any]:
-        """Wait for the first finished chunk and return all finished chunks. Report if no worker is left."""
+        """Wait until at least one chunk is finished, and return all finished chunks. Print a message if no worker is left."""
         from distributed import CancelledError, wait  # noqa: PLC0415
 
         waiting = False
@@ -220,7 +220,7 @@ class _Run:
             yield self._at_home(by_position[one.position], one)
 
     def _at_home(self, unit: Unit, graded: Graded) -> Outcome:
-        """Return an outcome with the names used here, after storing its verdict and its pages."""
+        """Return a worker's outcome with this process's notebook path and student. Store its verdict and its pages first."""
         job = self.jobs[unit.position]
         verdict = graded.outcome.verdict.relabelled(notebook=str(job.path), student=job.student)
         outcome = replace(graded.outcome, job=job, verdict=verdict)
@@ -252,7 +252,7 @@ def _as_it_is(bundle: Bundle) -> Bundle:
 
 
 def _secret_text(course: Course) -> str:
-    """Return the text from which hidden inputs are drawn. Create it if there is none."""
+    """Return the course secret, from which hidden inputs are drawn. Create it if there is none."""
     course_secret(course)
     path: Path = course.root / course.secret_file
     return os.environ.get(VARIABLE) or path.read_text(encoding="utf-8").strip()

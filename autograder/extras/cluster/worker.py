@@ -1,7 +1,7 @@
-"""Grade notebooks on a worker of a cluster: unpack the course, and run a grading process of its own.
+"""Grade notebooks on a cluster's worker: unpack the course, and grade in a separate process.
 
-Only the grading process holds the checks. The worker itself unpacks and passes data on. So a crash does not end the worker,
-and the checks of two runs never meet in one interpreter.
+Only the grading process loads the checks. The worker itself only unpacks and forwards data. So a crash in grading does not end
+the worker, and the checks of two runs are never loaded in the same interpreter.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _MAX_IDLE = 8  # idle grading processes in one worker
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The course of a run, packed, and its task.
+    """The packed course and the task of one run.
 
-    ``archive`` is a zip, and ``secret`` the text from which hidden inputs are drawn.
+    ``archive`` is a zip file. ``secret`` is the text from which hidden inputs are drawn.
     """
 
     run: str
@@ -59,7 +59,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A few notebooks that are sent together. They are in an object, because Dask would search every part of a tuple."""
+    """A few notebooks that are sent together. This is a class because Dask would search every item of a tuple."""
 
     units: tuple[Unit, ...]
 
@@ -75,7 +75,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The reason why a worker does not grade: what differs or is missing there."""
+    """The reason why a worker cannot grade, such as a different version or a missing sandbox."""
 
     why: str
     no_sandbox: bool = False
@@ -83,7 +83,7 @@ class Refused:
 
 @functools.cache
 def version_fingerprint() -> dict[str, str]:
-    """Return the versions of everything that draws inputs or judges. If they are equal on two machines, verdicts are equal."""
+    """Return the versions of all software that affects verdicts. Machines with equal versions give equal verdicts."""
     framework = Path(autograder.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(path for path in framework.rglob("*") if path.suffix in {".py", ".j2"}):
@@ -96,7 +96,7 @@ def version_fingerprint() -> dict[str, str]:
 
 
 def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
-    """Grade a chunk on this worker. Either every notebook gets an outcome, or none does."""
+    """Return the outcomes of all notebooks in ``chunk``, or the reason why this worker cannot grade any of them."""
     here = version_fingerprint()
     differing = [
         f"{name} {here.get(name, 'missing')} instead of {version}"
@@ -154,7 +154,7 @@ def _give_back(workspace: _Workspace) -> None:
 
 
 class _Workspace:
-    """One grading process, and the private folder with the course and its submissions."""
+    """One grading process, with a private folder for the course and the submissions."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.run = bundle.run
@@ -172,7 +172,7 @@ class _Workspace:
         self._pool = Pool(root, task, 1, secret=bundle.secret)
 
     def grade(self, unit: Unit) -> Graded:
-        """Grade a notebook. If the process dies, try once more with another one."""
+        """Grade a notebook. If the grading process dies, try once more with a new process."""
         folder = self._unit / "submitted"
         folder.mkdir(parents=True)
         try:
@@ -193,7 +193,7 @@ class _Workspace:
 
 
 def _deliver_here(pages: FeedbackWriter, outcome: Outcome) -> Outcome:
-    """Write the pages on the worker. The output of the cells goes back with the outcome."""
+    """Write the feedback pages on the worker. The returned outcome keeps the output of the cells."""
     return replace(pages(outcome), cells=outcome.cells)
 
 
@@ -202,7 +202,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 
 def _scratch() -> str | None:
-    """Return the worker's own folder, which Dask removes with the worker, or None if this is not a worker."""
+    """Return the folder that Dask removes together with this worker, or None if this process is not a worker."""
     from distributed import get_worker  # noqa: PLC0415 - a worker always has it
 
     try:

@@ -1,4 +1,4 @@
-"""The command that lists the settings of a course: what each does, its value, and the file that sets it."""
+"""The command that lists a course's settings, each with its meaning, its value and the file that sets it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Setting", "config", "settings_of"]
 
 _NBGRADER = "nbgrader_config.py"
 DEFAULT = "default"
-# The nbgrader settings that this framework uses: default and help.
+# The nbgrader settings that this framework uses, each with its default and its help text.
 _OF_NBGRADER: Mapping[str, tuple[str, str]] = {
     "CourseDirectory.course_id": ("", "The name of the course in the gradebook and in the exchange. Default: the folder's name."),
     "CourseDirectory.db_url": ("sqlite:///gradebook.db", "The address of the gradebook. Default: gradebook.db in the course folder."),
@@ -95,7 +95,7 @@ def _without_password(url: str) -> str:
 
 
 def _places(path: Path) -> dict[str, str]:
-    """Return, for each setting assigned in ``path``, the file name and the last line that mentions it."""
+    """Return the location of each setting that ``path`` assigns: the file's name and the last line that mentions the setting."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassReport", "class_table", "copy_course", "fresh_folder", "next_steps", "recognised", "run_demo"]
 
-# The files of a course. Everything else in its folder is made from these.
+# The files that define a course. All other files in its folder are generated from these.
 COURSE_FILES = ("course_config.py", "nbgrader_config.py", "source", "solutions", "tests/chapters")
 HANDED_IN_AT = "2026-01-15 10:30:00 UTC"
 
@@ -52,10 +52,10 @@ def run_demo(
     say: Callable[[str], None],
     progress: Progress,
 ) -> ClassReport:
-    """Release, submit, grade and give feedback for a class of ``size``, and pass a line about each step to ``say``.
+    """Release chapters, submit and grade the work of ``size`` simulated students, and pass a line about each step to ``say``.
 
-    ``progress`` shows the progress of grading: given a number of notebooks and a title, it yields a function to call with each
-    verdict. A chapter that cannot be released is reported and skipped. Raises ``CourseError`` if no chapter is finished, and
+    ``progress`` is called with a number of notebooks and a title. Its result is a context manager that yields a function to call
+    with each verdict. A chapter that cannot be released is reported and skipped. Raises ``CourseError`` if no chapter is finished, and
     ``SandboxUnavailable`` if no sandbox works.
     """
     chapters = course.finished_chapters()
@@ -95,7 +95,7 @@ def run_demo(
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
-    """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip exercises that fail."""
+    """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip chapters that fail."""
     say(
         f"Validating the checks of {pluralize(len(chapters), 'chapter')} and releasing them. Validation takes the most time …"
     )
@@ -115,7 +115,7 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
         return
     try:
         _release_all(report.course, fit)
-    except ReleaseError:  # one at a time, to find out which one nbgrader refuses
+    except ReleaseError:  # release one chapter at a time, to find those that nbgrader rejects
         for chapter in fit:
             try:
                 _release_all(report.course, [chapter])
@@ -138,7 +138,7 @@ def fresh_folder(parent: Path) -> Path:
 
 
 def copy_course(course: Course, folder: Path) -> Course:
-    """Copy the files of a course into ``folder``, without the files that were made from them."""
+    """Copy the files of a course into ``folder``, without the files that are generated from them."""
     for name in COURSE_FILES:
         source, target = course.root / name, folder / name
         if source.is_dir():
@@ -150,7 +150,7 @@ def copy_course(course: Course, folder: Path) -> Course:
 
 
 def _impatient(course: Course) -> Course:
-    """Reduce the time limits of the course: endless loops use all of them, and the user is watching."""
+    """Reduce the course's time limits, because the user has to wait until each endless loop reaches its limit."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: stop endless loops sooner.\n")
         config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 3.0\n")
@@ -178,8 +178,8 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
 def _release_all(course: Course, chapters: Sequence[str]) -> None:
     """Generate the students' version of ``chapters``, which are all valid.
 
-    Use a single nbgrader run if the course has no other chapters, because starting nbgrader takes longer than a chapter.
-    Raises ``ReleaseError`` if nbgrader rejects one.
+    If the course has no other chapters, run nbgrader only once, because starting nbgrader takes longer than generating a chapter.
+    Raises ``ReleaseError`` if nbgrader rejects a chapter.
     """
     if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
         generate(course.root, "*")
@@ -191,7 +191,7 @@ def _release_all(course: Course, chapters: Sequence[str]) -> None:
 
 @contextmanager
 def reusable_pool(workers: int) -> Iterator[Executor]:
-    """Yield an executor whose ``workers`` processes are reused for the next chapters of a course."""
+    """Yield an executor that reuses its ``workers`` processes for all chapters of a course."""
     pools: list[Pool] = []
 
     def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
@@ -210,9 +210,9 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """A graded class: the submissions and the verdicts, by chapter and student id.
+    """A graded class. The keys of ``work`` (the submissions) and ``verdicts`` are pairs of chapter and student id.
 
-    ``chapters`` were released, and ``refused`` were not, with the reason.
+    ``chapters`` lists the released chapters. ``refused`` maps the other chapters to the reason.
     """
 
     course: Course
@@ -224,7 +224,7 @@ class ClassReport:
 
 
 def class_table(report: ClassReport) -> str:
-    """Format one row per student: their kind of work, and their points in each chapter."""
+    """Return a table with one row per student: the kind of work, and the points in each chapter."""
     heads = ["student", "submits", *map(_short, report.chapters)]
     best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
@@ -239,7 +239,7 @@ def class_table(report: ClassReport) -> str:
 
 
 def recognised(report: ClassReport) -> str:
-    """Report how many mistakes that were injected one at a time were named correctly, and list the others."""
+    """Report how many of the injected mistakes were identified, which were not, and which submissions need a review."""
     injected = {key: work.injected for key, work in report.work.items() if work.injected is not None}
     missed = []
     for key, slip in injected.items():
@@ -261,7 +261,7 @@ def recognised(report: ClassReport) -> str:
 
 
 def next_steps(report: ClassReport) -> str:
-    """List commands and files to look at, for this class."""
+    """Return a text that lists the files of this class to look at, and commands to try."""
     root = report.course.root
     here = Path(os.path.relpath(root))
     # Paths that can be typed in the demo's folder, with or without an active virtual environment.
@@ -286,7 +286,7 @@ def next_steps(report: ClassReport) -> str:
 
 
 def _faults(report: ClassReport) -> dict[tuple[str, str], list[str]]:
-    """Return the chapters that could not be graded, by student and reason. A reason that recurs is listed once."""
+    """Return the chapters that could not be graded, by student and reason. Reasons that differ only in the chapter are merged."""
     found: dict[tuple[str, str], list[str]] = {}
     for (chapter, student), verdict in report.verdicts.items():
         if verdict.status == "ungradable":
@@ -302,7 +302,7 @@ def _where(report: ClassReport, chapters: list[str]) -> str:
 
 
 def _description(report: ClassReport, student: Student) -> str:
-    """Describe a student's work. For an attack, which is in one chapter, name the chapter."""
+    """Return a description of a student's work. If it contains an attack, the description names the attack's chapter."""
     texts = {chapter: report.work[chapter, student.id].description for chapter in report.chapters}
     attacks = [c for c, text in texts.items() if student.hostile and text == ATTACKS[student.kind].description]
     if attacks:

@@ -1,6 +1,6 @@
 """Simulate a class of students and their submissions.
 
-The attacks are a small part of those in tests/framework/security.
+The attacks are a small selection of those in tests/framework/security.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["ATTACKS", "Attack", "HandIn", "Student", "hand_in", "make_class"]
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A hostile function body. ``description`` says what it does."""
+    """A hostile function body. ``description`` says what the code does."""
 
     description: str
     body: str
 
     def source(self, name: str) -> str:
-        """Return the attack as the function ``name``."""
+        """Return the source of a function called ``name`` that contains the attack."""
         return f"def {name}(*args, **kwargs):\n{indent(dedent(self.body).strip(), '    ')}\n"
 
 
@@ -57,8 +57,8 @@ ATTACKS = {
 
 T = TypeVar("T")
 
-# A realistic class: mostly students who learn something, and one example of everything that goes wrong. A larger class
-# repeats the first sixteen, and a smaller one has the first of them.
+# A realistic class: mostly students who learn something, and one example of everything that goes wrong. A larger class has
+# more of the harmless kinds with an intact notebook, and a smaller class has only the first kinds.
 KINDS = (
     "solved", "one slip", "other way", "half done", "not JSON", "endless loop", "one slip", "blank",
     "one slip", "other way", "slips", "cell deleted", "exits", "one slip", "other way", "half done",
@@ -83,7 +83,7 @@ class Student:
 
     @property
     def hostile(self) -> bool:
-        """Whether their code needs a sandbox."""
+        """Whether the student's code is an attack."""
         return self.kind in ATTACKS
 
 
@@ -97,7 +97,7 @@ class HandIn:
 
 
 def make_class(size: int, *, hostile: bool = True) -> list[Student]:
-    """Return ``size`` students, always the same. Without ``hostile``, leave out those whose code is an attack."""
+    """Return ``size`` students, the same ones each time. Without ``hostile``, leave out students whose code is an attack."""
     kinds = [k for k in KINDS if hostile or k not in ATTACKS]
     filling = [k for k in HONEST if k not in {"not JSON", "cell deleted", "cell copied"}]
     kinds += [filling[i % len(filling)] for i in range(max(0, size - len(kinds)))]
@@ -115,7 +115,7 @@ def _name(number: int) -> str:
 
 
 class _AtWork:
-    """One student who works on one chapter."""
+    """The work of one student on one chapter."""
 
     def __init__(self, course: Course, chapter: str, student: Student, size: int) -> None:
         self.course, self.chapter, self.student, self.size = course, chapter, student, size
@@ -186,7 +186,7 @@ class _AtWork:
         return HandIn(_bytes(notebook), "a cell copied with its grade id")
 
     def _attack(self) -> HandIn:
-        # One chapter per student is enough, because a loop uses its whole time limit.
+        # One attack per student is enough, because an endless loop runs until its time limit.
         chapters = self.course.finished_chapters()
         if self.chapter != chapters[self.student.number % len(chapters)]:
             return self._other_way()

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
-# If one of these probes fails, no mark is computed or entered. The others are for nbgrader's own commands, or for later.
+# If one of these probes fails, no mark is computed or entered. The others concern nbgrader's own commands or later steps.
 STOPPING = frozenset({"packages", "gradebook"})
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default folder
 
 
 def diagnose() -> list[Probe]:
-    """Check everything that the sandbox needs by running it. Only the first sandbox that works is tested completely."""
+    """Check everything that the sandbox needs by running it. Landlock is tested only if bubblewrap does not start."""
     found = [_python()]
     if sys.platform == "linux":
         found.append(_bwrap())
@@ -75,7 +75,7 @@ def report(console: Console | None = None, course: Course | None = None) -> bool
 
 
 def as_data(course: Course | None = None) -> dict[str, Any]:
-    """Return the state as data: whether all is ready, the sandbox in use (None if none works), and each probe."""
+    """Return the report as data: whether notebooks can be graded, the sandbox in use (None if none works), and each probe."""
     probes, of_course = diagnose(), probe_course(course) if course is not None else []
     sandbox, ready = _readiness(probes, of_course)
     return {
@@ -87,7 +87,7 @@ def as_data(course: Course | None = None) -> dict[str, Any]:
 
 
 def _readiness(probes: list[Probe], of_course: list[Probe]) -> tuple[str, bool]:
-    """Return the sandbox that works, empty if none does, and whether a class can be graded with it."""
+    """Return the name of the working sandbox ("" if there is none), and whether a class can be graded."""
     works = next((i for i, one in enumerate(probes) if one.holds and one.name.endswith(" starts")), len(probes))
     sound = works < len(probes) and all(one.holds for one in probes[works:])
     sandbox = probes[works].name.split()[0] if sound else ""

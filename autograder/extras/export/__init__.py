@@ -1,4 +1,4 @@
-"""Marks as files for Canvas, Moodle and spreadsheets, and a downloaded file with the marks put into it."""
+"""The command that exports marks for Canvas, Moodle and spreadsheets, as new files, in downloaded files or through Canvas's API."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def export(
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:
-    """Return the column of each chapter in ``--column CHAPTER=NAME``. With one chapter, its name may be omitted."""
+    """Return the column's name by chapter, from values such as ``CHAPTER=NAME``. With only one chapter, ``NAME`` is enough."""
     found = {}
     for text in given:
         chapter, sign, name = text.partition("=")

@@ -1,7 +1,7 @@
 """Enter marks in Canvas through its API, after showing every change.
 
-https://canvas.instructure.com/doc/api/submissions.html has the requests: the submissions of an assignment, and "Grade or comment on multiple
-submissions". The package canvasapi makes them.
+The package canvasapi makes the requests. https://canvas.instructure.com/doc/api/submissions.html describes them: the submissions of an
+assignment, and "Grade or comment on multiple submissions".
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CanvasError(UnavailableError):
 
 @dataclass(frozen=True)
 class CanvasChange:
-    """A mark that differs in Canvas. ``user`` is the student's number there, and ``before`` is None without a mark."""
+    """A mark that Canvas does not have yet. ``user`` is the student's Canvas id. ``before`` is the mark in Canvas, or None."""
 
     student: str
     user: int
@@ -52,9 +52,9 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs in the course at ``url``. With ``send``, ask the user, enter the marks and read them back.
+    """Show every mark that differs from Canvas. With ``send``, ask for confirmation, enter the marks and read them back.
 
-    ``columns`` gives the name of a chapter's assignment in Canvas. Raises ``CourseError`` or ``CanvasError``.
+    ``url`` is the address of the Canvas course. ``columns`` maps a chapter to the name of its assignment there. Raises ``CourseError`` or ``CanvasError``.
     """
     with _errors():
         course = _course(url)
@@ -98,7 +98,7 @@ def push_marks(
 
 
 def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
-    """Return when each student submitted the assignment called ``name``, in the format of nbgrader's ``timestamp.txt``, by the student's number in Canvas."""
+    """Return the submission times of the assignment ``name`` by the student's Canvas id, in the format of nbgrader's ``timestamp.txt``."""
     with _errors():
         found = {one.user_id: one.submitted_at for one in _assignment(_course(url), chapter, name).get_submissions()}
     times = {user: dt.datetime.fromisoformat(text) for user, text in found.items() if text}
@@ -138,7 +138,7 @@ def _course(url: str) -> Any:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Report an error of Canvas or the network as one sentence."""
+    """Raise ``CanvasError`` with a readable message for an error from Canvas or the network."""
     try:
         yield
     except (CourseError, UnavailableError):
@@ -162,7 +162,7 @@ def _errors() -> Iterator[None]:
 
 
 def _matched(students: Sequence[Person], users: Sequence[Any]) -> dict[str, int]:
-    """Return the number in Canvas of each student, by the most reliable id. Raises ``CourseError`` if two students have one number."""
+    """Return the Canvas id of each student, found by the most reliable key. Raises ``CourseError`` if two students match one user."""
     keys: Mapping[str, Ids] = {
         "id": lambda s: [s.lms_user_id],
         "sis_user_id": lambda s: [s.lms_user_id, s.id],
@@ -207,7 +207,7 @@ def _assignment(course: Any, chapter: str, name: str) -> Any:
 def _changes(
     found: ClassMarks, chapter: str, assignment: Any, users: Mapping[str, int], scale: Scale
 ) -> list[CanvasChange]:
-    """Return the marks of ``chapter`` that differ in Canvas, in the order of the students."""
+    """Return the marks of ``chapter`` that differ from Canvas, in the order of the students."""
     if assignment.grading_type in {"pass_fail", "not_graded"}:
         raise CourseError(
             f"The assignment of {chapter} in Canvas is graded as {assignment.grading_type!r}, which has no points. Nothing was sent. In Canvas, "
@@ -239,7 +239,7 @@ def _changes(
 
 
 def _send(assignment: Any, changes: Sequence[CanvasChange]) -> list[CanvasChange]:
-    """Enter the marks, wait for Canvas, and return the marks that it did not accept."""
+    """Enter the marks, wait for Canvas, and return the marks that Canvas did not accept."""
     grades = {one.user: {"posted_grade": format_points(one.after)} for one in changes}
     progress = assignment.submissions_bulk_update(grade_data=grades)
     ends = time.monotonic() + _WAIT_SECONDS

@@ -48,7 +48,8 @@ def canvas(found: ClassMarks) -> Table:
 def moodle(found: ClassMarks) -> Table:
     """Return a table for Moodle's grade import ("Grades › Import"), which finds students by ID number or address.
 
-    Raises ``CourseError`` for one chapter. Its worksheet must come from Moodle, because participants have different numbers in each assignment.
+    Raises ``CourseError`` if there is only one chapter: a single assignment needs a worksheet downloaded from Moodle, because participants have different
+    numbers in each assignment.
     """
     if len(found.chapters) == 1:
         raise CourseError(
@@ -69,7 +70,7 @@ def moodle(found: ClassMarks) -> Table:
 
 
 def table(found: ClassMarks) -> Table:
-    """Return a row for each student and chapter, with the columns of ``nbgrader export`` and the reason for blank cells."""
+    """Return a table with a row for each student and chapter, the columns of ``nbgrader export``, and the state of each mark."""
     heads = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score"]
     rows = [[*heads, "late_submission_penalty", "score", "max_score", "lms_user_id", "state"]]
     for chapter in found.chapters:
@@ -111,8 +112,8 @@ def export_marks(
 ) -> Export:
     """Export the marks in the gradebook at ``url`` in the format ``to`` ("canvas", "moodle", "csv"), and write them to ``output``.
 
-    ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` says which column belongs to which chapter, and
-    ``scale`` what to do if that file has other points for a chapter. If marks could reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
+    ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` maps a chapter to its column in that
+    file. ``scale`` says what to do if the file has different points for a chapter. If marks could reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
     """
     if roster is not None and to not in KEYS:
         raise CourseError(

@@ -49,7 +49,7 @@ _CHAPTERS = """
 
 POINTS_POSSIBLE = "    Points Possible"  # spelled as in Canvas's own files
 
-# Characters that start a formula, including their full-width forms and after leading spaces.
+# Characters that start a formula, also in their full-width forms and after leading spaces.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?\Z")
 
@@ -58,7 +58,7 @@ State = Literal["graded", "waits", "missing"]
 
 @dataclass(frozen=True)
 class ChapterBook:
-    """A chapter in a gradebook: the class, the marks, the points of each cell, and when it was due (UTC without a time zone)."""
+    """A chapter in a gradebook: the class, the marks, the points of each cell, and the due date (in UTC, without a time zone)."""
 
     class_list: ClassList = field(default_factory=ClassList)
     marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class ChapterBook:
 def read_book(url: str, chapter: str) -> ChapterBook | None:
     """Return ``chapter`` in the gradebook at ``url``, or None if there is no gradebook yet.
 
-    Raises ``GradebookError`` if it cannot be read. Otherwise a report would show an empty class.
+    Raises ``GradebookError`` if the gradebook cannot be read, because a report would otherwise show an empty class.
     """
     values = {"chapter": chapter}
     found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *mark_queries(chapter)])
@@ -86,7 +86,7 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The rules for exporting incomplete marks: ``missing`` for students without a submission, ``partial`` for the points so far."""
+    """The rules for incomplete marks. ``missing`` is the mark without a submission. With ``partial``, the points so far are exported."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False
@@ -97,7 +97,7 @@ BLANK = Policy()
 
 @dataclass(frozen=True)
 class ClassMarks:
-    """The marks of a class. ``worth`` and ``due`` are by chapter, ``marks`` by chapter and student."""
+    """The marks of a class. ``worth`` and ``due`` have a value for each chapter. ``marks`` is by chapter, then by student."""
 
     chapters: tuple[str, ...]
     students: tuple[Person, ...]
@@ -107,7 +107,7 @@ class ClassMarks:
     policy: Policy = BLANK
 
     def of(self, chapter: str, student: str) -> SubmissionMarks | None:
-        """Return the marks of a student in a chapter, or None without a submission."""
+        """Return the marks of a student in a chapter, or None if there is no submission."""
         return self.marks[chapter].get(student)
 
     def state(self, chapter: str, student: str) -> State:
@@ -118,7 +118,7 @@ class ClassMarks:
         return "graded" if marks.complete else "waits"
 
     def score(self, chapter: str, student: str) -> float | None:
-        """Return the mark to export, or None for a blank cell. Nobody gets a zero that was not given."""
+        """Return the mark to export, or None for a blank cell. A missing mark is 0 only if the policy says so."""
         marks = self.of(chapter, student)
         if marks is None:
             return 0.0 if self.policy.missing == "zero" else None
@@ -143,7 +143,7 @@ class ClassMarks:
 
 
 def chapters_in(url: str) -> list[str]:
-    """Return the chapters in the gradebook at ``url``, or no chapters if it is unavailable."""
+    """Return the chapters in the gradebook at ``url``, or an empty list if the gradebook is unavailable."""
     return [str(name) for rows in query(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 

@@ -1,4 +1,4 @@
-"""Put marks into a file downloaded from Canvas or Moodle. Its rows and columns stay, and rows are matched by ids."""
+"""Put marks into a file downloaded from Canvas or Moodle. Its rows and columns are kept, and ids show whose row is whose."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 _MAX_NAMES = 5
 Ids = Callable[[Person], list[str]]
-Scale = Literal["", "scale", "as-is"]  # "" refuses marks if the maximum points differ
+Scale = Literal["", "scale", "as-is"]  # with "", different maximum points are an error
 # The values that may identify a student in each column, the most reliable first.
 _CANVAS: Mapping[str, Ids] = {
     "ID": lambda s: [s.lms_user_id],
@@ -45,7 +45,7 @@ _CANVAS: Mapping[str, Ids] = {
     "Integration ID": lambda s: [s.lms_user_id, s.id],
     "SIS Login ID": lambda s: [s.id, s.email],
 }
-# Not "Identifier": in Moodle, participants have different numbers in each assignment, so a number there can be another student's id.
+# "Identifier" is left out: Moodle numbers participants anew in each assignment, so a number may equal another student's id.
 _MOODLE: Mapping[str, Ids] = {
     "ID number": lambda s: [s.lms_user_id, s.id],
     "Username": lambda s: [s.id],
@@ -122,7 +122,7 @@ class Roster(Sheet):
 
 @dataclass(frozen=True)
 class Merged:
-    """The file with the marks, and remarks on what did not match."""
+    """The rows of the file with the marks, and remarks for the instructor."""
 
     rows: Table
     remarks: tuple[str, ...] = field(default=())
@@ -145,9 +145,9 @@ def merged(
 ) -> Merged:
     """Return ``roster`` with the marks of ``found`` in its rows.
 
-    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that
-    the system adds. If there is no mark to export, or if the system locks the grade, the cell does not change. ``scale`` says what to
-    do if the system has other points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas",
+    ``columns`` maps a chapter to the name of its column. The default is the chapter's name, with or without the text that the system
+    adds. If there is no mark to export, or if the system locks the grade, the cell does not change. ``scale`` says what to
+    do if the system has different points for a chapter. Raises ``CourseError`` if the file does not come from ``to`` ("canvas",
     "moodle"), if two rows or two students have the same id, or if points differ and ``scale`` is empty.
     """
     layout = layout_of(roster, to)
@@ -175,7 +175,7 @@ def merged(
 
 
 def layout_of(roster: Roster, to: str) -> dict[str, int]:
-    """Return the place of each column that is known by its English name. A worksheet in another language is recognized by its content.
+    """Return the index of each known column, by its English name. In another language, a worksheet's columns are recognized by their content.
 
     Raises ``CourseError`` if the file does not come from ``to``.
     """
@@ -204,9 +204,9 @@ def layout_of(roster: Roster, to: str) -> dict[str, int]:
 
 
 def _by_content(head: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return the columns of a Moodle file in another language.
+    """Return the index of each column that is recognized in a Moodle file in another language, by its English name.
 
-    Moodle always writes a worksheet's columns in the order of ``_WORKSHEET``, with others in between (``mod/assign/gradingtable.php``).
+    Moodle always writes a worksheet's columns in the order of ``_WORKSHEET``, possibly with other columns in between (``mod/assign/gradingtable.php``).
     """
     columns = [[row[at].strip() if at < len(row) else "" for row in body] for at in range(len(head))]
     found: dict[str, int] = {}
@@ -245,7 +245,7 @@ def _number(text: str) -> float | None:
 
 
 def _student_rows(roster: Roster, to: str, layout: Mapping[str, int]) -> dict[int, Sequence[str]]:
-    """Return the rows about students, by their place below the first row."""
+    """Return the rows about students, by their index below the header."""
     width = len(roster.rows[0])
     ids = [layout[name] for name in KEYS[to] if name in layout]
     body = (row + [""] * (width - len(row)) for row in roster.rows[1:])
@@ -253,15 +253,15 @@ def _student_rows(roster: Roster, to: str, layout: Mapping[str, int]) -> dict[in
 
 
 def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
-    """Return whether a row of a Canvas file is not about a student: points possible, or how a column is posted.
+    """Return whether a row of a Canvas file describes the columns (points possible, how grades are posted) instead of a student.
 
-    A student without a name has an id in one of the columns ``ids``.
+    A row without a name belongs to a student if one of the columns ``ids`` is not empty.
     """
     return row[0].strip().startswith("Points Possible") or not (row[0].strip() or any(row[at].strip() for at in ids))
 
 
 def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping[str, int]) -> dict[int, Person]:
-    """Return the student of each row, matched by the most reliable id. Raises ``CourseError`` if an id occurs twice."""
+    """Return the student by row, found by the most reliable id. Raises ``CourseError`` if an id occurs twice or two students match one row."""
     whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     rows = _student_rows(roster, to, layout)
@@ -350,7 +350,7 @@ def _fill(
 
 
 def scale_of(chapter: str, worth: float, there: float | None, system: str, scale: Scale) -> tuple[float, list[str]]:
-    """Return the factor for marks out of ``worth`` points in a system that has ``there`` points, and a remark if these differ.
+    """Return the factor for marks out of ``worth`` points in a system with ``there`` points, and a remark if the points differ.
 
     Raises ``CourseError`` if they differ and ``scale`` is empty, because the system would show a wrong percentage.
     """
@@ -370,7 +370,7 @@ def scale_of(chapter: str, worth: float, there: float | None, system: str, scale
 
 
 def _may_change(row: Sequence[str], layout: Mapping[str, int]) -> bool:
-    """Return whether Moodle takes a grade for this row. Raises ``WorksheetError`` if its “Grade can be changed” cell has an unknown word."""
+    """Return whether Moodle accepts a grade for this row. Raises ``WorksheetError`` if its “Grade can be changed” cell has an unknown word."""
     if _CHANGEABLE not in layout:
         return True
     word = row[layout[_CHANGEABLE]].strip().casefold()
@@ -410,7 +410,7 @@ def _feedback_column(head: Sequence[str], at: int) -> int | None:
 
 
 def _points_possible(table: Table, at: int, worth: float, chapter: str) -> float | None:
-    """Return the points of an assignment in Canvas. The points of a new assignment are filled in."""
+    """Return the points of an assignment in Canvas. If the file has none, fill in ``worth``."""
     row = next(row for row in table[1:] if row[0].strip().startswith("Points Possible"))
     if not row[at].strip():
         row[at] = format_points(worth)

@@ -32,7 +32,7 @@ _MAX_SHOWN = 5  # problems of a file in one message
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """More time for one student in one chapter. A duration of 0 takes an extension back."""
+    """More time for one student in one chapter. A duration of 0 removes an extension."""
 
     chapter: str
     student: str
@@ -86,7 +86,7 @@ def parse_duration(text: str) -> dt.timedelta:
 
 
 def read_extensions_file(path: Path) -> list[Extension]:
-    """Return the extensions in a CSV file with the columns chapter, student and extension. Raises ``CourseError`` with its problems."""
+    """Return the extensions in a CSV file with the columns chapter, student and extension. Raises ``CourseError`` with the file's problems."""
     from autograder.base.spreadsheets import read_sheet
 
     rows = [[cell.strip() for cell in row] for row in read_sheet(path, windows=True).rows]
@@ -121,7 +121,7 @@ def _refuse(where: str, problems: Sequence[str]) -> None:
 
 
 def _require_known(course: Course, extensions: Sequence[Extension]) -> None:
-    """Raise ``CourseError`` for a chapter or a student that the course does not have. A student with a submission folder is known."""
+    """Raise ``CourseError`` for an unknown chapter or student. Students are known if they are in the gradebook or have a submission folder."""
     from autograder.classroom.delivery import folder_of
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.classroom.gradebook.people import read_class_list
@@ -140,7 +140,7 @@ def _require_known(course: Course, extensions: Sequence[Extension]) -> None:
 
 
 def grant(course: Course, extensions: Sequence[Extension]) -> list[dict[str, Any]]:
-    """Enter ``extensions``, compute late penalties again, log the changes and refresh the pages. Return each as JSON."""
+    """Enter ``extensions``, recompute late penalties, log the changes and refresh the pages. Return each extension as JSON data."""
     from autograder.classroom.gradebook.entries import enter_extensions, gradebook_url
     from autograder.classroom.gradebook.people import read_marks
     from autograder.classroom.mark_changes import EXTENDED, MarkChange, append_changes, mark_of
@@ -181,7 +181,7 @@ def _store(course: Course, extensions: Sequence[Extension]) -> None:
 
 
 def _refresh(course: Course, chapter: str, marks: Mapping[str, float | None]) -> None:
-    """Write the pages of the students in ``marks`` again, and record their marks, so that the next run has nothing to do."""
+    """Write the pages of the students in ``marks`` again, and record the marks, so that the next run does not repeat this work."""
     from autograder.classroom.delivery import FeedbackWriter, folder_of, make_pages
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.classroom.incremental import RunState

@@ -1,4 +1,4 @@
-"""Grading on Gradescope: a zip for one chapter, and the program that runs in its container."""
+"""Grading on Gradescope: the command that creates a chapter's zip file, and the program that grades in Gradescope's container."""
 
 from __future__ import annotations
 

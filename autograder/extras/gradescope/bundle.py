@@ -51,7 +51,7 @@ def bundle(
             for path in _below(course.root / part):
                 _add(archive, f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes())
         _add(archive, "secret", secret_text(course).encode(), 0o600)
-    # It contains the secret, so other accounts may not read it.
+    # The zip file contains the secret, so other accounts must not read it.
     write_atomically(output, file.getvalue(), 0o600)
 
 
@@ -71,7 +71,7 @@ def _below(path: Path) -> Iterator[Path]:
 
 
 def _requirements(course: Course) -> str:
-    """Return the installed versions of all packages, because a mark must not depend on the machine."""
+    """Return requirements that pin all packages to the installed versions, because marks must not depend on the machine."""
     names = dict.fromkeys([*_NEEDED, *course.packages])
     return "".join(f"{_pinned(name, course)}\n" for name in names)
 
@@ -87,5 +87,5 @@ def _pinned(name: str, course: Course) -> str:
                 f"Install it with pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
             ) from None
         found = metadata.distribution(owners[0])
-    # A local build ("1.2+local") is on no package index.
+    # No package index has local builds, such as "1.2+local".
     return f"{found.metadata['Name']}=={re.sub(r'[+].*', '', found.version)}"

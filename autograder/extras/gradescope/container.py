@@ -26,9 +26,9 @@ _MAX_NAMES = 5
 
 
 def main(root: Path) -> int:
-    """Grade the submission in ``root/submission`` into ``root/results/results.json``. Return 0 if it was graded.
+    """Grade the submission in ``root/submission``, and write ``root/results/results.json``. Return 1 after an internal error, else 0.
 
-    An internal error leaves no score and is reported to the instructors. Nothing is raised.
+    After an internal error, there is no score, and the instructors see the error. Nothing is raised.
     """
     started = time.monotonic()
     status = 0
@@ -58,7 +58,7 @@ def _graded(root: Path) -> dict[str, Json]:
 
 
 def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
-    """Grade with Landlock, which needs no namespaces, because containers forbid them. If Landlock is missing, use bubblewrap."""
+    """Grade with Landlock, because containers forbid the namespaces that bubblewrap needs. If Landlock is missing, try bubblewrap."""
     try:
         [verdict] = grade_notebooks(course, [job], confinement="landlock", workers=1)
     except SandboxUnavailable as first:
@@ -75,7 +75,7 @@ def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
 def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str]:
     """Return the notebook to grade, or None and the reason why there is none.
 
-    It is ``chapter.ipynb``, in the highest folder if there are several, or otherwise the only notebook. Links are not followed.
+    This is ``chapter.ipynb`` in the outermost folder that has it. Without such a file, it is the only notebook. Links are not followed.
     """
     found = [
         path

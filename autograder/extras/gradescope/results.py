@@ -23,7 +23,7 @@ _NOT_TRIED = "Skipped: fix the check above first."
 
 
 def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Json]:
-    """Return the results of a verdict. ``hidden`` says when students see the checks that they cannot run themselves.
+    """Return a verdict in Gradescope's format. ``hidden`` says when students see the checks that they cannot run themselves.
 
     A notebook that could not be graded gets no score, which Gradescope treats as a failed run, not as 0 points.
     """
@@ -70,7 +70,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
         "number": str(number),
         "status": "passed" if exercise.status == "passed" else "failed",
         "output": _text(exercise.message),
-        # The test's name shows the points of hidden checks, too.
+        # The test's name also shows the points of hidden checks.
         "visibility": "visible" if visible and all(c.visible for c in exercise.checks) else hidden,
         **alone,
     }

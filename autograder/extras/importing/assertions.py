@@ -1,4 +1,4 @@
-"""Translate an assertion of a test into calls of ``checking`` helpers, or a whole test into a probe."""
+"""Translate a test's assertions into calls of ``checking`` helpers, or a whole test into a probe."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ AUTOTEST = "__autotest__"
 
 
 class StudentNameRewriter(ast.NodeTransformer):
-    """A rewriter of test code that takes an exercise's names from the student: ``f(2)`` becomes ``student.f(2)``.
+    """A rewriter of test code that makes names of exercises refer to the student's: ``f(2)`` becomes ``student.f(2)``.
 
-    ``functions`` and ``variables`` contain the names of exercises, and ``own`` the names that the test itself binds.
+    ``functions`` and ``variables`` contain the names of exercises. ``own`` contains names that the test binds, which stay the same.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class StudentNameRewriter(ast.NodeTransformer):
         self.variables = set(variables) - set(own)
         self.who = who
         self.answers: set[str] = set()  # local names that hold an unchanged return value of a student's function
-        self.classes: set[str] = set()  # the functions that are classes
+        self.classes: set[str] = set()  # the names in ``functions`` that are classes
         self.objects: set[str] = set()  # local names of objects of these classes
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -53,7 +53,7 @@ class StudentNameRewriter(ast.NodeTransformer):
         return bool(names & (self.functions | self.variables | self.answers))
 
     def whole(self, node: ast.AST) -> bool:
-        """Return whether ``node`` is one of the student's variables, or the unchanged return value of one of their functions."""
+        """Return whether ``node`` is a student's variable, an unchanged return value, or an attribute of an object."""
         if isinstance(node, ast.Name):
             return node.id in self.variables or node.id in self.answers
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
@@ -84,7 +84,7 @@ def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[st
 
 
 def truth_of(call: ast.Call) -> ast.expr | None:
-    """Return the condition that a call such as ``assert_equal(a, b)`` asserts, or None for any other call."""
+    """Return the condition that a call such as ``assert_true(a)`` asserts, or None for any other call."""
     kind = _TESTING.get(_name(call))
     if kind in {"true", "false"} and call.args:
         return call.args[0] if kind == "true" else ast.UnaryOp(ast.Not(), call.args[0])
@@ -92,7 +92,7 @@ def truth_of(call: ast.Call) -> ast.expr | None:
 
 
 def _raised(node: ast.Try, student: StudentNameRewriter) -> list[str] | None:
-    """Translate ``try: f(0)`` that catches an expected error into ``student.raises(ValueError).f(0)``."""
+    """Translate a ``try`` statement in which ``f(0)`` has to raise an error into ``student.raises(ValueError).f(0)``."""
     call = node.body[0].value if len(node.body) == 1 and isinstance(node.body[0], ast.Expr) else None
     fails = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.Raise | ast.Assert)
     if call is None or not fails or len(node.handlers) != 1 or node.finalbody:
@@ -143,7 +143,7 @@ def _compared(test: ast.Compare, student: StudentNameRewriter) -> list[str] | No
 
 
 def _bounds(test: ast.Compare, student: StudentNameRewriter) -> list[str] | None:
-    """Translate ``low <= value <= high``. Strict bounds are translated elsewhere."""
+    """Translate ``low <= value <= high`` into ``assert_within``. Return None for strict bounds and other comparisons."""
     sides = [test.left, *test.comparators]
     wholes = [i for i, side in enumerate(sides) if student.whole(side)]
     if len(wholes) != 1 or len(sides) > 3 or any(student.asks(s) for i, s in enumerate(sides) if i != wholes[0]):
@@ -216,7 +216,7 @@ def _called(call: ast.Call, student: StudentNameRewriter) -> list[str] | None:
 
 
 def _autotest(asked: ast.expr, student: StudentNameRewriter) -> list[str] | None:
-    """Translate an nbgrader autotest. nbgrader computes the expected value at release. Here, the reference is called instead."""
+    """Translate an nbgrader autotest. nbgrader computes the expected value at release, but the check calls the reference instead."""
     if student.whole(asked) and isinstance(asked, ast.Call):
         return [ast.unparse(student.changed(asked)).replace("student.", "agrees.", 1)]
     if not student.asks(asked):
@@ -280,9 +280,9 @@ def probe(function, *values):
 
 
 def as_probe(body: Sequence[ast.stmt], answers: Sequence[str], *, hidden: bool) -> str:
-    """Return the text of a probe that runs ``body`` next to the student's code. It reports failures as readable messages.
+    """Return the source of a probe that runs ``body`` next to the student's code and reports failures as readable messages.
 
-    If ``answers`` are given, nothing is run before one of these variables has a value.
+    If ``answers`` are given, the probe runs ``body`` only once one of these variables has a value.
     """
     plain = _Said(hidden=hidden)
     code = "\n".join(ast.unparse(ast.fix_missing_locations(plain.visit(without_raises(node)))) for node in body)
@@ -327,7 +327,7 @@ def _try(body: list[ast.stmt], expected: ast.expr) -> ast.Try:
 
 
 class _Said(ast.NodeTransformer):
-    """A rewriter that gives each assertion a message of its own. A hidden assertion does not show its condition."""
+    """A rewriter that gives each assertion a message. The message of a hidden assertion does not show the condition."""
 
     def __init__(self, *, hidden: bool) -> None:
         self.hidden = hidden

@@ -1,4 +1,4 @@
-"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and the parts that do not change."""
+"""Plan a chapter from a notebook's parts: the exercises with their checks, and the cells that stay in the notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_ha
 
 @dataclass(frozen=True)
 class NotImported:
-    """A part that is not imported or not changed, with its place in the source and the reason."""
+    """A part of the notebook that is not imported as a check, with its place in the source and the reason."""
 
     where: str
     why: str
@@ -30,7 +30,7 @@ class NotImported:
 
 @dataclass
 class Check:
-    """A test as a check of an exercise. ``ways`` contains its possible forms. One of them is chosen after all were run."""
+    """A check of an exercise, made from a test. ``ways`` contains its possible forms. ``chosen`` is set once all forms have been run."""
 
     exercise: str
     method: str
@@ -41,12 +41,12 @@ class Check:
     ways: Sequence[Way]
     after: tuple[str, ...] = ()
     chosen: Way | None = None
-    stays: bool = False  # whether its cell stays in the notebook, because the check itself cannot be visible
+    stays: bool = False  # whether the test's cell stays in the notebook, because the check itself cannot be visible
 
 
 @dataclass
 class NewChapter:
-    """A chapter as it will be written."""
+    """The plan of a chapter, from which its files are written."""
 
     name: str
     original: Original
@@ -70,13 +70,13 @@ class NewChapter:
 
     @property
     def look(self) -> str:
-        """The name of the function through which probes look at the notebook's variables."""
+        """The name of the function that gives probes access to the notebook's variables."""
         bound = {name for s in self.program for name in s.binds}
         return next(name for name in ("here", "here_", "notebook_here") if name not in bound)
 
     @property
     def probes(self) -> bool:
-        """Whether a check looks at the notebook's variables, which requires a function in the notebook."""
+        """Whether a check reads the notebook's variables in a probe, so that the notebook needs the function ``look``."""
         answers = {e.name for e in self.exercises if e.answers}
         mine = [check for check in self.checks if check.exercise in answers]
         return any(way.probe for check in mine for way in ([check.chosen] if check.chosen else check.ways))
@@ -86,7 +86,7 @@ class NewChapter:
         return [check for check in self.checks if check.exercise == exercise]
 
     def give(self, exercise: str, points: Fraction) -> None:
-        """Distribute the points of a test that is left out among the exercise's checks that earn points, or give them to the last."""
+        """Distribute ``points`` among the exercise's checks that have points. If none has points, its last check gets them."""
         checks = self.checks_of(exercise)
         paid = [check for check in checks if check.points]
         if not paid:
@@ -115,7 +115,7 @@ class NewChapter:
 
 
 def _written_lines(number: int, piece: Piece) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a cell's code that students write: the cell's number, and the number of the line."""
+    """Yield the lines of a cell that students write, each as the cell's number and the line's number."""
     if isinstance(piece, ManualCell):
         yield from ((number, line) for line, _ in enumerate(code_of(piece).splitlines(), 1))
     elif isinstance(piece, AnswerCell):
@@ -124,7 +124,7 @@ def _written_lines(number: int, piece: Piece) -> Iterator[tuple[int, int]]:
 
 
 def code_of(piece: Piece) -> str:
-    """Return the code of a part of the notebook, with its solution. The result is empty if it is a text cell."""
+    """Return the code of a part of the notebook, with its solution. The result is empty for a text cell."""
     if isinstance(piece, Test):
         return piece.code
     if isinstance(piece, AnswerCell):
@@ -136,7 +136,7 @@ def code_of(piece: Piece) -> str:
 
 
 def program_of(original: Original, ran: AsItIs | None = None) -> list[Statement]:
-    """Return the statements of a notebook, with its solutions and tests, without those that failed when it ran."""
+    """Return the statements of a notebook, including solutions and tests, but without statements that failed when it was run."""
     return [s for n, piece in enumerate(original.pieces) for s in statements_of(code_of(piece), n, ran)]
 
 
@@ -170,7 +170,7 @@ def planned(original: Original, name: str, ran: AsItIs | None = None) -> NewChap
 
 
 def _used_later(chapter: NewChapter) -> frozenset[str]:
-    """Return the names that answers bind and that later solutions or given cells use, whether or not a test uses them."""
+    """Return the names that an answer cell binds and a later answer cell uses, whether or not a test uses them."""
     pieces = chapter.original.pieces
     found: set[str] = set()
     for statement in chapter.program:
@@ -183,7 +183,7 @@ def _used_later(chapter: NewChapter) -> frozenset[str]:
 
 
 def _keep_names(chapter: NewChapter) -> None:
-    """Keep the statements of visible tests whose names later cells use, in a cell below the test."""
+    """Keep the statements of visible tests that bind names for later cells. They go into a cell below the test."""
     pieces = chapter.original.pieces
     for number, piece in enumerate(pieces):
         if not isinstance(piece, Test) or piece.hidden or any(t is piece for t in chapter.kept_tests.get(number, ())):
@@ -200,7 +200,7 @@ def _keep_names(chapter: NewChapter) -> None:
 
 
 def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequence[Piece]) -> frozenset[str]:
-    """Return the names that tests use, directly or through code outside of answers that computes something from them."""
+    """Return the names that tests use, directly or through other statements that compute a value for a test."""
     answers = {n for n, p in enumerate(pieces) if isinstance(p, AnswerCell)}
     asked: set[str] = set()
     for body in bodies:
@@ -261,7 +261,7 @@ _Assigned = list[tuple[int, Test, Body, Exercise]]
 
 
 def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Body]]) -> _Assigned:
-    """Assign each test to the last exercise that it uses. Split a test if an exercise would have none."""
+    """Assign each test to the last exercise that it uses. If an exercise would get no test, split another exercise's test."""
     found: _Assigned = []
     for number, test, body in tests:
         if body.why_not:
@@ -283,7 +283,7 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
 
 
 def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
-    """Return the function that a test uses and that an answer outside the exercises redefines before the test."""
+    """Return a name that a test uses and whose last definition above the test is in an answer cell that is not an exercise, or ""."""
     for name in references_of(body, chapter.names()):
         origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
         if origin in chapter.by_hand:
@@ -299,7 +299,7 @@ def _asked_for(chapter: NewChapter, number: int, test: Test, body: Sequence[ast.
 
 
 def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assigned:
-    """Split off the statements that test only ``exercise`` from tests of other exercises."""
+    """Return ``found`` with the statements that test only ``exercise`` split off from the tests of other exercises."""
     result: _Assigned = []
     for number, test, body, other in found:
         owners = [
@@ -433,7 +433,7 @@ def mark_by_hand(chapter: NewChapter, exercise: Exercise, points: Fraction) -> N
 
 
 def _is_about(chapter: NewChapter, number: int, test: Test, exercise: Exercise) -> bool:
-    """Return whether a test that is left out would have been a test of ``exercise``."""
+    """Return whether a test that is not imported belongs to ``exercise``."""
     if test.question:
         return test.question == exercise.question
     words = set(re.findall(r"\w+", test.code))

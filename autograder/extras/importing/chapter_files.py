@@ -32,7 +32,7 @@ _WORDS = ("assert_matches", "assert_shape", "assert_within", "CheckFailed")
 
 
 def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
-    """Return the text of ``solutions/<chapter>.py``. Answers that are graded manually are comments in it."""
+    """Return the text of ``solutions/<chapter>.py``. It contains manually graded answers as comments."""
     statements = _needed(chapter)
     paths = {str(folder) for name in files for folder in (PurePosixPath(name), *PurePosixPath(name).parents)} - {"."}
     used = {name for s in statements for name in s.uses} | _wanted_by_checks(chapter)
@@ -66,9 +66,9 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
-    """Return the text of a statement. If its function uses imports from answers only, these imports go into its body.
+    """Return the text of a statement. If a function uses imports that are only in answer cells, copy them into its body.
 
-    Students do not get these imports, so a function that is put into their notebook needs them itself.
+    Students do not get the imports of answer cells, so a function that is put into their notebook needs its own.
     """
     pieces = chapter.original.pieces
     imports = [s for s in chapter.program if s.is_import and s.binds & statement.uses]
@@ -83,7 +83,7 @@ def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
 
 
 def _without_prints(statement: Statement) -> str:
-    """Return the text of a statement without the calls that would print when the solutions are imported."""
+    """Return the text of a statement without calls that would print something when the solutions are imported."""
     node = ast.parse(ast.unparse(statement.node)).body[0]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return statement.text
@@ -93,7 +93,7 @@ def _without_prints(statement: Statement) -> str:
 
 
 class _Quiet(ast.NodeTransformer):
-    """A rewriter that replaces calls of ``print`` and ``display`` by nothing, but not inside functions."""
+    """A rewriter that removes calls of ``print`` and ``display``, except inside functions."""
 
     found = False
 
@@ -108,12 +108,12 @@ class _Quiet(ast.NodeTransformer):
 
 
 def _look(chapter: NewChapter) -> str:
-    """Return the function through which probes look at the variables next to it."""
+    """Return the source of the function that gives probes access to the variables of its module."""
     return f'def {chapter.look}():\n    """Let checks look at the variables here."""'
 
 
 def _without_star(statement: Statement, used: Collection[str]) -> str:
-    """Return the text of an import. A star import is replaced by the names that are used. The result is empty if none are."""
+    """Return the text of an import. In a star import, the star is replaced by the names that are used. If none is used, return ""."""
     node = statement.node
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names = sorted(statement.binds & set(used))
@@ -122,7 +122,7 @@ def _without_star(statement: Statement, used: Collection[str]) -> str:
 
 
 def _wanted_by_checks(chapter: NewChapter) -> set[str]:
-    """Return the names that checks use from the solutions, also in a probe."""
+    """Return the names that checks and their probes use from the solutions."""
     wanted: set[str] = set()
     for check in chapter.checks:
         for way in [check.chosen] if check.chosen else check.ways:
@@ -131,7 +131,7 @@ def _wanted_by_checks(chapter: NewChapter) -> set[str]:
 
 
 def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
-    """Return the text of ``tests/chapters/test_<chapter>.py``. With ``every_way``, each check is in it in all its forms."""
+    """Return the text of ``tests/chapters/test_<chapter>.py``. With ``every_way``, it contains all forms of each check."""
     classes = [_class(chapter, exercise, every_way=every_way) for exercise in chapter.exercises]
     chosen = [way for check in chapter.checks for way in _ways(check, every_way=every_way)]
     probes = [
@@ -158,7 +158,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
     """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
-    A call of a helper counts with its assertions. A test that only has to run counts as one assertion.
+    A call of a helper counts as many assertions as the helper makes. A test that only has to run counts as one assertion.
     """
     helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
     tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]
@@ -227,7 +227,7 @@ def _only_shows(statement: Statement) -> bool:
 
 
 def _located(text: str, files: Collection[str]) -> str:
-    """Rewrite code so that it finds the files next to the notebook."""
+    """Return ``text`` with the names in ``files`` replaced by paths to the files next to the notebook."""
     for name in files:
         text = re.sub(rf"(?<![\w])([\"'])(?:\./)?{re.escape(name)}/?\1", f'str(CHAPTER_FILES / "{name}")', text)
     return text
@@ -319,14 +319,14 @@ def _constant(check: Check, way: Way) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Format a string as Python code, over several lines if it has several."""
+    """Return a string as Python code. If it has several lines, so does the code."""
     if "\n" in text and "'''" not in text:
         return f"r'''{text}'''"
     return f'"{text}"' if text.isidentifier() else repr(text)
 
 
 def _imported(chapter: NewChapter, chosen: Sequence[Way]) -> list[str]:
-    """Return the imports of the notebook that the checks need, with one name each."""
+    """Return the notebook's imports that the checks need, as one line for each name."""
     wanted = {name for way in chosen for name in way.from_solutions}
     lines: dict[str, None] = {}
     for statement in chapter.program:
@@ -378,7 +378,7 @@ _KEPT = ("tags", "jupyter", "slideshow", "collapsed", "scrolled")
 
 
 def notebook_of_chapter(chapter: NewChapter) -> dict[str, Json]:
-    """Return the notebook's JSON. Its kernel is called python3, because another name might not exist at release."""
+    """Return the chapter's notebook as JSON. Its kernel is python3, because the original's kernel may not be installed here."""
     cells = [may_fail(c) if c["source"] in chapter.fails and c["cell_type"] == "code" else c for c in _cells(chapter)]
     first = next((i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
     names = {e.name for e in chapter.exercises}
@@ -417,7 +417,7 @@ def _cells(chapter: NewChapter) -> Iterator[dict[str, Json]]:
 
 
 def _given(chapter: NewChapter, number: int, cell: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a given cell. Imports that fail here get a cell of their own, because the other statements have to run."""
+    """Yield a cell that students get with its code. Imports that fail here go into a separate cell, so that the other statements run."""
     lines = str(cell["source"]).splitlines()
     tree = parsed_cell(str(cell["source"]))
     failed = [s for s in (tree.body if tree is not None else ()) if (number, s.lineno) in chapter.ran.failed]

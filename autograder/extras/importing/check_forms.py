@@ -1,6 +1,6 @@
-"""Choose the form of each imported check, by running all of them against the chapter's own solutions.
+"""Choose the form of each imported check by running all possible forms on the chapter's own solutions.
 
-The checks run in a process of their own, which starts this module.
+The forms run in a separate process, which executes this module.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-AS_IT_IS = "as_it_is.json"  # the sources of the notebook's cells, in the copy of the course
+AS_IT_IS = "as_it_is.json"  # a file in the copy of the course, with the sources of the notebook's cells
 _STATEMENT_SECONDS = 60.0  # the limit on processor time for one statement of the notebook
 
 
@@ -53,9 +53,9 @@ _STATEMENT_SECONDS = 60.0  # the limit on processor time for one statement of th
 
 
 def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
-    """Run the notebook as it is, with its solutions and all its tests, in the folder of its files.
+    """Run the notebook unchanged, with its solutions and all its tests, in the chapter's folder.
 
-    Return the errors of the statements that failed, and the names that star imports bind.
+    Return the errors of the statements that failed, the names that star imports bind, and the modules that are missing.
     """
     cells = json.loads((folder / AS_IT_IS).read_text(encoding="utf-8"))
     os.chdir(folder / "source" / chapter)
@@ -82,7 +82,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
             error = _error_of(ast.Module([done], []), where, names)
             if error:
                 failed[place] = error
-                # Only a failed import does not end its cell, so that one missing package does not make other imports fail.
+                # Run the rest of a cell after a failed import, so that one missing package does not make other imports fail.
                 stopped = "" if isinstance(node, ast.Import | ast.ImportFrom) else f"not run after {error}"
                 missing += [m for m in [re.search(r"No module named '(\w+)", error)] if m]
             elif before:
@@ -91,7 +91,7 @@ def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def _error_of(code: ast.Module, where: str, names: dict[str, Any]) -> str:
-    """Run one statement, and return its error. Empty if it runs."""
+    """Run one statement. Return its error, or "" if it succeeds."""
     hidden, stdin = io.StringIO(), sys.stdin
     sys.stdin = io.StringIO()
     try:
@@ -108,7 +108,11 @@ def _error_of(code: ast.Module, where: str, names: dict[str, Any]) -> str:
 
 
 def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return why the reference fails each check of each exercise, and why a check cannot be recorded for students."""
+    """Run every check on the reference. Return ``{"checks": {exercise: {check: {"why": …, "unwritten": …}}}}``.
+
+    ``why`` says why the reference fails the check, and ``unwritten`` why the check cannot be recorded for students. Both are "" if
+    there is no such reason. If the chapter cannot be loaded, return ``{"error": …}``.
+    """
     course = load_course(folder)
     try:
         checks = load_with_timeout(course, chapter)
@@ -133,9 +137,9 @@ def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
 
 
 def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
-    """Return the problems that a release would report: their place, text, and exercise or cell. The result is empty if it would succeed.
+    """Return ``{"mistakes": […]}`` with the problems that a release would report, each as its place, text, and exercise or cell.
 
-    The notebook is tried in plain processes, because this process is in a sandbox already, or the author asked for no sandbox.
+    The notebook runs without another sandbox, because this process is already in a sandbox, or the author chose to use none.
     """
     try:
         inspected = inspect_chapter(load_course(folder), chapter)
@@ -154,7 +158,8 @@ _SECONDS = 300.0  # the limit for one run of all checks of a chapter
 def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
     """Choose a form for each check, and leave out checks without a possible form.
 
-    For each check of each exercise, ``outcomes`` holds ``why`` the reference fails it, and why it is ``unwritten`` for students.
+    ``outcomes`` is the value of ``"checks"`` in the result of ``trial_failures``. A check's name there ends in its form, as in
+    ``test_a__probe``.
     """
     whys = {id(c): _choose(chapter, c, outcomes.get(c.exercise, {})) for c in chapter.checks}
     unfit = [check for check in chapter.checks if check.chosen is None]
@@ -170,7 +175,7 @@ def _worth(chapter: NewChapter) -> dict[str, Fraction]:
 
 
 def _settle(chapter: NewChapter, worth: Mapping[str, Fraction]) -> None:
-    """Adapt the rest of the chapter after checks were left out. ``worth`` contains the earlier points of the exercises."""
+    """Update the chapter after checks were left out. An exercise without checks is graded manually, for its points in ``worth``."""
     for check in chapter.checks:
         there = {c.method for c in chapter.checks_of(check.exercise)}
         check.after = tuple(method for method in check.after if method in there)
@@ -186,7 +191,7 @@ def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[st
     untried = {"why": "it was not tried", "unwritten": ""}
     told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
     fine = [way for way in check.ways if not told[way.kind]["why"]]
-    # A notebook replays only the assertions of plain Python, so a solution that fails in grading could pass there.
+    # ``check()`` cannot replay all of a check in plain Python, so a solution that fails in grading could pass in the notebook.
     seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
     why = next(
         (told[way.kind]["why"] for way in check.ways if told[way.kind]["why"]), "it cannot be written as a check"
@@ -228,9 +233,9 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
 
 
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
-    """Leave out the statement or the form of a check that keeps the chapter from loading.
+    """Leave out the statement or the form of a check that makes loading the chapter fail with ``error``.
 
-    Return False if the error does not say which it is. ``files`` contains the chapter's files.
+    Return False if ``error`` does not show which one. ``files`` contains the chapter's files.
     """
     if unknown := re.search(r"cannot import name '(\w+)'", error):
         before = sum(len(check.ways) for check in chapter.checks)
@@ -257,10 +262,10 @@ def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes
 def repair(
     chapter: NewChapter, cells: Sequence[Mapping[str, Any]], checks: str, where: str, what: str, about: str
 ) -> bool:
-    """Change the chapter so that a release does not report a problem again. Return False if that is left to the author.
+    """Change the chapter so that a release no longer reports a problem. Return False if the author has to fix the problem.
 
-    ``cells`` contains the cells of the chapter's notebook, ``checks`` is the text of its check file, and the rest is the problem: its
-    place, its text and its exercise.
+    ``cells`` contains the cells of the chapter's notebook, and ``checks`` is the text of its check file. ``where``, ``what`` and
+    ``about`` are the problem's place, text and exercise.
     """
     if line := re.fullmatch(r"tests/chapters/\S+, line (\d+)", where):
         about, where = _method_at(chapter, checks, int(line[1])) or (about, where)
@@ -313,7 +318,7 @@ def repair(
 
 
 def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] | None:
-    """Return the exercise and the place of the check in a line of the check file, or None if there is no check."""
+    """Return the exercise and the ``Class.method`` of the check at a line of the check file, or None if that line has no check."""
     for node in ast.parse(checks).body:
         for method in node.body if isinstance(node, ast.ClassDef) else ():
             if isinstance(method, ast.FunctionDef) and method.lineno <= line <= (method.end_lineno or line):
@@ -323,7 +328,7 @@ def _method_at(chapter: NewChapter, checks: str, line: int) -> tuple[str, str] |
 
 
 def _split_import(chapter: NewChapter, source: str, line: int) -> bool:
-    """Move the import in a line of a given cell to a cell of its own. Return False if there is none."""
+    """Move the import at ``line`` of a copied cell to a separate cell. Return False if that line has no import."""
     for number, piece in enumerate(chapter.original.pieces):
         if isinstance(piece, CopiedCell) and code_of(piece) == source and (tree := parsed_cell(source)) is not None:
             imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and s.lineno == line]
@@ -337,7 +342,7 @@ def _split_import(chapter: NewChapter, source: str, line: int) -> bool:
 
 
 def _give_up(chapter: NewChapter, exercise: Exercise, why: str) -> None:
-    """Let an exercise be graded manually, and report each of its tests."""
+    """Let an exercise be graded manually, and report that its tests are not imported."""
     worth = _worth(chapter)
     mine = chapter.checks_of(exercise.name)
     chapter.checks = [check for check in chapter.checks if check.exercise != exercise.name]
@@ -353,7 +358,7 @@ def _number_of(chapter: NewChapter, check: Check) -> int:
 
 
 def run_in_process(what: str, course: Course, chapter: str, *, unsafe_local: bool) -> dict[str, Any]:
-    """Run a function of this module in a new process, in a sandbox unless ``unsafe_local``.
+    """Run the function ``what`` of this module in a new process, in a sandbox unless ``unsafe_local``, and return its result.
 
     ``course`` is a copy of the course, which the process may change. Raises ``ImportRefusedError`` if the process does not
     finish, and ``SandboxUnavailable`` if there is no sandbox.

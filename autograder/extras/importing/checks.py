@@ -1,6 +1,6 @@
-"""Translate a test of the source into a check.
+"""Translate a test of the original notebook into a check.
 
-A test becomes a call of a ``checking`` helper if one is equivalent, and otherwise plain Python or a probe.
+A test becomes calls of ``checking`` helpers if these are equivalent to it, and otherwise plain Python or a probe.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 class NamesInTests:
     """The objects that the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
-    ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells, and ``written`` the lines
-    that students write: the numbers of cell and line.
+    ``program`` contains the statements before the test. ``tests`` contains the numbers of the test cells. ``written`` contains the
+    lines that students write, as pairs of cell number and line number.
     """
 
     functions: frozenset[str]
@@ -48,7 +48,7 @@ class NamesInTests:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The statements of a test, the name of its function, and why they cannot be imported."""
+    """The statements of a test, its title, and the reason why it cannot be imported ("" if it can)."""
 
     statements: tuple[ast.stmt, ...]
     title: str = ""
@@ -68,7 +68,7 @@ class Way:
 def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
     """Return the statements of a cell of tests. If the cell defines one function and calls it, return its body.
 
-    ``program`` contains the statements of the notebook, and ``error`` is the error of the test on the notebook's own solutions.
+    ``program`` contains the statements of the notebook, and ``error`` is the test's error with the notebook's own solutions, if any.
     """
     tree = parsed_cell(test.code)
     if tree is None:
@@ -108,7 +108,7 @@ _PARTIAL = "its last line returns a number of points, but a check can only pass 
 
 
 def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequence[Statement]) -> bool:
-    """Return whether statements call a function, so that an error fails the test although it asserts nothing itself."""
+    """Return whether statements without assertions still test something: they make a call, and use names of the notebook."""
     calls = any(
         isinstance(n, ast.Call)
         for s in statements
@@ -121,7 +121,7 @@ def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequen
 def assertions_in(
     body: Iterable[ast.stmt], helpers: Mapping[str, Sequence[ast.stmt]], seen: frozenset[str] = frozenset()
 ) -> int:
-    """Return how many assertions statements make. A call of a helper counts with the helper's assertions, and a loop counts once.
+    """Return how many assertions statements make. A call of a helper adds the helper's assertions. A loop counts only once.
 
     ``helpers`` contains the bodies of the functions that the statements may call. A ``raise`` counts as an assertion.
     """
@@ -185,13 +185,13 @@ def ways(test: Test, body: Body, names: NamesInTests, answers: Sequence[str] = (
             frozenset(),
             as_probe([*_of_tests(body.statements, names), *body.statements], answers, hidden=test.hidden),
         )
-        # Students run a visible test themselves, and a notebook can replay a probe, but not plain Python.
+        # Students run visible checks in their notebook, which can replay a probe, but not plain Python.
         found.insert(len(found) if test.hidden else sum(way.kind == "words" for way in found), probe)
     return found
 
 
 def _of_tests(body: Sequence[ast.stmt], names: NamesInTests) -> list[ast.stmt]:
-    """Return the statements of earlier tests that a test needs. Students' notebooks do not have them."""
+    """Return the statements of earlier tests that a test needs, because students' notebooks do not contain these statements."""
     asked = names_in(ast.Module(list(body), [])) - locals_of(body)
     latest = {name: s.origin for s in names.program for name in s.binds}
     wanted = {name for name in asked if latest.get(name) in names.tests}
@@ -206,9 +206,9 @@ def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
 
 
 def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement] | None:
-    """Return the statements, from the notebook or from earlier tests, that a test needs and that depend on exercises.
+    """Return the earlier statements of the notebook that a test needs and that depend on exercises.
 
-    Return None if the test needs something else that students write, because only a probe sees that.
+    Return None if the test also needs other code that students write, because only a probe can use that code.
     """
     targets = names.functions | names.variables
     asked = names_in(ast.Module(list(body), [])) - targets - locals_of(body)
@@ -233,7 +233,7 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
 def _lines(
     statements: Sequence[ast.stmt], student: StudentNameRewriter, *, plain: bool, hidden: bool, message: str
 ) -> list[str] | None:
-    """Return the lines of a method, or None if no helper is equivalent and ``plain`` Python is not wanted."""
+    """Return the lines of a check's method. Without ``plain``, return None if a statement has no equivalent helper."""
     lines: list[str] = []
     for node in statements:
         found = _line(node, student, plain=plain, hidden=hidden, message=message)
@@ -318,7 +318,7 @@ class _Plainly(ast.NodeTransformer):
 
 
 class _Environment(ast.NodeTransformer):
-    """A rewriter that turns Otter's ``env["name"]`` into the name."""
+    """A rewriter that replaces Otter's ``env["name"]`` with ``name``."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -329,7 +329,7 @@ class _Environment(ast.NodeTransformer):
 
 
 def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
-    """Return whether a statement calls ``function`` with names that equal its parameters."""
+    """Return whether a statement calls ``function`` with variables that are named like its parameters."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     call = node.value
@@ -339,7 +339,7 @@ def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
-    """Return the assertion that Otter makes of a last expression, or None for a number of points."""
+    """Return the statement to use for a test's last expression: in Otter, an assertion. Return None if it is a number of points."""
     value = last.value
     if _asserts(last):
         return last
@@ -362,7 +362,7 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
 
 
 def _expression(text: str | None) -> ast.expr | None:
-    """Return printed text as an expression, if it reads as a value: a number, a list, ``array([1, 2])``."""
+    """Return printed text as an expression if it is a value, such as a number, a list or ``array([1, 2])``, else None."""
     try:
         tree = ast.parse((text or "").strip(), mode="eval").body
         if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "array" and not tree.keywords:
@@ -386,7 +386,7 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _prints(node: ast.AST) -> bool:
-    """Return whether a call prints, which would mix with the grader's output."""
+    """Return whether ``node`` calls a function with a ``print`` call as an argument, whose output would mix with the grader's."""
     return isinstance(node, ast.Call) and any(
         isinstance(a, ast.Call) and getattr(a.func, "id", "") == "print" for a in node.args
     )

@@ -22,9 +22,9 @@ _MOST_LOOKED_AT = 2000
 
 
 def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], notes: list[str]) -> dict[Path, str]:
-    """Return the files next to the notebook that it or its modules name, with their paths below the chapter's folder.
+    """Return the files next to the notebook that the notebook or its modules mention, with their paths in the chapter's folder.
 
-    ``notes`` gets the files that are missing or too large.
+    A message about each missing or too large file is added to ``notes``.
     """
     folder = path.resolve().parent
     text = json.dumps([cell.get("source") for cell in document["cells"] if isinstance(cell, dict)], ensure_ascii=False)
@@ -55,7 +55,7 @@ def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], not
 
 
 def _is_named(relative: Path, named: Sequence[str], text: str) -> bool:
-    """Return whether code or text names a file, its folder, or the file as a module."""
+    """Return whether ``named`` or ``text`` mentions a file by its path, its folder or its module name."""
     name = relative.as_posix()
     if name in named or re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/-])", text):
         return True
@@ -73,7 +73,7 @@ def modules_beside(files: Mapping[Path, str]) -> list[str]:
 
 
 def _beside(folder: Path) -> list[Path]:
-    """List files up to two levels deep, without hidden files, notebooks and files behind links."""
+    """Return the files in ``folder`` and two levels of subfolders, without hidden files, notebooks and links."""
     found: list[Path] = []
     for pattern in ("*", "*/*", "*/*/*"):
         for candidate in sorted(folder.glob(pattern)):
@@ -89,7 +89,7 @@ def _beside(folder: Path) -> list[Path]:
 def packages_of(course: Course, program: Sequence[Statement], files: Mapping[Path, str], notes: list[str]) -> list[str]:
     """Return packages that the notebook or its modules import and the course does not list.
 
-    ``notes`` gets the packages that are not installed.
+    A message about each package that is not installed is added to ``notes``.
     """
     own = set(modules_beside(files))
     try:

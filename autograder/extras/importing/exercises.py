@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(r"^\s*(\.\.\.|pass|# YOUR CODE HERE|raise NotImplement
 class Exercise:
     """The part that students write in one stub: a function, or variables (``answers``).
 
-    ``origin`` is the number of its cell, ``targets`` contains the names that belong to it, and ``nodes`` its own statements.
+    ``origin`` is the number of its cell. ``targets`` contains the names that it defines, and ``statements`` those of its solution.
     """
 
     name: str
@@ -36,17 +36,17 @@ class Exercise:
 
     @property
     def class_name(self) -> str:
-        """The name of the class that holds its checks."""
+        """The name of the class with the exercise's checks."""
         return "Test" + "".join(word[:1].upper() + word[1:] for word in self.name.split("_") if word) or "Test"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an answer's cell: an exercise, or code that students get as it is (``shown``)."""
+    """A part of an answer cell: an exercise, or else the code ``shown`` that students get."""
 
     exercise: Exercise | None
     shown: str = ""
-    untested: tuple[str, ...] = ()  # names of functions that students write there without a check
+    untested: tuple[str, ...] = ()  # names in ``shown`` that students define without a check
 
 
 @dataclass
@@ -61,13 +61,13 @@ class _Chunk:
 
     @property
     def function(self) -> ast.FunctionDef | ast.ClassDef | None:
-        """Return the function or class that students write, if the statement defines one."""
+        """The function or class that students write, or None if the statement defines none."""
         node = self.statement.node
         return node if isinstance(node, ast.FunctionDef | ast.ClassDef) and self.is_solution else None
 
 
 def exercise_name(question: str, taken: Collection[str]) -> str:
-    """Return a name for an exercise whose answers are variables: the name of the question, as a unique Python name."""
+    """Return a name for an exercise whose answers are variables: the question's name, made a Python name that is not ``taken``."""
     name = re.sub(r"\W+", "_", question, flags=re.ASCII).strip("_") or "question"
     if not name.isidentifier() or keyword.iskeyword(name):
         name = f"question_{name}"
@@ -79,10 +79,10 @@ def exercise_name(question: str, taken: Collection[str]) -> str:
 
 
 def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: set[str]) -> list[Part] | None:
-    """Return the parts of an answer's cell in order. Return None if nothing in it could be an exercise.
+    """Return the parts of an answer cell in order, or None if no part can be an exercise.
 
-    ``tested`` contains the names that tests use. ``taken`` contains the names that exercises may not have, and new names are added to
-    it.
+    ``tested`` contains the names that tests use. ``taken`` contains names that no new exercise may have. The names of the exercises
+    are added to ``taken``.
     """
     chunks = _chunks(answer, origin)
     if not chunks:
@@ -151,7 +151,7 @@ def _chunks(answer: AnswerCell, origin: int) -> list[_Chunk]:
 
 
 def _only_blanks(statement: Statement, variables: Collection[str]) -> bool:
-    """Return whether a statement only leaves answers blank, as the stub does."""
+    """Return whether a statement only sets ``variables`` to None or ``...``, as a stub does."""
     node = statement.node
     if not isinstance(node, ast.Assign) or not statement.binds <= set(variables):
         return False
@@ -206,7 +206,7 @@ def _of_variables(
 
 
 def _stub(chunk: _Chunk) -> str:
-    """Return a function with its docstring and an empty body. The part of its body that the source shows becomes comments."""
+    """Return a function with its docstring and an empty body. Lines of the body that students may see become comments."""
     function = chunk.function
     assert function is not None  # noqa: S101 - callers pass only such chunks
     if isinstance(function, ast.ClassDef):
@@ -225,7 +225,7 @@ def _stub(chunk: _Chunk) -> str:
     while head and not documented and head[-1].strip().startswith("#"):
         head.pop()
     indent = " " * body.col_offset
-    # The source shows everything of the body below the docstring, or below the def.
+    # Collect the lines that students may see below the docstring, or below the ``def``.
     above = len(head)
     shown: list[str] = []
     seen = 0
@@ -265,7 +265,7 @@ def _lines_before(chunk: _Chunk, first: int) -> int:
 
 
 def _comments(shown: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that the source shows, written as comments. Empty if they are only placeholders."""
+    """Yield the lines of ``shown`` as comments, or nothing if all of them are placeholders."""
     if all(_PLACEHOLDER.match(line) for line in shown):
         return
     text = textwrap.dedent("\n".join(line for line in shown if "raise NotImplementedError" not in line))

@@ -37,7 +37,7 @@ __all__ = ["Imported", "import_notebook"]
 class Imported:
     """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
 
-    ``packages`` were added to the course's, and ``mistakes`` contains the problems that a release would still report.
+    ``packages`` were added to the course's packages. ``mistakes`` contains the problems that a release would still report.
     """
 
     chapter: NewChapter
@@ -50,10 +50,10 @@ class Imported:
 
 
 def import_notebook(course: Course, path: Path, name: str | None = None, *, unsafe_local: bool = False) -> Imported:
-    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. By default, it is named after the file.
+    """Import the notebook at ``path`` into ``course`` as the chapter ``name``, by default the file's name.
 
-    Its solutions and tests are run, as in a release, in a sandbox unless ``unsafe_local``. Raises ``ImportRefusedError`` if it
-    cannot be imported, and ``SandboxUnavailable`` if there is no sandbox. Then nothing is written.
+    The notebook's solutions and tests are run as in a release, in a sandbox unless ``unsafe_local``. Raises ``ImportRefusedError``
+    if the notebook cannot be imported, and ``SandboxUnavailable`` if there is no sandbox. In both cases, nothing is written.
     """
     document = read_source(path)
     original = original_of(path, document)
@@ -90,16 +90,16 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
 
 
 _MISSING = "The notebook imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
-_ROUNDS = 6  # attempts to change what does not work
+_ROUNDS = 6  # attempts to repair the chapter
 
 
 def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
-    """Return a mapping by place. In JSON, its keys are text."""
+    """Return a mapping from JSON, with each text key converted to a pair of cell number and line number."""
     return {(int(origin), int(line)): value for key, value in found.items() for origin, line in [key.split(":")]}
 
 
 def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, unsafe_local: bool) -> list[str]:
-    """Choose the forms of all checks, and leave out what does not work. Return the problems that a release would still report.
+    """Choose the forms of all checks, and leave out the parts that do not work. Return the problems that a release would still report.
 
     ``copy`` is a copy of the course, in which the chapter is tried.
     """
@@ -119,7 +119,7 @@ def _made_to_work(chapter: NewChapter, beside: Sequence[str], copy: Course, *, u
         _put_all(copy, _files(chapter, beside))
         found = run_in_process("release_problems", copy, chapter.name, unsafe_local=unsafe_local)["mistakes"]
         cells, checks = notebook_of_chapter(chapter)["cells"], checks_text(chapter)
-        # A failing cell may be why exercises lose points, so cells come first.
+        # Repair cells first, because a failing cell may be the reason why exercises lose points.
         of_cells = [mistake for mistake in found if not mistake[0].startswith("tests/")]
         rest = [mistake for mistake in found if mistake not in of_cells]
         changed = [repair(chapter, cells, checks, *mistake) for mistake in of_cells]
@@ -135,7 +135,7 @@ def _put_all(course: Course, files: Mapping[str, bytes]) -> None:
 
 
 def _nothing_runs(chapter: NewChapter, missing: Sequence[str]) -> str:
-    """Return why no exercise is left after the notebook ran as it is."""
+    """Return a message that says why no exercise is left after the unchanged notebook was run."""
     pieces = chapter.original.pieces
     errors = [(number, error) for (number, _), error in sorted(chapter.ran.failed.items())]
     errors = [e for e in errors if not e[1].startswith("not run")] or errors
@@ -225,7 +225,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> None:
-    """Write all files, and the configuration last. If one cannot be written, remove the others again."""
+    """Write all files, and the configuration last. If a file cannot be written, remove the files written before it."""
     written: list[Path] = []
     try:
         for target, data in files.items():

@@ -1,6 +1,6 @@
 """Read an Otter master notebook and split it into its parts.
 
-Both formats are supported: blocks in raw cells, and the older one with the question in its text.
+Both formats are supported: blocks that raw cells delimit, and the older format, in which a text cell starts the question.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ASSIGNED = re.compile(r"^(\s*[^=#]*?[^=!<>+\-*/%&|^@:\s]\s*(?:[+\-*/%&|^@]|//|\
 
 
 def without_ignored(source: str) -> str:
-    """Return code without the lines that neither students nor the grader get."""
+    """Return code without the lines marked IGNORE, which neither students nor the grader get."""
     kept, inside = [], False
     for line in source.splitlines():
         mark = _IGNORED.match(line)
@@ -122,7 +122,7 @@ def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, 
 
 
 def _simple(text: str) -> Mapping[str, Json]:
-    """Return a test's settings. Settings that cannot be read are ignored, because a message may contain anything."""
+    """Return a test's settings, or none if they cannot be read as YAML. A test's message, for example, may contain any characters."""
     import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
@@ -268,7 +268,7 @@ def _opens(cell: Mapping[str, Json]) -> bool:
 
 
 def _boundary(cell: Mapping[str, Json]) -> tuple[str, str]:
-    """Return the words of a cell that starts or ends a block, and the YAML below them. The result is empty for any other cell."""
+    """Return the marker of a cell that starts or ends a block, such as ``BEGIN TESTS``, and the YAML below it, or two empty texts."""
     source, kind = text_of(cell.get("source")), cell.get("cell_type")
     fenced = _FENCE.match(source) if kind == "markdown" else None
     if kind != "raw" and not fenced:
@@ -365,7 +365,7 @@ class _OtterReader:
 
     @property
     def solution_seen(self) -> bool:
-        """Whether the current question has shown its solution."""
+        """Whether the solution of the current question has been read."""
         return self.question is not None and bool(self.question.solution)
 
     def _of_block(self, where: str, cell: Mapping[str, Json]) -> None:
@@ -425,7 +425,7 @@ class _OtterReader:
 
 
 def _by_hand(question: _Question) -> Iterator[Piece]:
-    """Yield the cells of a manually graded answer: the prompt, or the rest of the solution. The first has the points."""
+    """Yield the cells of a manually graded answer: the prompt, or the solution's cells as students get them. The first has the points."""
     points = question.config.get("points")
     worth = points if isinstance(points, int | float) and not isinstance(points, bool) else 1
     answer = "\n\n".join(text_of(cell.get("source")) for _, cell in question.solution)

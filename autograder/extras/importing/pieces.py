@@ -22,7 +22,7 @@ class ImportRefusedError(CourseError):
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One line of an answer's cell: in the solution, and as students see it (None if they do not)."""
+    """One line of an answer cell: ``solved`` in the solution, and ``shown`` to students. None means that a line is left out."""
 
     solved: str | None
     shown: str | None
@@ -48,7 +48,7 @@ class ManualCell:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """A code cell that holds a solution. ``question`` is its name in the source."""
+    """A code cell with a solution. ``question`` is the name of its question in the source."""
 
     where: str
     question: str
@@ -69,8 +69,8 @@ class AnswerCell:
 class Test:
     """A cell of tests, or the hidden part of one.
 
-    ``question`` is the question that it belongs to, or "" if only the names in the test show it. ``expected`` is the text that its last
-    expression has to print. With ``after_visible``, the visible part before it has to pass as well.
+    ``question`` is the test's question, or "" if the source does not name one. ``expected`` is the text that the test's last expression
+    has to print. With ``after_visible``, the tests before this one have to pass as well.
     """
 
     where: str
@@ -111,7 +111,7 @@ def code_cell(source: str, **marks: Json) -> dict[str, Json]:
 
 
 def may_fail(cell: dict[str, Json]) -> dict[str, Json]:
-    """Tag a cell whose error is allowed: students have not filled it in when the chapter is tried."""
+    """Tag a cell as allowed to fail, because students have not filled it in yet when the chapter is tried. Return the cell."""
     cell["metadata"]["tags"] = list(dict.fromkeys([*cell["metadata"].get("tags", []), MAY_FAIL]))
     return cell
 

@@ -76,12 +76,12 @@ class AsItIs:
     stars: Mapping[Place, Sequence[str]] = field(default_factory=dict)
 
     def error_in(self, origin: int) -> str:
-        """Return the first error in a cell. The result is empty if there is none."""
+        """Return the first error in a cell, or "" if there is none."""
         return next((error for place, error in sorted(self.failed.items()) if place[0] == origin), "")
 
 
 def parsed_cell(source: str) -> ast.Module | None:
-    """Parse a cell without its magics and with the same line numbers. None if it is not valid Python."""
+    """Return the syntax tree of a cell without its magics, or None if it is not valid Python. Line numbers do not change."""
     try:
         return ast.parse(_MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -93,7 +93,7 @@ def parsed_cell(source: str) -> ast.Module | None:
 
 
 def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[Statement]:
-    """Return the statements of a cell, without those that failed when the notebook ran. The result is empty if it is not valid Python."""
+    """Return the statements of a cell, without those that failed when the notebook ran. The result is empty if the cell is not valid Python."""
     tree = parsed_cell(source)
     lines = source.splitlines()
     ran = ran or AsItIs()
@@ -120,7 +120,7 @@ def text_of_node(node: ast.stmt, lines: Sequence[str]) -> str:
 
 
 def names_in(node: ast.AST) -> frozenset[str]:
-    """Return the names that code uses from outside itself."""
+    """Return the names that code uses but does not define itself."""
     inner: set[str] = set()
     for child in ast.walk(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -167,7 +167,7 @@ def slice_of(
 
 
 def statement_names(node: ast.stmt) -> frozenset[str]:
-    """Return the names that a statement binds: ``*`` for a star import."""
+    """Return the names that a statement binds. A star import binds ``*``."""
     return _bound(node)[0]
 
 

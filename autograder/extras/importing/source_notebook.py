@@ -1,6 +1,6 @@
 """Read an instructor's notebook file, and split it into its parts.
 
-This module recognizes the formats and reads those of nbgrader. ``otter`` reads those of Otter.
+This module recognizes the format and reads nbgrader notebooks. ``otter`` reads Otter notebooks.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> Ma
     marks = {"grade": False, "locked": False, "solution": False, "task": False, **marks}
     changed = {**cell, "metadata": {**_metadata(cell), "nbgrader": marks}}
     if marks.get("task") is True:
-        return ManualCell(where, changed)  # nbgrader itself removes its mark scheme for students
+        return ManualCell(where, changed)  # nbgrader removes the mark scheme from the students' version
     if cell.get("cell_type") == "code":
         # The stub must not raise, because it is run together with all other cells, solved or not.
         answer = AnswerCell(where, name, _lines(source, blank=_BLANK_CODE[:1]))
@@ -90,7 +90,7 @@ def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> Ma
 
 
 def _lines(source: str, blank: Sequence[str] = _BLANK_CODE) -> list[SourceLine]:
-    """Return the lines of an answer. If no line marks the solution, all are the solution, as in nbgrader."""
+    """Return the lines of an answer. Without solution markers, all lines are the solution, unless it is a blank stub, as in nbgrader."""
     lines = source.splitlines()
     if not any(_SOLUTION.search(line) for line in lines):
         if any(mark in source for mark in ("YOUR CODE HERE", "NotImplementedError")):
@@ -142,7 +142,7 @@ def _says_something(code: str) -> bool:
 
 
 def points_of(value: Json) -> Fraction:
-    """Return points as the source has them, and 0 for anything that is not a number."""
+    """Return a number of points as a fraction, or 0 if ``value`` is not a valid number of points."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         return Fraction(0)
     return Fraction(value).limit_denominator(1000)
@@ -210,7 +210,7 @@ _IN_UNITTEST = {"eq_": "assertEqual", "assert_equals": "assertEqual", "ok_": "as
 
 
 def _without_nose(original: Original) -> Original:
-    """Replace imports from nose, which no current Python can install, by the corresponding assertions of unittest."""
+    """Replace imports from nose, which no current Python version can install, with the corresponding assertions of unittest."""
 
     def replaced(source: str) -> str:
         return _NOSE.sub(_from_unittest, source)
