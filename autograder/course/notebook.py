@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from autograder.sandbox.guest.wire_limits import nested_deeper
 from autograder.sandbox.protocol import CodeCell, encoded_size
 
 __all__ = [
-    "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "at_home", "blank_exercises", "cell_of", "document_bytes",
+    "COPIES", "MAY_FAIL", "NOT_DRAWN", "PICTURE", "Cell", "Notebook", "NotebookError", "at_home", "blank_exercises", "cell_of", "document_bytes",
     "files_beside", "grade_ids", "hidden_files", "insert_code", "load_document", "load_source", "metadata_of", "notebook_of",
     "other_notebooks", "parse_notebook", "picture_in_words", "read_bytes", "read_notebook", "text_of",
 ]  # fmt: skip
@@ -248,6 +248,10 @@ def hidden_files(checks: Path) -> list[Path]:
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
 
 
+COPIES = ExitStack()  # removes the folders of ``at_home``
+atexit.register(COPIES.close)
+
+
 @contextmanager
 def at_home(names: Mapping[str, object] | None) -> Iterator[None]:
     """Run code from a course's solutions in a copy of the chapter's notebook folder. ``names`` is the code's global namespace.
@@ -278,7 +282,7 @@ def _copied_folder(solutions: str) -> str:
     if not files and not _WRITES.search(path.read_text(encoding="utf-8")):
         return ""
     folder = tempfile.mkdtemp(prefix="autograder-solutions-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    COPIES.callback(shutil.rmtree, folder, ignore_errors=True)
     for file, name in files:
         Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, folder / name)

@@ -33,6 +33,7 @@ from traitlets.config import Config
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.course.course import Course, load_course
+from autograder.course.notebook import COPIES
 from autograder.course.secret import VARIABLE
 from autograder.grading.grader import check_serially, grade_serially
 from autograder.grading.submission import Job, Outcome
@@ -331,6 +332,7 @@ def serve(descriptor: int, page: int) -> None:
     except BaseException as error:  # noqa: BLE001 - sent to the parent and raised there
         with suppress(OSError):
             pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
+    COPIES.close()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # the sandbox has ended, so skip the interpreter's slow shutdown

@@ -67,7 +67,7 @@ def course(tmp_path, monkeypatch):
     return course
 
 
-def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_released(course):
+def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_released(course, monkeypatch):
     """The reference gets full marks, and a solution that knows only the given file loses the hidden check."""
     release(course, ["ch1_files"], mutants=False, draft=True)
     released = {path.name for path in (course.root / "release").rglob("*") if path.is_file()}
@@ -79,9 +79,13 @@ def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_r
     for name, code in {"ada": references["longest"], "ben": HARD_CODED}.items():
         notebook = solved_notebook(course, "ch1_files", {"longest": code, "keep": references["keep"]})
         paths.append(write_notebook(course.root / f"{name}.ipynb", notebook))
-    verdicts = grade_notebooks(course, [Job(path, chapter="ch1_files") for path in paths])
+    temporary = course.root / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    verdicts = grade_notebooks(course, [Job(path, chapter="ch1_files") for path in paths], workers=2)
     assert [verdict.score for verdict in verdicts] == [3, 2]
     assert not list(Path.cwd().iterdir())  # a reference that writes does so in a folder of its own
+    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize(
