@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -123,20 +124,17 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     """Return the hash of everything that all exercises depend on, and for each exercise a digest of the rest."""
     digest = hashlib.sha256()
     source, checks = course.source(chapter), course.checks(chapter)
-    # A check file imports modules from its own folder. The checks of other chapters do not matter.
-    helpers = sorted(p for p in checks.parent.glob("*.py") if not p.name.startswith("test_"))
     beside = [*files_beside(source), *hidden_files(checks)]
-    solutions = _solutions(course, chapter, [checks, *beside, *helpers])
+    modules = _modules(course, chapter, [checks, *beside])
     # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent
     files = [source, *beside, *sorted(framework.glob("*.py"))]
     for package in ("base", "checking", "course", "grading", "judging", "mistakes", "sandbox", "values"):
         files += sorted((framework / package).rglob("*.py"))
     texts = [(path, path.read_bytes()) for path in files if path.is_file()]
-    texts += [(path, meaning_of(path.read_bytes())) for path in helpers if path.is_file()]
-    other = [path for path in solutions if path.stem != chapter]
-    texts += [(path, meaning_of(path.read_bytes(), is_solution=True)) for path in other]
-    own = [path for path in solutions if path.stem == chapter]
+    own = [path for path in modules if path.stem == chapter]
+    other = [(path, path.parent != checks.parent) for path in modules if path.stem != chapter]
+    texts += [(path, meaning_of(path.read_bytes(), is_solution=is_solution)) for path, is_solution in other]
     exercises = list(load_source(source)[1].exercises()) if source.is_file() else []
     meanings = Meanings(checks.read_bytes() if checks.is_file() else b"", [p.read_bytes() for p in own], exercises)
     for path, text in texts:
@@ -148,17 +146,28 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     return digest.digest(), meanings.parts
 
 
-def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
-    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts mentions that chapter."""
-    waiting = {path: path.read_bytes() for path in sorted((course.root / "solutions").rglob("*.py"))}
+# Import statements, and words that show that a file may import modules without such a statement.
+_IMPORT = re.compile(rb"(?:\bfrom\s+[\w.]+\s+)?\bimport\b(?:\s*\([^)]*\)|(?:\\\n|[^\n])*)")
+_IMPORTS_BY_NAME = re.compile(rb"\bimportlib\b|\b__import__\b|\bexec\(|\bpkgutil\b|\brunpy\b")
+
+
+def _modules(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
+    """Return the solutions of ``chapter``, and the modules that they or ``files`` may import.
+
+    A check file imports modules from the solutions and from its own folder. The checks of other chapters do not matter.
+    """
+    solutions, beside = course.root / "solutions", course.checks(chapter).parent
+    waiting = {path: {path.stem} for path in sorted(beside.glob("*.py")) if not path.name.startswith("test_")}
+    waiting |= {path: {*path.relative_to(solutions).parts[:-1], path.stem} for path in sorted(solutions.rglob("*.py"))}
     texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
-    others = {name.encode() for name in course.chapters if name != chapter}
-    found: list[Path] = []
+    named, found = {chapter, "__init__", "conftest", "alternatives", "misconceptions"}, list[Path]()
     while True:
-        mentioned = {name for name in others if any(name in text for text in texts)}
-        taken = [path for path in waiting if path.stem.encode() not in others - mentioned]
+        for text in texts:
+            places = [text] if _IMPORTS_BY_NAME.search(text) else _IMPORT.findall(text)
+            named.update(word.decode() for place in places for word in re.findall(rb"\w+", place))
+        taken = [path for path, words in waiting.items() if words <= named]
         if not taken:
             return sorted(found)
         found += taken
-        texts = [waiting.pop(path) for path in taken]
-        others -= mentioned
+        texts = [path.read_bytes() for path in taken]
+        waiting = {path: words for path, words in waiting.items() if path not in taken}
