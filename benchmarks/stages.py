@@ -60,19 +60,19 @@ def main() -> None:
     parser.add_argument("--bare", action="store_true", help="use notebooks without outputs")
     options = parser.parse_args()
     lines = ["c.Course.redraw_pictures = True"] if options.redraw else []
-    for chapter in options.chapters:
-        with tempfile.TemporaryDirectory() as folder:
-            course = course_in(Path(folder) / "course", *lines)
+    with tempfile.TemporaryDirectory() as folder:
+        course = course_in(Path(folder) / "course", *lines)
+        for chapter in options.chapters:
             fill(course, options.students, chapter, bare=options.bare)
             ours, jail = _costs(course, chapter)
-        aim = f" (aim: {AIM[chapter]})" if chapter in AIM else ""
-        together = sum(ours.values()) + jail
-        print(
-            f"{chapter}: {together:.0f} ms for each notebook{aim}: {sum(ours.values()):.0f} in the grader and {jail:.0f} in the sandbox"
-        )
-        for stage, cost in ours.items():
-            print(f"    {stage:55}{cost:6.1f} ms")
-        sys.stdout.flush()
+            aim = f" (aim: {AIM[chapter]})" if chapter in AIM else ""
+            together = sum(ours.values()) + jail
+            print(
+                f"{chapter}: {together:.0f} ms for each notebook{aim}: {sum(ours.values()):.0f} in the grader and {jail:.0f} in the sandbox"
+            )
+            for stage, cost in ours.items():
+                print(f"    {stage:55}{cost:6.1f} ms")
+            sys.stdout.flush()
 
 
 def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
