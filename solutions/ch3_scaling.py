@@ -166,8 +166,9 @@ def training_step(
     T = [[2]] and rate = 0.8. The output is 1.5, so the loss is 0.5 * 0.5**2 = 0.125. The gradient is
     [[0.0625, -0.0625, 0, 0]], and the new matrix is [[-0.05, 0.05, 0, 0]]
 
-    You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, and that rate is from 0.01 to 1.
-    (The pictures use larger numbers, and rates up to 30.)
+    You may assume that all numbers in W_Q, X, K, V and T are between -3 and 3, that rate is from 0.01 to 1, and that
+    no size is larger than 16. W_Q is never the same array as another argument. (The pictures use larger numbers, and
+    rates up to 30.)
     """
     Q = X @ W_Q
     outputs, _ = scaled_dot_product_attention(Q, K, V)

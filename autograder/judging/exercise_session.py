@@ -79,6 +79,7 @@ class ExerciseSession:
     stopped_at: StudentError | None = None
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
+    _stopped_early: bool = False  # a planned call was stopped, perhaps of a later check: other calls get a new session
     _planned_keys: frozenset[Hashable] = frozenset()
 
     def ask(self, call: Call) -> Answer:
@@ -87,9 +88,10 @@ class ExerciseSession:
         key = call_key(call)
         self.unplanned_calls += key not in self._planned_keys
         if key not in self._answers:
-            if self.stopped:
+            if self.stopped and not self._stopped_early:
                 return Answer(stopped=self.stopped)
             self._note(call, key, self._send([call])[0])
+            self._stopped_early = self._stopped_early and not self._answers[key].stopped
         self.latest = call, self._answers[key]
         return self._answers[key]
 
@@ -111,6 +113,7 @@ class ExerciseSession:
             for call, answer in zip(self.planned, self._send(self.planned), strict=True):
                 self._note(call, call_key(call), answer)
             self._planned_keys = frozenset(self._answers)
+            self._stopped_early = bool(self.stopped)
             serials = tuple(answer.serial for answer in self._answers.values())
             self.answers_key = None if None in serials else serials
 
@@ -176,11 +179,12 @@ class ExerciseSession:
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """Return the failure for a call that had to be stopped."""
-        limits, at = self.limits, self.stopped_at
+        limits, answer = self.limits, self._answers.get(call_key(call), Answer())
+        stopped, at = (answer.stopped, answer.at) if answer.stopped else (self.stopped, self.stopped_at)
         inputs = self.spelled(call)[1] if shows_cases() else {}
         given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
         text = explain_stop(
-            self.stopped,
+            stopped,
             function=asked_for(call) if is_script(call) else call.function,
             seconds=limits.call_seconds,
             memory_mb=limits.memory_mb,
@@ -188,7 +192,7 @@ class ExerciseSession:
             line=at.line if at is not None else "",
             lineno=at.lineno if at is not None else None,
         )
-        return CheckStopped(text, self.described(call), stopped=self.stopped)
+        return CheckStopped(text, self.described(call), stopped=stopped)
 
     def described(self, call: Call) -> str:
         """Return a call as lines that a student can paste: its inputs by name, then the call. Return "" if cases are not shown."""

@@ -643,6 +643,9 @@ def within_three(values, _rng):
             **{name: array(shape, low=-3, high=3, tiny=1e-3) for name, shape in LEARNING.items()},
             "rate": real(0.01, 1),
         },
+        # A gradient measured with `numerical_gradient` changes W_Q for a moment, and needs two losses for each of its entries.
+        sizes=dict.fromkeys(("d_model", "d_k", "n_q", "n_k", "d_v"), (1, 16)),
+        exclude={f"W_Q and {name}: one array": "W_Q is never the same array as another argument" for name in "XKVT"},
         sharpen=within_three,
         categories=[
             InputCategory.custom(

@@ -1,4 +1,4 @@
-"""Tests of the alternatives that students may read: they could be cells of the notebook, and most exercises have one."""
+"""Tests of the alternatives: together they get full marks, and those that students may read could be cells of the notebook."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ import re
 import pytest
 
 from autograder.course.course import load_course
+from autograder.extras.demo.students import Student, hand_in
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
 from autograder.judging.loader import known_alternatives
 from autograder.student.examples.record import solution_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
-NONE_SHOWN = {"einsum_attention", "generate", "predictions"}  # letters, alternatives that need helpers, answers
+NONE_SHOWN = {
+    "einsum_attention",
+    "generate",
+    "predictions",
+}  # in this order: einsum letters, alternatives that need helpers, and answers
+TOGETHER = 8
 
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
@@ -38,3 +46,18 @@ def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
         unknown = [n for n in used if not re.search(rf"def {n}\(|import [^\\]*\b{n}\b", notebook)]
         assert unknown == [], alternative.name
         assert len(alternative.note.split()) >= 6, f"{alternative.name}: why is it worth reading?"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", COURSE.finished_chapters())
+def test_alternatives_get_full_marks_together(chapter, tmp_path):
+    """A student who writes every exercise another way loses nothing, even if one function slows down or changes another."""
+    jobs = []
+    for number in range(TOGETHER):
+        path = tmp_path / f"{number}.ipynb"
+        path.write_bytes(hand_in(COURSE, chapter, Student(f"s{number}", "other way", number), TOGETHER).data)
+        jobs.append(Job(path, chapter=chapter))
+    verdicts = grade_notebooks(COURSE, jobs)
+    lost = [check.message for v in verdicts for e in v.exercises for check in e.checks if check.status != "passed"]
+    assert lost == []
+    assert {verdict.score for verdict in verdicts} == {verdict.max_score for verdict in verdicts}

@@ -12,6 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
 from autograder.grading.batch import grade_notebooks
@@ -24,6 +25,7 @@ from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.values import normalize_result
 from tests.framework.judging.conftest import Student, right
+from tests.support.chapters import course_of
 from tests.support.mini import CHAPTER, RIGHT, change, document, hand_in
 
 
@@ -82,6 +84,45 @@ def test_an_endless_loop_costs_its_own_exercise_only(grade):
     assert found["to_kelvin"].status == "timeout"
     assert "was stopped after" in found["to_kelvin"].message
     assert found["mean_kelvin"].status == "passed"
+
+
+GROW = {
+    "solutions/ch1_grow.py": "def grow(n):\n    return n + 0.1\n",
+    "tests/chapters/test_ch1_grow.py": """
+from autograder.checking import assert_matches, check, exercise, pure
+
+@exercise("grow", points=3)
+class TestGrow:
+    @check(points=1, visible=True)
+    def test_steps(self, student):
+        \"\"\"three steps\"\"\"
+        assert_matches(student.grow(student.grow(student.grow(0))), 0.3)
+
+    @check(points=1)
+    def test_large(self, agrees):
+        \"\"\"a large number\"\"\"
+        agrees.grow(1000)
+
+    test_care = pure(points=1)
+""",
+}
+
+
+def test_only_the_check_that_makes_the_endless_call_is_stopped(tmp_path, monkeypatch):
+    """The calls that are known in advance are made together. If one never ends, an earlier check still makes its other calls.
+
+    Here they are not known, because the student's results differ in the last digit.
+    """
+    monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
+    course = course_of(tmp_path, "ch1_grow", GROW)
+    course.call_seconds = 0.5
+    code = "def grow(n):\n    while n > 99:\n        pass\n    return n + 0.1 + 1e-12\n"
+    path = write_notebook(tmp_path / "ada.ipynb", solved_notebook(course, "ch1_grow", {"grow": code}))
+    [verdict] = grade_notebooks(course, [Job(path, chapter="ch1_grow")])
+    steps, large, care = verdict.exercises[0].checks
+    assert (steps.status, large.status, care.status) == ("passed", "timeout", "not_tried")
+    assert "grow(1000)" in large.message
+    assert verdict.score == 1
 
 
 def test_a_call_may_wait_longer_than_it_may_compute(course):
