@@ -59,9 +59,9 @@ def generating():
             with contextlib.suppress(BaseException):
                 yield 1
 
-    over = False
+    over, endless = False, numbers()  # a name keeps the generator until `over` is set, after which it can be closed
     try:
-        for _ in numbers():
+        for _ in endless:
             pass
     finally:  # so that closing the generator succeeds, even if the signal comes again just here
         try:
