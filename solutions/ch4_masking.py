@@ -75,8 +75,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     [0.2689, 0.7311, 0]: the softmax of [1, 2], and a zero. With [False, False, False] they
     give [0, 0, 0]
 
-    You may assume that every usual way of hiding a score works: all scores are between -1000 and 1000, and a
-    forbidden score is at most 5 above the largest allowed score of its row. No row has both a NaN and a
+    You may assume that all scores are between -1000 and 1000, and that a forbidden score is at most 5 above the
+    largest allowed score of its row. So every usual way of hiding a score works. No row has both a NaN and a
     forbidden score.
     """
     weights = softmax(np.where(mask, scores, -1e9))
@@ -101,8 +101,8 @@ def masked_attention(
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
     [0.7311, 0.2689, 0], and the values [10], [20], [90] are averaged into about [12.689]
 
-    You may assume that every usual way of hiding a score works: with a mask, all scaled scores are between
-    -1000 and 1000, and a forbidden score is at most 5 above the largest allowed score of its query. Without a
+    You may assume that with a mask, all scaled scores are between -1000 and 1000, and a forbidden score is at
+    most 5 above the largest allowed score of its query. So every usual way of hiding a score works. Without a
     mask, all scaled scores are between -10 000 and 10 000.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -129,7 +129,7 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
 
 
 def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool:
-    """Find out by trying whether `attend` is causal, that is, never looks ahead.
+    """Find out by experiment whether `attend` is causal, that is, whether it never looks ahead.
 
     The output is attend(X), and row i of the output belongs to position i, as row i of X does.
     `attend` is causal if no row of the output depends on a later row of X: whatever you change

@@ -91,9 +91,9 @@ def multi_head_attention(
     have the rows [0.9526, 0.5] and [0.5, 0.5]. Multiplied by W_O, these are about [1.9526, 0.5]
     and [1.5, 0.5]
 
-    You may assume that all scaled scores are between -10 000 and 10 000, and that every usual way of hiding a
-    score works: with a mask, all of them are between -1000 and 1000, and a forbidden score is at most 5 above
-    the largest allowed score of its query.
+    You may assume that all scaled scores are between -10 000 and 10 000. With a mask, they are between -1000 and
+    1000, and a forbidden score is at most 5 above the largest allowed score of its query. So every usual way of
+    hiding a score works.
     """
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)

@@ -44,8 +44,8 @@ def decoder_attention(
     weights are about [0.8808, 0.1192] and [0.7311, 0.2689]. The output has about the rows
     [8.808, 1.192] and [7.311, 2.689]
 
-    You may assume that every usual way of hiding a score works: all scaled scores are between -1000 and 1000,
-    and a hidden score is at most 5 above the largest score that its row may see. All numbers in target and
+    You may assume that all scaled scores are between -1000 and 1000, and that a hidden score is at most 5 above
+    the largest score that its row may see. So every usual way of hiding a score works. All numbers in target and
     memory are between -1000 and 1000, and all numbers in the matrices between -100 and 100.
     """
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))

@@ -105,8 +105,8 @@ def transformer_block(X: np.ndarray, weights: dict[str, dict[str, np.ndarray]], 
     about [-1, 1]. With W_1 = [[1, 0], [0, 1]] and b_1 = [0, 0], relu returns about [0, 1]. With
     W_2 = [[5, 6], [7, 8]] and b_2 = [0, 1], the mlp returns about [7, 9]. The output is about [7, 13]
 
-    You may assume that every usual way of hiding a score works: all scaled scores are between -1000 and 1000,
-    and a hidden score is at most 5 above the largest score that its row may see. All numbers in X are between
+    You may assume that all scaled scores are between -1000 and 1000, and that a hidden score is at most 5 above
+    the largest score that its row may see. So every usual way of hiding a score works. All numbers in X are between
     -1000 and 1000, in gain and bias between -10 and 10, and in the matrices between -100 and 100.
     """
     normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
@@ -134,7 +134,7 @@ def next_token_logits(tokens: list[int] | np.ndarray, model: Mapping[str, Any]) 
 
     Example: a model without any block has the embedding [[1, 0], [0, 2], [3, 3]], and a norm with
     gain [1, 1] and bias [0, 0]. For the tokens [1] the row is [0, 2], the normed row is about [-1, 1],
-    and the logits are about [-1, 2, 0]: three tokens, three dot products
+    and the logits are about [-1, 2, 0]: one dot product for each of the three tokens of the vocabulary
     """
     X = model["embedding"][tokens]
     for block in model["blocks"]:

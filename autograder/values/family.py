@@ -60,7 +60,7 @@ class Rules:
         lists: A list of numbers may replace an array.
         tables: The options for tables.
         reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
-        nested: The values are parts of built-in containers. The clause of a difference then follows the path to the part.
+        nested: The values are parts of built-in containers. The message then begins with the path to the part.
         what: The name of the value in a sentence.
     """
 

@@ -34,7 +34,7 @@ class NoneFamily(Family):
         if rules.nested:
             yield mismatch_message(found, expected)
         else:
-            yield Difference(f"{rules.subject('is')} {show(found)}, but nothing was expected.", "type", found)
+            yield Difference(f"{rules.subject('is')} {show(found)}, but it should be None.", "type", found)
 
     def pieces(self, value: Value, digits: int, depth: int) -> Iterator[str]:
         yield repr(value)

@@ -554,7 +554,7 @@ def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You take d_model / h for the width of a head. But h · d_k need not be d_model, and d_v need not be d_k. Take each
+    """You use d_model / h as the width of a head. But h · d_k need not be d_model, and d_v need not be d_k. Take each
     width from the matrix itself: count the columns of W_Q, W_K and W_V."""
     d = X_q.shape[-1] // h
     parts = [slice(i * d, (i + 1) * d) for i in range(h)]

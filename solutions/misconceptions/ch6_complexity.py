@@ -571,7 +571,7 @@ def mean_of_the_blocks(Q, K, V, block_size):
 @wrong
 def mean_of_the_blocks_by_size(Q, K, V, block_size):
     """You run attention on each block and average the outputs, weighted by the number of keys. Then a block with
-    many keys counts for much, even if all its scores are low. For example, with scores 1 and 0 in one block and 3 in
+    many keys counts for a lot, even if all its scores are low. For example, with scores 1 and 0 in one block and 3 in
     the other, the 3 should get 84% of the weight, but gets a third."""
     blocks = _blocks(K, V, block_size)
     return sum(attention(Q, *block)[0] * (block[0].shape[-2] / K.shape[-2]) for block in blocks)

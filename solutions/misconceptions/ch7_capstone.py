@@ -241,7 +241,7 @@ def residual_connections_everywhere(target, memory, weights, h, memory_lengths):
 @wrong
 def the_same_weights_twice(target, memory, weights, h, memory_lengths):
     """Both of your attentions use weights["self"]. The cross-attention has its own learned weights, weights["cross"].
-    To look for something in the target and to look for something in the memory are different tasks."""
+    Looking for something in the target and looking for something in the memory are different tasks."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["self"], h=h, mask=real)

@@ -126,7 +126,7 @@ def a_hair_ahead(values, rng):
 
 
 def is_a_hair_ahead(values):
-    """Return whether the best of several scores leads by less than a share of 1e-8."""
+    """Return whether the best of several scores leads the next one by a relative margin of less than 1e-8."""
     found = np.sort(scores(values))
     return len(found) > 1 and 0 < found[-1] - found[-2] < 1e-8 * abs(found[-1])
 

@@ -443,7 +443,7 @@ class MeasuredExercise:
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # caches the answers for this draw only
             checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
-            # Another secret changes no visible check, and no hidden check that draws nothing. Both have been tried already.
+            # Another secret changes only hidden checks with random inputs. All other checks have been tried already.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 session = self._subject(namespace, self._patience).open()

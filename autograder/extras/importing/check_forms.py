@@ -49,7 +49,7 @@ AS_IT_IS = "as_it_is.json"  # a file in the copy of the course, with the sources
 _STATEMENT_SECONDS = 60.0  # the limit on processor time for one statement of the notebook
 
 
-# --- In the process of its own -----------------------------------------------------------------------------------------
+# --- In the separate process -------------------------------------------------------------------------------------------
 
 
 def run_as_it_is(folder: Path, chapter: str) -> dict[str, Any]:

@@ -168,8 +168,8 @@ class Zygote:
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        # scikit-learn reads the loaded libraries there, to limit their threads. If the child has its own
-        # /proc, it is empty. Then scikit-learn finds the libraries in another way.
+        # scikit-learn reads there which libraries are loaded, to limit their threads. If the child has its own
+        # /proc, the file is empty, and scikit-learn finds the libraries in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])
         os.chdir(folder or "/")
@@ -206,7 +206,7 @@ class Zygote:
         self._control.send(json.dumps({"done": True}).encode())
 
 
-# Modules that notebooks import most, so that no child has to read them from disk.
+# The modules that notebooks import most often. They are imported in advance, so that no child reads them from disk.
 _COMMON = (
     *("ast", "collections", "contextlib", "copy", "dataclasses", "functools", "inspect", "itertools", "linecache"),
     *("math", "random", "string", "time", "typing", "warnings"),

@@ -98,7 +98,7 @@ def test_an_interrupted_run_goes_on(course, opened):
 
 
 def test_links_and_other_names_are_not_followed(course):
-    """A link to another student's answers is rejected. A notebook with another name is graded if only one can be meant."""
+    """A link to another student's answers is rejected. A notebook with another name is graded if it is the only candidate."""
     theirs = hand_in(course, "ada", document(course, **RIGHT))
     mine = hand_in(course, "eve", document(course))
     mine.unlink()

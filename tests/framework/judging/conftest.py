@@ -1,4 +1,4 @@
-"""Fixtures: students made of functions."""
+"""Fixtures that simulate a student's notebook with Python functions."""
 
 from types import FunctionType
 

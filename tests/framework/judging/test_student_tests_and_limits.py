@@ -268,7 +268,7 @@ def test_a_cache_does_not_hide_slow_code(both):
 
 
 def test_both_calls_are_tried_with_copies(both):
-    """A function that changes its arguments is measured with unchanged ones each time."""
+    """A function that changes its arguments gets a fresh copy of them for each measurement."""
     source = "def first_again(words):\n    while words:\n        words.pop()\n"
     assert both(source, growing) == ""
 

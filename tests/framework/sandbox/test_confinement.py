@@ -125,7 +125,7 @@ REFUSED = {
     "open('/usr/lib/mine.txt', 'w')": FILES,
     "open('data.csv')": BESIDE,
     "import numpy; numpy.loadtxt('data.csv')": BESIDE,
-    # These are the student's own.
+    # These errors come from the student's own code, not from the sandbox.
     "raise FileNotFoundError('nothing')": "",
     "raise PermissionError('not for you')": "",
     "{}['x']": "",

@@ -1,4 +1,4 @@
-"""Write many well-formed answers to every descriptor before the true one."""
+"""Write many well-formed answers to every file descriptor before the real answer is sent."""
 
 import json, os, struct
 from contextlib import suppress
