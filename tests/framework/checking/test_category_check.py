@@ -77,7 +77,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         (
             "return np.where(np.abs(c).max() < 5.01, c, c + (len(calls.append(1) or calls) % 4 > 1)) + 273.15",
             "At index ",
-        ),  # by chance
+        ),  # wrong by chance
     ],
 )
 def test_a_mistake_in_one_category_is_found_and_named(declared, monkeypatch, body, words, secret):
@@ -94,7 +94,7 @@ def test_a_mistake_in_one_category_is_found_and_named(declared, monkeypatch, bod
 
 
 def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
-    """The message names the parameters."""
+    """The message names the parameters of the contract and of the reference."""
     change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
     with pytest.raises(
         CourseError, match="its contract describes the arguments kelvin, but the reference takes celsius"
@@ -103,7 +103,7 @@ def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
 
 
 def test_category_mutants_are_right_on_ordinary_input():
-    """Such mutants differ from the reference in their category only."""
+    """The mutant of a category differs from the reference only for inputs in that category."""
 
     def double(x):
         return 2 * x

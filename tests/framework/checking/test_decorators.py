@@ -9,7 +9,7 @@ from autograder.misconception import alternatives_of, misconceptions_of
 
 
 def test_an_exercise_is_read_off_its_class():
-    """Points, visibility and order from @check, titles and hints from docstrings."""
+    """Points, visibility and order come from @check. Titles and hints come from docstrings."""
 
     @exercise("softmax", points=2, depends_on=("scores",))
     class TestSoftmax:
@@ -64,7 +64,7 @@ def titled(self):
     """A title."""
 
 
-def untitled(self):  # noqa: D103 - what it lacks is what it is for
+def untitled(self):  # noqa: D103 - the test needs a function without a docstring
     pass
 
 

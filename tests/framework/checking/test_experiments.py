@@ -43,7 +43,7 @@ def test_right_draws_are_rejected_as_seldom_as_stated():
 
 
 def test_no_fewer_draws_have_the_power():
-    """The number of draws is the smallest one, up to 5 %."""
+    """With 5 % fewer draws, the mistake would not be detected reliably enough."""
     assert not MISSING._detects(int(0.95 * MISSING.number))
 
 

@@ -138,7 +138,7 @@ def pie():
 
 
 def drawn(function, *, texts=False):
-    """A probe describes what a function draws, and no figure stays open."""
+    """Return the probe's description of what ``function`` draws. No figure may stay open."""
     try:
         return copy_argument(Source(plot_probe_text(texts=texts), "probe"))(function)
     finally:
@@ -165,7 +165,7 @@ def test_the_same_picture_made_in_another_way(right, other):
 
 
 def changed(**changes):
-    """Named bars that were drawn otherwise than the right ones."""
+    """Return a function that draws the named bars with these changes."""
     given = {
         "names": NAMES,
         "heights": HEIGHTS,

@@ -45,7 +45,7 @@ def pages(course):
 
 
 def changed(course, before):
-    """Return the students whose pages were written since then."""
+    """Return the students whose pages differ from those in ``before``."""
     return {student for student, page in pages(course).items() if page != before[student]}
 
 
@@ -158,7 +158,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
 
 
 def test_what_was_never_graded_or_came_since_is_said(course):
-    """A page is made from the graded notebook, and nothing is invented."""
+    """Without a graded notebook, or after a resubmission, a student gets a reason and no invented page."""
     hand_in(course, "eli", document(course))
     hand_in(course, "new", document(course))
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}

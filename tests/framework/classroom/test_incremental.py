@@ -69,7 +69,7 @@ def judged(monkeypatch):
 
 @pytest.fixture
 def edited(graded):
-    """A function that edits a file of the course. The end of the test restores it."""
+    """A function that edits a file of the course. The file is restored at the end of the test."""
     before = {}
 
     def edit(name, old, new):
@@ -210,7 +210,7 @@ def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered, kept
 
 
 def test_lines_of_another_version_are_passed_by(graded, entered, kept):
-    """Files of older and newer versions are ignored and stop nothing."""
+    """Lines from older and newer versions are ignored and do not stop the run."""
     with kept.open("a") as lines:
         lines.write('{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n')
         lines.write('{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n')

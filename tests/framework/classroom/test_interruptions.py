@@ -34,7 +34,7 @@ def graders():
 
 
 def start(course):
-    """``autograder grade`` with two processes, in a process group of its own."""
+    """Start ``autograder grade`` with two processes, in its own process group."""
     words = [sys.executable, "-c", COMMAND, "grade", CHAPTER, "--workers", "2", "--json"]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     return subprocess.Popen(words, cwd=course.root, start_new_session=True, text=True, **pipes)
@@ -77,7 +77,7 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
     started = time.monotonic()
     assert start(calm).wait() == 1  # some students submitted a truncated file
     whole = time.monotonic() - started
-    moments = random.Random(20)  # noqa: S311 - moments to stop at
+    moments = random.Random(20)  # noqa: S311 - times at which to stop
     for number in range(8):
         process = start(stormy)
         try:

@@ -49,7 +49,7 @@ def score(course, student):
         return submission.score - (submission.late_submission_penalty or 0)
 
 
-# The tests of this file are chapters of one story.
+# The tests of this file build on each other.
 
 
 def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
@@ -74,7 +74,7 @@ def test_falls_by_the_dozen_are_said_in_one_sentence(course):
 
 
 def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
-    """Each change has its own words, and earlier lines of the log stay unchanged."""
+    """Each kind of change is described differently, and earlier lines of the log stay unchanged."""
     log = course.root / "moved_marks.jsonl"
     before = log.read_bytes()
     with book_of(course) as book:

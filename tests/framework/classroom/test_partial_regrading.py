@@ -50,7 +50,7 @@ def course(tmp_path_factory):
 
 
 def test_only_the_changed_part_is_judged_and_the_verdicts_are_the_same(course, monkeypatch):
-    """After each change, the class is graded in part. The verdicts are those of grading every notebook from the start."""
+    """After each change, the class is partly regraded. The verdicts are those of grading every notebook from the start."""
     judged = []
     run_checks = Judge._run_checks
     monkeypatch.setattr(

@@ -80,7 +80,7 @@ def auto(course, student, name="check_to_kelvin"):
         return book.find_grade(name, CHAPTER, CHAPTER, student).auto_score
 
 
-# The tests of this file are chapters of one story: each grades the class once more.
+# The tests of this file build on each other: each grades the class once more.
 
 
 def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course):
@@ -143,7 +143,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
 
 
 def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_hand(course):
-    """grades.csv has the manual points, and the message says how many."""
+    """grades.csv has the manual points, and the message says how many there are."""
     with book_of(course) as book:
         book.find_grade("essay", CHAPTER, CHAPTER, "cut").manual_score = 2.5
         book.db.commit()

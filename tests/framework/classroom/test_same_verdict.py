@@ -21,7 +21,7 @@ from tests.support.nbgrader import nbgrader
 
 HERE = load_course(ROOT)
 CLASS = 27
-# Their results differ between sandboxes by design, or reach a time limit each time.
+# Kinds of students whose results reach a time limit each time, or differ between sandboxes by design.
 LEFT_OUT = {"endless loop", "prints without end"}
 HONEST_ELSEWHERE = {"reads files", "exits"}
 
@@ -133,7 +133,7 @@ def test_through_nbgraders_own_command(corpus, one_by_one):
 
 
 def test_the_same_class_twice_gives_the_same_bytes(tmp_path):
-    """Verdicts, graded notebooks and pages of two runs, in two folders, in other processes, are equal to the byte."""
+    """Two runs in different folders and processes make verdicts, graded notebooks and pages with equal bytes."""
     told = []
     for name, workers in (("first", 1), ("second", 2)):
         course = with_book(mini.copy_course(tmp_path / name))

@@ -40,7 +40,7 @@ def through_text(verdicts):
 
 
 def test_verdicts_come_back_to_the_letter():
-    """This includes 0 and 0.0, which are equal but are printed differently."""
+    """Stored verdicts even keep 0 and 0.0 apart, which are equal but are printed differently."""
     found, _ = through_text(CLASS)
     assert found == CLASS
     assert list(json_lines(found)) == list(json_lines(CLASS))
@@ -54,7 +54,7 @@ def test_what_is_shared_is_written_and_decoded_once():
 
 
 def test_lines_in_use_can_be_written_again():
-    """Only the requested verdicts are read, and they equal the first ones."""
+    """Only the requested verdicts are read, and they equal the verdicts that were written."""
     kept, again = SharedOutcomes(), SharedOutcomes()
     lines = [kept.condense(verdict)[1] for verdict in CLASS]
     for line in kept.lines(lines[0]["exercises"]):

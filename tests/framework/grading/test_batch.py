@@ -25,7 +25,7 @@ def right_but(course, **code):
 
 
 def code_cell(source):
-    """Return a cell of a student's own."""
+    """Return a code cell that a student added."""
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
 
 
@@ -74,7 +74,7 @@ def test_a_blank_notebook_is_not_attempted(course):
     ids=["by its name", "kept as a default", "kept under another name"],
 )
 def test_a_mistake_is_named_and_counted_once(course, code):
-    """A function that depends on a wrong one earns its marks, even if it stored the wrong one when the notebook ran."""
+    """A function that depends on a wrong one earns its marks, even if it stored the wrong function when the notebook ran."""
     verdict = verdict_on(course, right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=code))
     assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
     assert verdict.exercise("mean_kelvin").score == 3
@@ -124,7 +124,7 @@ def test_a_helper_of_the_same_name_takes_no_marks(course):
 
 
 def test_the_last_definition_counts_where_it_is_the_better_one(course):
-    """Students may correct an exercise in a later cell: a new one, or that of another exercise."""
+    """Students may correct an exercise in a later cell, either a new cell or the cell of another exercise."""
     mended = f"{RIGHT['to_kelvin']}\n\n{RIGHT['mean_kelvin']}"
     first, second = right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=mended), right_but(course, to_kelvin=WRONG_SIGN)
     second["cells"].append(code_cell(RIGHT["to_kelvin"]))
@@ -133,7 +133,7 @@ def test_the_last_definition_counts_where_it_is_the_better_one(course):
 
 
 def test_two_wrong_definitions_earn_nothing_together(course):
-    """The student reads about the later one."""
+    """The student reads about the later definition."""
     twice = "def to_kelvin(celsius):\n    return celsius * 2.0"
     verdict = verdict_on(course, right_but(course, to_kelvin=twice, mean_kelvin=WITH_HELPER)).exercise("to_kelvin")
     assert verdict.score == 0

@@ -145,7 +145,7 @@ class TestOutcomes:
 
 @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])
 def test_nbgrader_reads_the_same_score(released, restore, score):
-    """The cell has score and message together. nbgrader reads exactly this score, and never more than the points."""
+    """The cell contains both score and message. nbgrader reads exactly this score, and never more than the points."""
     checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
     result = restore(released)
     write_verdict(result, [ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)])

@@ -45,7 +45,7 @@ EXERCISES = ("double", "half")
 
 
 def changed(old, new):
-    """Return the exercises that a change in a check file or in its misconceptions concerns, and whether the rest changed."""
+    """Return the exercises that a change in the checks or misconceptions affects, and whether the rest changed."""
     assert (CHECKS + WRONG).count(old) == 1
     before = Meanings(CHECKS.encode(), [WRONG.encode()], EXERCISES)
     after = Meanings(CHECKS.replace(old, new).encode(), [WRONG.replace(old, new).encode()], EXERCISES)
@@ -69,7 +69,7 @@ def changed(old, new):
     ],
 )
 def test_a_change_concerns_the_exercises_that_use_it(old, new, exercises):
-    """A change to a helper concerns the exercises that use it, a comment none, and code that no exercise uses all exercises."""
+    """A changed helper affects the exercises that use it, a comment affects none, and code that no exercise uses affects all."""
     assert changed(old, new) == ((set(), True) if exercises is None else (exercises, False))
 
 

@@ -28,7 +28,7 @@ def where(outcome):
 
 
 def cores_of(course, size, workers):
-    """Return the cores of each process, by its id. This process must keep its own."""
+    """Return the cores of each process, by its id. The cores of this process must not change."""
     class_of_many(course, size)
     task = Task(CHAPTER, MAX_SCORE, GradingOptions(), deliver=where)
     with Pool(course.root, task, workers) as pool:

@@ -46,7 +46,7 @@ def test_what_was_kept_comes_back_whole(cache):
 
 
 def test_an_ungradable_notebook_is_tried_again(cache):
-    """The cache never has a verdict on an ungradable notebook."""
+    """The cache never keeps a verdict on an ungradable notebook."""
     cache.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
     assert cache.load("key") is None
 

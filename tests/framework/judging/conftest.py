@@ -57,5 +57,5 @@ def grade(course):
 def right():
     """Return right functions and answers for all exercises."""
     names = {"np": np}
-    exec("\n\n".join(RIGHT.values()), names)  # noqa: S102 - a closure would tie functions together that meet by name
+    exec("\n\n".join(RIGHT.values()), names)  # noqa: S102 - closures would bind functions that find each other by name
     return {name: names[name] for name in ("to_kelvin", "mean_kelvin", "q1", "q2")}

@@ -50,7 +50,7 @@ def _noting():
 
 
 def test_both_are_asked_the_same_and_the_students_answer_comes_back():
-    """No error is raised if both agree."""
+    """If the student's function agrees with the reference, no error is raised and its value is returned."""
     _, agrees = fixtures()
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     np.testing.assert_allclose(agrees.softmax(x, axis=0), softmax(x, axis=0))
@@ -81,7 +81,7 @@ def test_options_are_those_of_assert_matches():
 
 
 def test_every_assertion_finds_the_call_that_returned_its_value():
-    """Values that are computed from a result are compared too, but only values that the student returned get a call."""
+    """A value that is computed from a result is compared too, but only a value that a call returned is shown with a call."""
     student, _ = fixtures(softmax=lambda x: x)
     x = np.array([1.0, 2.0])
     found = student.softmax(x)
@@ -117,7 +117,7 @@ def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
 
 
 def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
-    """So `check()` on a student's machine, which has no right solution, rejects an empty one too."""
+    """Thanks to this, `check()` also rejects an empty result on a student's machine, which has no right solution."""
     noted = []
     student, _ = fixtures()
     with observing(lambda name, _actual, _expected, params, *_: noted.append((name, dict(params)))):

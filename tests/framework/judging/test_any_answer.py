@@ -77,7 +77,7 @@ def test_comparing_an_answer_never_fails(value):
 @settings(deadline=None, max_examples=60)
 @given(answers, answers)
 def test_naming_a_mistake_never_fails(one, other):
-    """Any answers give a mistake or None."""
+    """Diagnosis raises no error, whatever the answers are."""
     known = diagnosis_of("f", {"f": lambda x: x}, [Misconception("m", "f", "Turned.", lambda x: x.T)], CALLS)
     log = [(call, Answer(crossed(value))) for call, value in zip(CALLS, (one, other), strict=True)]
     known.explain(log)
@@ -96,6 +96,6 @@ def test_errors_can_be_compared_whatever_they_say(one, other):
 
 
 def told(name, *args, **kwargs):
-    """Make the assertion of that name, which may fail as checks fail."""
+    """Call the assertion of that name. It may fail, but only with ``CheckFailed``."""
     with suppress(asserts.CheckFailed):
         getattr(asserts, f"assert_{name}")(*args, **kwargs)

@@ -31,7 +31,7 @@ def asked(function, calls=CALLS):
 
 
 def known(*wrong, calls=CALLS):
-    """Return the diagnosis of these mistakes by their answers to the calls."""
+    """Return a diagnosis that recognizes these mistakes by their answers to the calls."""
     return diagnosis_of("slope", {"slope": lambda x: x}, wrong or [DOWNHILL], calls)
 
 
@@ -44,7 +44,7 @@ def test_probes_tell_where_there_are_some():
 
 
 def test_a_mistake_is_named_in_whatever_form_it_comes():
-    """Two functions may return different numbers and have the same mistake."""
+    """Two functions may have the same mistake although they return different numbers."""
     found = known().explain(asked(lambda x: -100 * x))
     assert (found.name, found.message) == ("downhill", "It goes down.")
     assert known().explain(asked(steeper)) is None
@@ -57,7 +57,7 @@ def test_what_does_the_same_is_grouped_together():
 
 
 def nothing_below_one(x):
-    """This one rejects zero too."""
+    """Reject zero too, and not only negative numbers."""
     if x <= 0:
         raise ValueError("x is too small")
     return x
@@ -87,7 +87,7 @@ def test_an_error_raised_on_purpose_may_say_what_it_likes():
 
 
 def in_place(x):
-    """A mistake, made in the caller's array."""
+    """A known mistake that also overwrites the caller's array."""
     x *= -1
     return x
 
@@ -103,7 +103,7 @@ def test_who_changes_the_inputs_besides_makes_the_same_mistake():
 
 
 def test_two_mistakes_that_no_question_tells_apart_are_not_named():
-    """If two messages fit equally well, neither is chosen. If their texts are the same, it is shown."""
+    """If two messages fit equally well, neither is chosen. If both have the same text, that text is shown."""
     twin = Misconception("twin", "slope", "Another story.", downhill)
     same = Misconception("same", "slope", DOWNHILL.message, downhill)
     assert known(DOWNHILL, twin).explain(asked(downhill)) is None

@@ -13,7 +13,7 @@ def raised(code):
     """Return the exception that ``code`` raises."""
     try:
         exec(code, {"np": np})  # noqa: S102 - the lines listed below
-    except Exception as error:  # noqa: BLE001 - each of them raises another kind
+    except Exception as error:  # noqa: BLE001 - each line raises a different error
         return type(error).__name__, str(error)
     raise AssertionError("the code did not raise")
 
@@ -129,7 +129,7 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
 def test_only_what_would_fit_is_suggested(line, words, unsaid):
     """The explanation depends on the line that raised the error and on the shapes of its arrays."""
     scope = {"np": np, **{name: np.ones(shape) for name, shape in ARRAYS.items()}}
-    with pytest.raises(Exception) as found:  # noqa: PT011 - each line raises another kind
+    with pytest.raises(Exception) as found:  # noqa: PT011 - each line raises a different error
         exec(line, scope)  # noqa: S102 - the lines listed above
     shapes = ", ".join(f"{name} {shape}" for name, shape in ARRAYS.items() if re.search(rf"\b{name}\b", line))
     text = explain(found.type.__name__, str(found.value), line=line, function="f", shapes=shapes)
@@ -219,7 +219,7 @@ def test_what_is_known_besides_the_error_is_told_too(error, known, words):
     ],
 )
 def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
-    """Without evidence there is no explanation. A function with an unreadable result in a probe did not stop."""
+    """Without evidence there is no explanation. An unreadable result in a probe does not mean that the function stopped."""
     assert explain(kind, message, function="f", cell=cell) == text
 
 

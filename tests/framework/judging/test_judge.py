@@ -111,7 +111,7 @@ class TestGrow:
 def test_only_the_check_that_makes_the_endless_call_is_stopped(tmp_path, monkeypatch):
     """The calls that are known in advance are made together. If one never ends, an earlier check still makes its other calls.
 
-    Here they are not known, because the student's results differ in the last digit.
+    Here the calls are not known in advance, because the student's results differ in the last digit.
     """
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
     course = course_of(tmp_path, "ch1_grow", GROW)
@@ -156,7 +156,7 @@ BOILING = """    @check(points=0.25)
 
 
 def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
-    """The case is right in a new process. The check of purity does not pass, although its own calls show nothing."""
+    """The case is right in a new process. The purity check does not pass, although its own calls show nothing wrong."""
     change(course.checks(CHAPTER), "    test_care = pure(points=0.5)", BOILING)
     counts = (
         "calls = []\n\ndef to_kelvin(celsius):\n    calls.append(1)\n    return celsius + 273.15 + (len(calls) == 2)"
@@ -175,7 +175,7 @@ def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
 
 
 def put_back(celsius):
-    """The final content of the result counts."""
+    """Change the caller's array, but restore it before returning."""
     celsius += 273.15
     answer = celsius.copy()
     celsius -= 273.15
@@ -429,7 +429,7 @@ def test_students_who_answer_alike_are_checked_once(course):
     found, ran = outcomes(course, class_)
     assert found["first"] == found["second"]
     again = {(exercise, check) for who, exercise, check in ran if who == "second"}
-    # The purity check makes further calls, and a quiz has no planned calls. These are run for every student.
+    # The purity check makes further calls, and a quiz has no planned calls. So both are run for every student.
     assert {check for exercise, check in again if exercise != "quiz_ch1_units"} == {"test_care"}
 
 
@@ -448,7 +448,7 @@ def test_whoever_answers_otherwise_is_checked(course):
 
 
 def test_care_is_taken_of_everybody(course):
-    """A student with equal answers to the planned calls but other answers later is detected, after any other student."""
+    """A student whose answers differ only in later, unplanned calls is detected, whoever was judged before."""
     calls = Counter()
 
     def unsteady(celsius):
@@ -518,7 +518,7 @@ def test_every_case_of_a_parametrized_check_counts(course):
     ],
 )  # fmt: skip
 def test_what_grading_does_not_know_is_refused_when_the_file_is_read(course, old, new, told):
-    """The error is one sentence with file and line, because the mark would change the meaning of a check."""
+    """The message gives file and line. Grading cannot ignore such features, because they change what a check means."""
     assert old in CASES
     with pytest.raises(CourseError, match=rf"test_ch1_units\.py, line \d+.*{told}"):
         load_checks(with_checks_of(course, CASES.replace(old, new)), "ch1_units")

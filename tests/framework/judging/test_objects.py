@@ -166,14 +166,14 @@ def whole(_student, agrees):
     assert stack.array().tolist() == [1, 2, 3, 1, 2, 3, 5]
     assert len(agrees.Stack().of(1, 2)) == 2
     with stack:
-        stack.size  # noqa: B018 - it is compared
-    stack.pop()  # raises, rightly
+        stack.size  # noqa: B018 - the attribute is compared
+    stack.pop()  # raises an error, as it should
     stack.push(2)
     stack.pop()
 
 
 def caller(_student, agrees):
-    """Change the caller's own lists and the lists that it received."""
+    """Change a list after it was passed to an object."""
     items = [1, 2]
     stack = agrees.Stack(items)
     items.append(3)
@@ -331,7 +331,7 @@ def test_the_right_class_is_right(both):
 
 
 def test_a_list_that_all_objects_share_is_seen(both):
-    """Two objects of one check are in one call sequence, and the lines in the message give the shown results."""
+    """Two objects of one check share a call sequence, and running the lines in the message gives the shown results."""
 
     def check(_student, agrees):
         one, two = agrees.Stack(), agrees.Stack()
@@ -363,7 +363,7 @@ def test_too_many_steps_are_told_to_the_author():
 
 
 def test_what_an_error_says_is_told_only_where_it_is_the_wrong_one():
-    """A correct error may have any text, so two mistakes that both raise it are the same."""
+    """A correct error may have any text, so its text is not sent. The text of a wrong error is."""
 
     class Stack:
         def pop(self, error):

@@ -37,7 +37,7 @@ LIMITS = Limits(call_seconds=0.5, cell_seconds=2.0, submission_seconds=30.0)
 
 @pytest.fixture(scope="module")
 def worker():
-    """A jail for all of them."""
+    """A sandboxed worker for all tests."""
     with open_worker(LIMITS, ["numpy"], confinement="auto") as made:
         yield made
 
@@ -121,7 +121,7 @@ CASES = [
 
 @pytest.mark.parametrize(("source", "ask", "words"), CASES, ids=range(len(CASES)))
 def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, source, ask, words):
-    """This includes an error that is not raised, another error with its line, printed text, and the items of a generator."""
+    """Messages are equal for an error that is not raised, a wrong error with its line, printed text and a generator's items."""
     for reason in told(source, ask):
         if isinstance(words, str):
             assert reason == words

@@ -316,7 +316,7 @@ class TestBoxes:
 
 
 def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(probed):
-    """There are no arrays to reverse, so another planned call comes between the two."""
+    """There are no arrays to reverse, so another planned call is made between two equal calls."""
     solution = "def boxes(n):\n    return {'made': n}\n"
     course = probed({CHECK_FILE: NUMBERS, SOLUTION_FILE: solution, WRONG_FILE: ""})
     assert graded(course, lambda n: {"made": n}).score == 2

@@ -34,7 +34,7 @@ quiz_ch1 = quiz(
 
 @pytest.fixture
 def course(tmp_path):
-    """Return a course that is only a quiz, without files of misconceptions and alternatives."""
+    """Return a course with only a quiz, and without files for misconceptions and alternatives."""
     checks = "from solutions.ch1_units import quiz_ch1\n\nTestQuiz = quiz_ch1.checks()\n"
     files = {"tests/chapters/test_ch1_units.py": checks, "solutions/ch1_units.py": TABLE}
     course = copy_course(tmp_path / "quizzed", files=files)
@@ -88,7 +88,7 @@ def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
 
 
 def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(course):
-    """Functions of the framework in that file do not count as solutions."""
+    """Framework functions that are imported into the table's file do not count as solutions."""
     references = reference_functions(course, "ch1_units")
     assert list(references) == ["quiz_ch1"]
     assert references["quiz_ch1"]() == {"q1": "b", "q2": 0.25}

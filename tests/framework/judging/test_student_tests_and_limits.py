@@ -57,7 +57,7 @@ BUGS = {"forgets to sort": unsorted, "gives the mean": mean, "stops with an erro
 
 
 class Exercise:
-    """Return the check, in a class as in a check file."""
+    """A class with the check, as in a check file."""
 
     __exercise__ = SimpleNamespace(name="test_median")
     test_bugs = grades_tests(BUGS, right=[median, by_removing], points=1, visible=True)
@@ -207,7 +207,7 @@ def test_the_time_of_the_processor_is_limited(both):
         with pytest.raises(CheckFailed, match=r"fib\(5\) took more than 0.2 seconds of processor time"):
             student.within(seconds=0.2).fib(5)
         with pytest.raises(CheckFailed, match=r"fib\(-1\) took more than 0.26 seconds of processor time"):
-            student.within(seconds=0.26).fib(-1)  # which ends before the probe would stop it
+            student.within(seconds=0.26).fib(-1)  # this call ends before the probe would stop it
         agrees.within(seconds=5).fib(1)
 
     busy = "from time import process_time\ndef fib(n):\n    end = process_time() + 0.3\n    while n > 1 or n < 0 and process_time() < end: pass\n    return n\n"

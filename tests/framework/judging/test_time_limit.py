@@ -63,7 +63,7 @@ def generating():
     try:
         for _ in endless:
             pass
-    finally:  # so that closing the generator succeeds, even if the signal comes again just here
+    finally:  # the generator can be closed, even if the signal comes again right here
         try:
             over = True
         finally:
@@ -125,7 +125,7 @@ def test_whatever_does_not_end_is_ended(way, endless):
     before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()
     with pytest.raises(OutOfTimeError), WAYS[way](0.05):
         endless()
-    for _ in range(1000):  # in which a pending error would be raised
+    for _ in range(1000):  # a pending error would be raised in this loop
         pass
     assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -152,7 +152,7 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
     with time_limit(0.01, told.set):
         pass
     assert not told.wait(0.2)
-    with time_limit(0.05, told.set):  # a busy machine: the call is not stopped, because it has not worked so long
+    with time_limit(0.05, told.set):  # a waiting call is not stopped, because it uses little processor time
         time.sleep(0.2)
     assert not told.wait(0.2)
 

@@ -32,7 +32,7 @@ def test_a_large_answer_is_not_kept():
 
 
 def test_a_full_table_is_emptied_and_no_number_comes_twice():
-    """A student who gives only different answers fills the cache. Then others' answers are only decoded again."""
+    """A student who gives only different answers fills the cache, which is then emptied. No number is used twice."""
     cache = AnswerCache(size=50_000)
     serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
     assert len(set(serials)) == 500

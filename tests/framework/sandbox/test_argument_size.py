@@ -14,7 +14,7 @@ def zeros(*shapes):
 
 
 def test_a_size_counts_what_is_made_of_the_arguments():
-    """A size has the largest argument, the longest axis, and the result of all: broadcast, or a product along the last axes."""
+    """A size records the largest argument, the longest axis, and the result of combining all: broadcast, or multiplied."""
     assert Size.of([np.ones((3, 4)), np.ones((5, 4))]) == Size(elements=20, axis=5, axes=2, together=20)
     assert Size.of(zeros((8, 1, 7, 1), (1, 9, 1, 6))).together == 8 * 9 * 7 * 6
     assert Size.of(zeros((2, 30, 4), (2, 50, 4))).together == 2 * 30 * 50
@@ -30,7 +30,7 @@ def test_what_lies_in_lists_and_dicts_counts():
 
 
 def test_a_text_counts_as_its_characters():
-    """NumPy gives every string of a list as much space as the longest."""
+    """NumPy gives every string of a list as much space as the longest string."""
     assert SMALL.allows(Size.of(["ij,kj->ik", np.ones((3, 4))]))
     assert not SMALL.allows(Size.of([["x" * 60_000] + [""] * 8000]))
 
@@ -51,7 +51,7 @@ def test_a_text_counts_as_its_characters():
     ],
 )
 def test_what_is_far_larger_than_an_exercise_asks_of_another_is_not_allowed(shapes, allowed):
-    """The usual sizes with heads, batches and masks are allowed. For several small numbers, their product counts."""
+    """Usual shapes with heads, batches and masks are allowed. Small arrays whose combined result is huge are not."""
     assert SMALL.allows(Size.of(zeros(*shapes))) is allowed
 
 

@@ -29,7 +29,7 @@ def test_a_cell_shows_what_it_would_in_jupyter(run):
 
 
 def test_a_semicolon_and_none_show_nothing(run):
-    """This is the same in Jupyter."""
+    """Jupyter shows nothing in these cases either."""
     assert [outputs(run(source)) for source in ("3;", "None", "x = 3")] == [[], [], []]
 
 
@@ -205,7 +205,7 @@ def test_killing_cells_goes_on_for_so_long_only(run):
 
 
 def test_sessions_share_a_time_budget(jail):
-    """Once a submission's time is used up, its session is stopped at once, and the fork server stays for the others."""
+    """Once a submission's time is used up, its sessions stop at once. The fork server keeps running for other submissions."""
     used_up = TimeBudget()
     used_up.deadline(-1.0)
     warm = jail._processes._process.pid
@@ -220,7 +220,7 @@ def test_sessions_share_a_time_budget(jail):
 
 
 def test_a_time_budget_is_a_few_sessions_long(monkeypatch):
-    """Each session has the submission's time, and all together have four times as much."""
+    """Each session may take the submission's time limit, and all sessions together may take four times as long."""
     times = [100.0, 120.0, 270.0, 300.0, 400.0]
     monkeypatch.setattr("time.monotonic", iter(times).__next__)
     budget = TimeBudget()
@@ -325,7 +325,7 @@ def test_a_forged_picture_is_left_out(run):
 
 
 def test_the_namespace_holds_the_students_names_only(run):
-    """``names`` has the names that the cells defined, callable or not, and nothing of ours. The last definition counts."""
+    """``names`` has the names that the cells defined, callable or not, and none of the framework's. The last definition counts."""
     session = run("import os\na = 1\ndef f(): return display\n__x__ = 2", "def f(): return 2")
     assert session.names() == {"os", "a", "f"}
     assert session.call(Call("f")).value == 2
@@ -390,7 +390,7 @@ def test_a_new_warm_process_has_the_courses_cells_too(jail):
 
 
 def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
-    """An order that is too big to send is refused, and the process that waited for it is not left behind."""
+    """A request that is too large to send is refused, and the process that waited for it is ended."""
     end = mock.Mock(wraps=jail._processes.end)
     monkeypatch.setattr(jail._processes, "end", end)
     with pytest.raises(TooBig):

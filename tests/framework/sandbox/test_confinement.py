@@ -149,7 +149,7 @@ def test_what_only_the_jail_refuses_is_told_as_that(kind):
 
 
 def test_a_database_in_a_file_needs_no_lock(jail):
-    """SQLite locks its file, which the sandbox denies. The message says how to do without, and both ways work."""
+    """SQLite locks its file, which the sandbox denies. The message suggests two ways to avoid the lock, and both work."""
     create = "sqlite3.connect({}).execute('create table t (n integer)')"
     ways = ["'my.db'", "':memory:'", "'file:my.db?nolock=1', uri=True"]
     with closing(jail.open(cells(*(f"import sqlite3\n{create.format(way)}" for way in ways)))) as session:
@@ -166,7 +166,7 @@ def test_every_probe_fails_without_confinement():
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
     with plain as worker, probes._outside() as (secret, port):
         holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
-    assert holding == {"environment variables cannot be read"}  # kept clean for a plain process as well
+    assert holding == {"environment variables cannot be read"}  # a plain process has a clean environment too
 
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
@@ -202,7 +202,7 @@ PLOTS = f"import matplotlib.pyplot as plt\n{LOOK}"
 
 
 def test_what_the_course_imports_is_imported_meanwhile():
-    """The fork server imports such packages, so a notebook finds them imported."""
+    """The fork server imports the course's packages, so a notebook finds them already imported."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         worker.prepare(cells(PLOTS))
         for source in (LOOK, PLOTS):

@@ -187,7 +187,7 @@ def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
     ],
 )
 def test_numbers_in_an_array_of_objects_are_known_as_such(run, expression, value):
-    """They arrive as numbers, and fail if a boolean array is expected or if only arrays of numbers are accepted."""
+    """The array's entries arrive as numbers. They fail if a boolean array is expected or only number arrays are accepted."""
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
     for one in (found, normalize_result(eval(expression))):  # noqa: S307 - written above
         assert type(one) is ObjectArray
@@ -305,11 +305,11 @@ def test_results_are_held_as_long_as_there_is_room(run):
     del answers
     assert session.call(Call("f")).value.size == 6 << 17
     flags = [session.call(Call("h")) for _ in range(40)]
-    assert [answer.error is None for answer in flags] == [True] * 21 + [False] * 19  # bools are bytes
+    assert [answer.error is None for answer in flags] == [True] * 21 + [False] * 19  # each bool takes one byte
 
 
 def test_long_lists_take_room_too(run):
-    """Results sent as text count with their size after decoding."""
+    """A result that is sent as text counts with its size after decoding."""
     session = run("def f(): return [[1.5] * 100] * 1000")
     answers = session.batch([Call("f")] * 20)
     assert answers[0].value[0][0] == 1.5

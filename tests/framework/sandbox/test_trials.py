@@ -1,4 +1,4 @@
-"""Tests of running edited definitions in a child: each behaves as if the notebook had it, and none remains afterwards."""
+"""Tests of running edited definitions in a child: each behaves as if it were in the notebook, and is removed afterwards."""
 
 from contextlib import closing
 
@@ -41,7 +41,7 @@ def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywher
 
 
 def test_a_definition_stays_until_it_is_taken_back(run):
-    """``define`` needs a session of its own, and rejects invalid definitions."""
+    """A definition made by ``define`` stays until ``reset``. Invalid definitions are rejected."""
     session = run(NOTEBOOK)
     session.define({"helper": "def helper(x):\n    return 0\n"})
     assert session.call(Call("f", (1,))).value == 0
@@ -52,7 +52,7 @@ def test_a_definition_stays_until_it_is_taken_back(run):
 
 
 def test_a_program_that_ends_the_child_ends_the_round(run):
-    """Calls before it have answers, and calls after it have none. The session has ended, and more calls need a new one."""
+    """Programs before the deadly one have answers, and later programs have none. The session has ended."""
     session = run(NOTEBOOK)
     ends = {"f": "import os\ndef f(x):\n    os._exit(0)\n"}
     same = {"helper": "def helper(x):\n    return x + 1\n"}

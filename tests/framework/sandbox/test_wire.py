@@ -116,7 +116,7 @@ def written(value):
 
 @given(st.lists(rest | st.lists(rest), max_size=3))
 def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
-    """Bytes, ranges, items of iterators and dictionaries with any built-in keys also do so, on the wire and in a file of examples."""
+    """Bytes, ranges, items of iterators and dictionaries with any built-in keys also arrive unchanged, on the wire and in a file."""
     assert written(there_and_back(value)) == written(value)
     assert written(decode_value(json.loads(json.dumps(encode_value(value))))) == written(value)
 
@@ -313,7 +313,7 @@ def test_a_number_that_no_float_holds_crosses_only_as_one():
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
     assert there_and_back([larger, -larger, {larger}]) == [larger, -larger, {larger}]
-    assert len(str(2**14_000 - 1)) < 4300  # and so can be shown
+    assert len(str(2**14_000 - 1)) < 4300  # so Python can show it
     assert there_and_back([2**14_000 - 1, 2**14_000]) == [2**14_000 - 1, ("opaque", "int")]
     for tree in (
         larger,

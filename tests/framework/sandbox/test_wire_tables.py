@@ -86,7 +86,7 @@ columns = [
 @given(pdst.data_frames(columns, index=pdst.range_indexes(max_size=6)))
 @settings(max_examples=40, deadline=None)
 def test_any_frame_crosses(frame):
-    """This works for columns of any content."""
+    """A table whose columns have any content arrives unchanged."""
     assert same(there_and_back(frame), frame)
 
 
@@ -104,7 +104,7 @@ class _Liar(pd.DataFrame):
 
 
 def test_a_class_of_a_students_arrives_as_pandass_own():
-    """It has the numbers that it contains, whatever its methods return."""
+    """The pandas object has the stored numbers, whatever the methods of the student's class return."""
     honest = pd.DataFrame({"a": [1, 2]})
     assert same(there_and_back(_Liar(honest)), honest)
     assert same(normalize_result(_Liar(honest)), honest)
@@ -125,7 +125,7 @@ parts = st.recursive(
 @given(st.tuples(words, parts) | st.tuples(words, parts, parts) | st.tuples(words, parts, parts, parts) | parts)
 @settings(max_examples=400, deadline=None)
 def test_random_descriptions_make_a_table_or_are_refused(described):
-    """They are refused with a ``ValueError`` and no other error."""
+    """A random description makes a table or raises a ``ValueError``. It raises no other error."""
     try:
         found = wire_tables.from_parts(described)
     except ValueError:

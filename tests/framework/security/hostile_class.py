@@ -59,7 +59,7 @@ def softmax(x):
 HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
 FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
 EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
-# These attacks hard-code the visible example, which earns its half point and no more.
+# These attacks hard-code the visible example, so they earn its half point but nothing else.
 KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
 # Files that the course writes itself.
 OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
@@ -89,12 +89,12 @@ class HostileClass:
 
     @property
     def beside(self) -> Path:
-        """Create private files next to the course."""
+        """Return the folder of private files next to the course."""
         return self.course.root.parent / "beside"
 
     @property
     def seconds(self):
-        """Return the time that this class may take: each attack's limit, a second per honest student, and the start."""
+        """Return the time limit of this class: each attack's limit, a second per honest student, and startup time."""
         return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
@@ -137,7 +137,7 @@ def attack_of(name, world):
 
 
 def in_the_second(name):
-    """Return whether an attack is in the second exercise, among right answers, or in the first, among wrong ones."""
+    """Return True if an attack is in the second exercise among right answers, False if in the first among wrong."""
     return list(ATTACKS).index(name) % 2 == 1 and name not in KNOWS_THE_EXAMPLE
 
 
@@ -161,7 +161,7 @@ def hostile_class():
 
 
 def _hide(world):
-    """Put the secret into everything that has one."""
+    """Put the secret into the course's solutions, checks and settings, and into a file next to the course."""
     root = world.course.root
     for path in (*root.glob("solutions/**/*.py"), *root.glob("tests/**/*.py"), root / "course_config.py"):
         path.write_text(f"{path.read_text()}\n# {world.secret}\n")

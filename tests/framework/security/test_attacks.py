@@ -83,7 +83,7 @@ def outside(tmp_path, monkeypatch):
         path = course / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {secret}\n", "utf-8")
-        path.chmod(0o666)  # only the sandbox prevents it
+        path.chmod(0o666)  # only the sandbox prevents writing
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
     with listening() as (port, calls):
         yield Outside(course, secret, port, calls)
@@ -194,7 +194,7 @@ def heard():
 
 
 def test_two_submissions_at_the_same_time_do_not_hear_each_other(worker, unconfined):
-    """One submission cannot lock a file of Python's, and the other cannot query a lock. Without a sandbox, both work."""
+    """One submission cannot lock one of Python's files, and another cannot query a lock. Without a sandbox, both can."""
     for place, why, heard in ((worker, 1, [1, 1]), (unconfined, None, [True, True])):
         with opened(place, SPEAKS) as speaker, opened(place, LISTENS) as listener:
             assert speaker.value("why").value == why
@@ -218,14 +218,14 @@ thread.join()
 
 
 def test_a_futex_that_processes_could_share_is_refused(worker, unconfined):
-    """Processes that map the same file could wake each other. Threads of one process can still wait for each other."""
+    """Futexes in a shared file mapping are denied. Threads of one process can still wait for each other."""
     for place, error in ((worker, 1), (unconfined, 0)):
         with opened(place, SHARED_FUTEX) as session:
             assert session.call(Call("wake")).value == error, session.cells[1].error
 
 
 def test_honest_code_needs_no_locks(worker):
-    """NumPy's files and a database in memory work as before."""
+    """NumPy's files and an in-memory database work although locks are denied."""
     source = """
 import io, sqlite3
 import numpy as np
@@ -246,7 +246,7 @@ with sqlite3.connect(":memory:") as base:
     "name", ["calls_the_kernel", "locks_files", "opens_devices", "signals_by_descriptor", "threads_that_fork"]
 )
 def test_the_refused_stays_refused(worker, outside, name):
-    """Attacks that report their successes report none."""
+    """Attacks that return what they achieved report that nothing succeeded, or crash."""
     with opened(worker, outside.attack(name)) as session:
         answer = session.call(Call("softmax", (INPUTS[0],)))
         assert answer.value == "nothing" or answer.stopped == "crash"

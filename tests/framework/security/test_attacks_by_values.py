@@ -30,7 +30,7 @@ ONE_HASH = [n * (2**61 - 1) for n in range(1, 100_001)]  # numbers that all have
 
 @pytest.fixture(scope="module")
 def worker():
-    """A jail."""
+    """A sandboxed worker."""
     with open_worker(LIMITS, ["numpy"]) as made:
         yield made
 
@@ -86,7 +86,7 @@ def test_a_range_is_never_written_out(order):
 
 
 def test_numbers_of_one_hash_are_compared_as_fast_as_others():
-    """Building a dictionary with such keys takes quadratic time: hours for an answer that fits into a frame."""
+    """Building a dictionary whose keys share a hash takes quadratic time: hours for an answer that fits into a frame."""
     with Clock(5.0):
         assert matches(ONE_HASH, [1, 2, 3], order=False) is not None
     assert matches(ONE_HASH[:3], [float(n) for n in ONE_HASH[2::-1]], order=False) is None
@@ -125,7 +125,7 @@ def test_labels_of_one_hash_are_refused():
 
 
 def test_accents_by_the_hundred_thousand_are_not_put_in_order():
-    """Normalizing them takes quadratic time."""
+    """Normalizing so many accents takes quadratic time."""
     text = "a" + "\u0315" * 200_000 + "\u0316" * 200_000
     for found in (text, text + "\n", [text]):
         with Clock(2.0):
@@ -135,7 +135,7 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():
-    """If the order is ignored, only items that differ in their numbers alone are compared pair by pair."""
+    """If the order is ignored, items are compared pair by pair only if they differ in nothing but numbers."""
     found = [{f"{i} {j}" for j in range(300)} for i in range(290)]
     with Clock(5.0):
         assert matches([sorted(one) for one in found], [[f"x{i}"] * 300 for i in range(290)], order=False) is not None
@@ -246,7 +246,7 @@ def test_work_that_is_put_off_is_counted(worker):
 
 
 def test_a_long_category_is_not_copied_to_each_row():
-    """A string that is a category of two hundred thousand rows is stored only once."""
+    """A string that is the category of twenty thousand rows is stored only once."""
     long = pd.Series(pd.Categorical.from_codes(np.zeros(20_000, np.int8), categories=["x" * 60_000]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with Clock(3.0):
@@ -256,6 +256,6 @@ def test_a_long_category_is_not_copied_to_each_row():
 
 @pytest.mark.parametrize("tree", [["o"], ["s"], ["n"], ["times", "<M8", None, 1], ["times", "<M8", [2], 1, 2]], ids=str)
 def test_trees_over_which_our_side_would_stumble_are_refused(tree):
-    """Examples are an opaque value without a type name, and dates without a unit, which corrupt NumPy's own state."""
+    """Malformed trees are refused. For example, dates without a unit would corrupt NumPy's own state."""
     with pytest.raises(WireError):
         decoded(tree)

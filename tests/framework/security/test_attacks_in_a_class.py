@@ -120,7 +120,7 @@ def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
         name = " ".join(sanitize(written(one.student)).split())
         # Students with the same message are listed together.
         assert bool(re.search(rf"(- |, ){re.escape(name)}(:|, )", told)) == person
-    assert any(verdict["warning"] for verdict in grading.verdicts)  # of an invalid time
+    assert any(verdict["warning"] for verdict in grading.verdicts)  # about an invalid timestamp
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -129,7 +129,7 @@ def test_loose_files_are_judged_alike(checking, name):
     world = checking.world
     hostile = world.hostile[name]
     verdict = checking.verdict(hostile.student)
-    # A link on the command line means its target.
+    # A link that is given on the command line is followed to its target.
     most = EARNED["right"] if name in LINKS else hostile.most
     assert all(score <= most.get(exercise, 0) for exercise, score in scores(verdict).items())
     assert scores(checking.verdict(hostile.neighbour)) == EARNED[world.honest[hostile.neighbour]]
@@ -155,7 +155,7 @@ def test_the_suite_notices_harm_and_leaks(world):
 
 
 def test_the_class_is_what_it_says(world):
-    """It has more than forty attacks, each written as a function of the course, and all three kinds of honest students."""
+    """It has over a hundred hostile submissions, every kind of honest student, and attacks that define course functions."""
     assert len(EVERY) > 100
     assert set(world.honest.values()) == set(HONEST)
     for name in ATTACKS:

@@ -65,7 +65,7 @@ class Median:
 
 
 def steps_of(student, **limits):
-    """Count what one call does."""
+    """Count the steps of one call."""
     student.within(**limits).count(np.arange(3))
 
 
@@ -149,7 +149,7 @@ def test_no_frame_contains_what_is_expected(ask, name):
 
 
 def test_a_probe_of_pictures_is_the_same_for_every_picture():
-    """The probe has only two versions, with and without the texts in a picture, whatever is expected."""
+    """The probe depends only on whether the texts in a picture count, and not on the expected picture."""
     assert {plot_probe_text(texts=texts) for texts in (True, False)} == {
         plot_probe_text(texts=t) for t in (False, True)
     }

@@ -1,6 +1,6 @@
 """Test random nested values and random sources: the trusted side reads, compares, explains and searches them within its limits.
 
-The examples are the same in each run. ``AUTOGRADER_FUZZ=20`` tries twenty times as many, and ``AUTOGRADER_FUZZ_SEED=7`` other ones.
+The examples are the same in each run. ``AUTOGRADER_FUZZ=20`` tries twenty times as many, and ``AUTOGRADER_FUZZ_SEED=7`` others.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ KEYS = st.sampled_from(
 
 
 def containers(inner):
-    """Draw lists, tuples, dictionaries and sets of a few parts, or of one part many times."""
+    """Draw lists, tuples, dictionaries and sets that have a few parts, or one part repeated many times."""
     few = st.lists(inner, max_size=4)
     many = st.tuples(inner, inner, st.integers(0, 3000)).map(lambda p: [p[0]] + [p[1]] * p[2])
     return (
@@ -153,7 +153,7 @@ def crossed(value):
 
 
 def in_the_place_of(value):
-    """Yield values that resemble ``value``: a part of it, the value with one more part, as text, as another container."""
+    """Draw values that resemble ``value``: a part of it, copies with one more part, or another container."""
     changed = [value, [value], (value, value), {"a": value}, [value, "x" * 1_000_000], str(type(value))]
     if isinstance(value, list | tuple) and value:
         changed += [value[:-1], value[::-1], [*value[1:], value[0]], [*value, *value[:1]], tuple(value)]
@@ -163,7 +163,7 @@ def in_the_place_of(value):
 @fuzzed(200)
 @given(VALUES, st.data(), RULES)
 def test_random_values_stay_within_the_limits(value, data, rules):
-    """They are sent, compared with others, shown, described and identified, and no error is raised."""
+    """Random values are sent, compared with others, shown, described and identified, and no error is raised."""
     found = crossed(value)
     expected = crossed(data.draw(VALUES | in_the_place_of(value)))
     with limited():
@@ -202,7 +202,7 @@ STUB = "def to_kelvin(celsius):\n    raise NotImplementedError"
 @fuzzed(250)
 @given(SOURCES | BODIES)
 def test_random_sources_stay_within_the_limits(text):
-    """They are read, parsed, searched for definitions and imports, quoted in explanations and edited, and no error is raised."""
+    """Random sources are read, parsed, searched for definitions and imports, quoted and edited without an error."""
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": text}
     with limited(), attempt.reading_once():
         try:
@@ -234,7 +234,7 @@ def test_random_sources_stay_within_the_limits(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
 def test_random_notebooks_are_graded_or_ungradable(tmp_path, confinement):
-    """Random sources and values are graded and located in a class with honest students before and after them."""
+    """Random sources and values are graded, and their mistakes located, between the notebooks of honest students."""
     config = "c.Course.locate_seconds = 0.3\nc.Course.submission_seconds = 3.0\nc.Course.call_seconds = 0.5\nc.Course.cell_seconds = 0.5\n"
     course = with_book(copy_course(tmp_path / "mini", config=config))
     random = []

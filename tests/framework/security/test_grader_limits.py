@@ -60,7 +60,7 @@ HONEST = ["a first", "c second", "e third", "g fourth"]
 
 
 def careless(folder, students):
-    """The mini course with a check that hostile answers can keep busy, and a class with honest students between the others."""
+    """The mini course with a check that hostile answers can keep busy, and a class of hostile and honest students."""
     limits = LIMITS if "f waits" in students else LIMITS.replace("grader_seconds = 1.0", "grader_seconds = 100.0")
     course = with_book(copy_course(folder / "mini", config=limits))
     change(
@@ -237,7 +237,7 @@ def test_one_function_makes_arrays_of_lists():
     for package in PACKAGES:
         for path in sorted((ROOT / "autograder" / package).rglob("*.py")):
             name = path.relative_to(ROOT / "autograder").as_posix()
-            if name.startswith(("sandbox/guest/", "checking/inputs/")):  # the student's process, and inputs of our own
+            if name.startswith(("sandbox/guest/", "checking/inputs/")):  # the student's process, and our own inputs
                 continue
             tree = ast.parse(path.read_text("utf-8"))
             for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
@@ -301,7 +301,7 @@ READ = {
 
 @pytest.mark.parametrize("source", READ.values(), ids=READ)
 def test_a_letter_with_many_accents_is_rejected(tmp_path, source):
-    """Sorting them takes quadratic time. The message says which cell has them."""
+    """Sorting the accents of a letter takes quadratic time. The message says which cell has too many."""
     course = copy_course(tmp_path)
     notebook = document(course)
     notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
@@ -328,7 +328,7 @@ COLLIDING = [n * (2**61 - 1) for n in range(1, 60_001)]
 
 @pytest.mark.parametrize("where", ["rows", "columns", "an index", "two kinds"])
 def test_labels_with_equal_hashes_are_rejected(where):
-    """To look one of them up, pandas would compare it with each of the others."""
+    """To look up one label, pandas would compare it with every label that has the same hash."""
     few = COLLIDING[:1000]
     tables = {
         "rows": lambda: pd.Series(0, index=pd.Index(COLLIDING, dtype=object)),

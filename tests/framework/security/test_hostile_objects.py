@@ -17,7 +17,7 @@ COURSE = ROOT / "examples" / "plain_python"
 
 @pytest.fixture(scope="module")
 def worker():
-    """One worker for all of them, one after another, as in a class."""
+    """One worker for all submissions, one after another, as in a class."""
     with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as made:
         yield made
 
@@ -50,7 +50,7 @@ def mark(worker, judges):
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_a_class_that_lies_earns_nothing(mark, name):
-    """A class's claims about itself are not trusted, and the next student's is judged as usual."""
+    """A class's claims about itself are not trusted, and the next student's class is judged as usual."""
     verdict = mark("Index", INDEXES[name])
     # A class may remember the results of earlier steps, but it cannot find those of later ones.
     assert verdict.score <= 1.5
@@ -66,7 +66,7 @@ def test_tests_that_guess_earn_nothing(mark, name):
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_counter_that_is_tampered_with_says_so(mark, name):
-    """Too many steps are reported, and a missing count does not pass."""
+    """Too many steps are reported, and the check fails if the count is missing."""
     verdict = mark("first_again", SLOW[name])
     [steps] = [check for check in verdict.checks if check.name == "test_steps"]
     assert steps.status == "failed"

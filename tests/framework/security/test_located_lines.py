@@ -1,4 +1,4 @@
-"""Tests of attacks on localization: it changes no mark, ends in time, and reveals no hidden inputs."""
+"""Tests of attacks on fault localization: the search changes no mark, ends in time, and reveals no hidden inputs."""
 
 import time
 
@@ -43,12 +43,12 @@ NESTED = "def to_kelvin(celsius):\n    return celsius * 1" + " + (0 * 1" * 90 + 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with a long time limit for locating mistakes, and a course without locating."""
+    """A course with a long time limit for locating mistakes."""
     return copy_course(tmp_path_factory.mktemp("located") / "mini", config=f"c.Course.locate_seconds = {SECONDS}\n")
 
 
 def graded(course, *programs, exercise="to_kelvin"):
-    """Return the verdicts on notebooks that are right except for one of ``programs`` each, and on a right one after them."""
+    """Return the verdicts on a notebook for each of ``programs``, right except for it, and on a right notebook after them."""
     notebooks = [document(course, **{**RIGHT, exercise: text}) for text in programs] + [document(course, **RIGHT)]
     return grade_notebooks(
         course, [Job(hand_in(course, f"s{i}", notebook), f"s{i}", CHAPTER) for i, notebook in enumerate(notebooks)]
@@ -56,7 +56,7 @@ def graded(course, *programs, exercise="to_kelvin"):
 
 
 def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_path):
-    """For code that inspects itself or counts its calls, and for edits that loop, grow or exit, marks are the same as without a search."""
+    """Marks are the same as without a search, even if code inspects itself or counts its calls, or if edits loop, grow or exit."""
     attacks = (LOOKS_AT_ITSELF, LOOPS_GROWS_EXITS, DECOYS, NESTED)
     begun = time.monotonic()
     found = graded(course, *attacks)
@@ -71,7 +71,7 @@ def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_pat
 
 
 def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
-    """If our own side fails on some code, no marks change, and the notebook does not become ungradable."""
+    """If the search itself fails on some code, no marks change, and the notebook does not become ungradable."""
 
     def breaks(*_args):
         raise RecursionError("maximum recursion depth exceeded")
@@ -90,7 +90,7 @@ def test_a_table_of_guesses_says_nothing_of_a_hidden_input(course):
     checks = load_checks(course, CHAPTER)
     visible = {c.args[0].tobytes() for c in checks.dry_run("mean_kelvin", ("test_one_station",), b"")}
     plan = [c.args[0] for c in checks.plan("mean_kelvin") if c.args and c.args[0].tobytes() not in visible]
-    hidden = next(float(a.flat[0]) for a in reversed(plan) if abs(a.flat[0]) > 1e-3)  # 0 is drawn by every secret
+    hidden = next(float(a.flat[0]) for a in reversed(plan) if abs(a.flat[0]) > 1e-3)  # every secret draws 0
     guesses = sorted({round(hidden * (1 + i / 50), 6) for i in range(-25, 25)} | {hidden})
     lines = "".join(f"    wrong = wrong or first == {guess!r}\n" for guess in guesses)
     source = f"def mean_kelvin(celsius):\n    wrong, first = False, float(np.ravel(celsius)[0])\n{lines}    return np.mean(to_kelvin(celsius), axis=-1) + wrong"

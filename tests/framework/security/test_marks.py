@@ -142,7 +142,7 @@ class TestFirstAgain:
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def worker(request):
-    """One worker for all of them, one after another, as in a class."""
+    """One worker for all submissions, one after another, as in a class."""
     with open_worker(LIMITS, ["numpy"], confinement=request.param) as made:
         yield made
 
@@ -336,7 +336,7 @@ HONEST = {
 
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_code_keeps_its_points(mark, name):
-    """Code that is right in another way passes the checks that are named, or all checks if none is named."""
+    """Code that is right in an unusual way passes the named checks, or all checks if none is named."""
     exercise, source, checks = HONEST[name]
     verdict = mark(exercise, source)
     failed = [result.name for result in verdict.checks if result.status != "passed"]

@@ -24,7 +24,7 @@ from autograder.pages import Card, card_html, card_text
 
 STUB = "def softmax(x):\n    pass"
 SIZE = 40_000
-SECONDS = 5  # of processor time. Each takes a tenth of a second, but once took minutes
+SECONDS = 5  # of processor time. Each text takes a tenth of a second, but once took minutes
 TEXTS = {
     "empty lines": "\n" * SIZE + "softmax = 1",
     "empty lines that do not parse": "\n" * SIZE + "softmax = = 1",

@@ -152,7 +152,7 @@ def asked(worker, source, look):
         with pytest.raises(CheckFailed) as failed:
             look(student)
     with closing(worker.open([CodeCell(0, "cell 1", "def f(table): return table")])) as session:
-        assert_matches(session.call(Call("f", (TABLE,))).value, TABLE)  # the next one is served
+        assert_matches(session.call(Call("f", (TABLE,))).value, TABLE)  # the next call is served
     return failed.value.reason
 
 

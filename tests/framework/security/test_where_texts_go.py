@@ -73,7 +73,7 @@ def hear(event, arguments):
         listening[0] = False  # events that are caused by recording the arguments are ignored
         try:
             written = repr(arguments)
-        except Exception:  # noqa: BLE001 - an object that is being made
+        except Exception:  # noqa: BLE001 - the object is still being made
             written = ""
         if MARK in written:
             heard.append(f"{event} {written[:200]}")
@@ -199,10 +199,10 @@ def rendered(reason, example=""):
 
 @pytest.mark.parametrize("name", TREES)
 def test_no_text_of_a_value_is_opened_or_run(name):
-    """Each text in the tree of each value is replaced by each hostile text, and the value is used if it can be decoded."""
+    """Each text in a value's tree is replaced with each hostile text. If the new tree can be decoded, its value is used."""
     tree, blob = TREES[name]
     right = decoded(tree, blob)
-    used(right, right)  # the child does not cause imports and compilations of the first time
+    used(right, right)  # the first use imports and compiles modules, which is not the child's doing
     accepted = 0
     with Listening():
         for path in texts_in(tree):
@@ -218,7 +218,7 @@ def test_no_text_of_a_value_is_opened_or_run(name):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_an_error_is_opened_or_run(text):
-    """The texts are fields of an error, fields of a cell's outcome, and the names of a notebook."""
+    """Hostile texts are put into the fields of an error and of a cell's outcome, and into the names of a notebook."""
     kinds = ["ValueError", "ImportError", "NameError", "AttributeError", "TypeError", "FileNotFoundError", text]
     rendered(
         explain(

@@ -56,7 +56,7 @@ def test_numbers_are_an_array_whatever_holds_them(value, numbers):
     "value", [None, "a", ["a", 1.0], [1, None], [[1], [1, 2]], {"a": 1}, [{}], [ROWS, [["a", "b"]] * 2]]
 )
 def test_what_is_not_all_numbers_is_no_array(value):
-    """With a string, None or a row of another length, a list is not an array of numbers."""
+    """A list that contains a string, None or a row of another length is not an array of numbers."""
     assert as_array(value) is None
 
 

@@ -84,7 +84,7 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
         (ROWS, (ROWS, ROWS), "type"),  # but not an output with two rows
         (np.array([1.0, 0.0]), np.array([True, False]), "dtype"),  # indexing with zeros and ones means something else
         (np.array([True, False]), np.array([True, False]), None),
-        (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN that should show is no mistake
+        (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN is right if it is expected
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "nan"),
         ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an additional array is accepted
         ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and an additional number is not
@@ -188,7 +188,7 @@ def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():
-    """This is also true for each part of a pair, and a tuple of numbers is not an array either."""
+    """``lists=False`` also refuses a list as a part of a pair, and a tuple of numbers instead of an array."""
     right = np.array([1.0, 2.0])
     for found in ([1.0, 2.0], (1.0, 2.0)):
         assert matches(found, right) is None

@@ -40,7 +40,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_equal_is_what_checks_say(name):
-    """This is true in both directions, and neither raises an error, whatever was returned."""
+    """`equal` and the checks agree in both directions, and neither raises an error, whatever was returned."""
     for other, expected in VALUES.items():
         found, rules = VALUES[name], Rules()
         if isinstance(expected, Opaque):
@@ -52,7 +52,7 @@ def test_equal_is_what_checks_say(name):
             assert "ufunc" not in difference.sentence
 
 
-@pytest.mark.parametrize("name", sorted(VALUES.keys() - {"an array of pandas"}))  # which is sent as a list
+@pytest.mark.parametrize("name", sorted(VALUES.keys() - {"an array of pandas"}))  # it is sent as a list
 def test_a_value_is_itself(name):
     """Each value equals itself and its copy, has the same identity as the copy, and can be shown."""
     value = VALUES[name]
@@ -74,7 +74,7 @@ def test_every_type_has_one_family():
 
 
 def test_whole_numbers_are_exact_wherever_they_stand():
-    """In a list, an array of integers, several answers and a column, 100001 does not equal 100000."""
+    """In a list, a tuple, an array of integers, a column and a pair, 100001 does not equal 100000."""
     for kind in (list, tuple, np.array, pd.Series, lambda numbers: (np.array(numbers), 1.0)):
         assert not equal(kind([100001, 3]), kind([100000, 3]))
     finding = matches(np.array([100001, 3]), np.array([100000, 3]))
@@ -93,7 +93,7 @@ def test_an_array_of_floats_is_compared_at_tolerance():
 
 
 def test_a_whole_number_beyond_numpy_is_compared():
-    """A float is compared with it within tolerance, as in a list, and a difference gets a message."""
+    """A float is compared with such a number within tolerance, also in a list, and a difference gets a message."""
     assert matches(float(math.factorial(25)), math.factorial(25)) is None
     assert matches([float(math.factorial(25))], [math.factorial(25)]) is None
     with pytest.raises(CheckFailed, match=r"It is 6\.204e\+23 instead of 1\.551e\+25\."):
@@ -119,7 +119,7 @@ def test_two_answers_are_the_same_whichever_is_expected():
 
 
 def test_an_expected_value_that_cannot_cross_is_the_authors_error():
-    """A check cannot compare anything with it, but diagnosis can."""
+    """A check cannot compare anything with such a value, but diagnosis can."""
     with pytest.raises(CourseError, match="cannot leave a student's process"):
         matches([1], [Opaque("Thing")])
     assert equal([Opaque("Thing")], [Opaque("Thing")])

@@ -113,7 +113,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )
 def test_the_same_value_in_another_dress_is_right(found, right, options):
-    """All sequences are the same type, numbers have a tolerance, and the order of a dictionary is ignored."""
+    """All sequences count as the same type, numbers have a tolerance, and the order of a dictionary is ignored."""
     assert matches(normalize_result(found), normalize_result(right), **options) is None
 
 
@@ -164,9 +164,9 @@ def test_long_values_are_described_and_shown_where_they_differ():
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
 def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
-    """No value can be compared with it, and two values of its type are not equal."""
+    """A check cannot compare any value with such an answer. Diagnosis, which only distinguishes answers, can."""
     with pytest.raises(
         CourseError, match="The correct answer is of type Stack, which cannot leave a student's process"
     ):
         matches(right, right)
-    assert equal(right, right)  # if answers are only distinguished
+    assert equal(right, right)  # as diagnosis compares answers

@@ -43,7 +43,7 @@ def test_a_number_of_any_range_is_drawn_within_it(low, high):
 
 
 def test_the_categories_of_a_text_are_those_that_a_student_reads():
-    """An author excludes what the stub rules out."""
+    """Categories have phrases for students. An author excludes the categories that the stub rules out."""
     named = {category.phrase for category in categories_of(Contract({"text": text()}))}
     assert {"an empty text", "several spaces in a row in text", "non-ASCII letters in text"} <= named
     left = categories_of(

@@ -95,14 +95,14 @@ def assert_allowed(argument, value, call):
 
 
 def test_inputs_depend_on_the_seed_only():
-    """Every student of a course gets the same inputs. Another course has others."""
+    """Every student of a course gets the same inputs. Another course gets different inputs."""
     first, again, other = (cover(ATTENTION, seed).inputs for seed in (1, 1, 2))
     assert all(np.array_equal(a.values["Q"], b.values["Q"]) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[0].values["Q"], other[0].values["Q"])
 
 
 def test_a_contract_excludes_categories():
-    """A rule is a whole name, or the part that all arguments share."""
+    """A contract excludes a category by its full name, or by the part of the name without the argument."""
     names = {
         category.name
         for category in categories_of(
@@ -127,7 +127,7 @@ def test_sizes_are_read_from_shapes():
 
 
 def test_an_author_adds_a_category():
-    """The author's function draws it, with the sizes that it needs."""
+    """An author's function draws the new category, with the sizes that the function needs."""
     last = InputCategory.custom(
         "x: largest last",
         "the largest number at the end",

@@ -27,7 +27,7 @@ CONTRACT = Contract(
 
 def given(drawn, name):
     """Return the table that was drawn for an argument."""
-    return drawn.values[name]  # noqa: PD011 - of a DrawnInput
+    return drawn.values[name]  # noqa: PD011 - an attribute of DrawnInput
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -88,7 +88,7 @@ SPOILT = [
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("value", SPOILT, ids=range(len(SPOILT)))
 def test_a_spoilt_table_is_another(value, number):
-    """The audit compares such a table to find out whether a category is covered."""
+    """The audit corrupts a table to find out whether a category is covered, so the new table must differ."""
     assert not equal(family_of(value).perturb(value, number, 0.01), value)
 
 

@@ -70,7 +70,7 @@ def comment_of(book, student, name="to_kelvin"):
 
 
 def test_a_new_gradebook_gets_everything(course, monkeypatch):
-    """Course, chapter, cells, students and scores are made as nbgrader makes them, with no environment active."""
+    """Course, chapter, cells, students and scores are made as nbgrader makes them, even if no environment is active."""
     (course.root / "gradebook.db").unlink()
     monkeypatch.setenv("PATH", os.defpath)
     assert enter(course, verdict("ada"), verdict("bob", mean_kelvin=1.5)) == 2
@@ -223,7 +223,7 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
 
 
 def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, monkeypatch):
-    """Task cells get the entries that formgrader needs, count towards the late penalty, and are no zero. 0 points do not matter."""
+    """Task cells get the entries that formgrader needs, count towards the late penalty, and are not zeros. A task of 0 points does not matter."""
     source = json.loads(course.source(CHAPTER).read_text())
     for name, points in (("drawing", 4), ("thoughts", 0)):
         marks = {"grade_id": name, "schema_version": 3, "grade": False, "solution": False, "locked": True, "task": True}
@@ -245,7 +245,7 @@ def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, m
     enter(course, verdict("ada"), stamp=late)
     marks = read_marks(url, CHAPTER)["ada"]
     assert (marks.complete, marks.total, marks.max_score) == (True, (MAX_SCORE + 3.5) / 2, MAX_SCORE + 4)
-    with book_of(course) as book:  # as an entry from before the task was there
+    with book_of(course) as book:  # as if the entry were older than the task
         book.db.delete(grade_of(book, "ada", "drawing"))
         book.db.commit()
     marks = read_marks(url, CHAPTER)["ada"]

@@ -114,7 +114,7 @@ _ALONG_THE_AXIS = "return e / (e.sum(keepdims=True, axis=axis))"
 
 
 def test_a_default_of_none_stays():
-    """The stub has that default, so it is never the mistake."""
+    """The stub has the default None, so that default is never the mistake."""
     changes = [Change(ast.Constant(7), "number", 1.0)]
     found = results("def f(x, y=None, z=0):\n    return x\n", more=[lambda *_: iter(changes)])
     assert not any("y=7" in text for text in found)
@@ -133,7 +133,7 @@ def test_two_edits_of_one_line_are_made_together_unless_they_touch():
 
 
 def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
-    """A student may write anything."""
+    """Code that cannot be parsed, or is nested too deeply, has no edits."""
     assert not list(edits_of(Definition("f", "def f(:\n", 1)))
     deep = "def f(x):\n    return " + "(" * 150 + "x" + ")" * 150 + "\n"
     assert not list(edits_of(Definition("f", deep.replace("(", "-(" * 40).replace(")", ")" * 40), 1)))
@@ -141,7 +141,7 @@ def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
 
 
 def test_a_right_program_lends_what_is_missing():
-    """An expression of another program replaces the student's, with its variables replaced by name or place."""
+    """An expression of a right program replaces the student's. Its variables are matched by name or position."""
     donor = Donor("def f(X, Y):\n    logs = np.log(X)\n    return -(Y * logs).sum(axis=-1)\n")
     found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[donor_operator([donor])])
     edit = found[ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))]

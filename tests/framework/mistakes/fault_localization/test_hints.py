@@ -59,7 +59,7 @@ def test_the_line_of_the_students_own_cell(cell):
 
 
 def test_at_once_where_no_written_hint_fits(cell, tmp_path):
-    """The line comes before the written hints unless an unread hint is about the same kind of edit, and only once for the same code."""
+    """The line is shown before the written hints unless an unread hint is about the same kind of edit, and only once for the same code."""
     _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")

@@ -85,7 +85,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
 
 
 def test_how_much_is_told_is_a_setting(patient):
-    """Each setting shows nothing, the line, or the line and what to look at. With titles only, a visible check must fail too."""
+    """A setting shows nothing, the line, or the line and what to look at. With titles only, a visible check must fail too."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed", located=LocatedMistake("f", (3,), "axis"))
     verdict = Verdict("n", None, None, "graded", None, 0.0, 1.0, None, (exercise,))
 
@@ -145,7 +145,7 @@ def sevenfold(celsius):
 
 
 def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(patient, tmp_path):
-    """Each of two edits of the student's own code removes one misconception. One edit that is enough removes a single one."""
+    """If each of two edits leaves one misconception, both are named. If one edit is enough, one misconception is named."""
     path = "solutions/misconceptions/ch1_units.py"
     known = (patient.root / path).read_text() + SEVENFOLD
     course = copy_course(tmp_path / "seven", config=PATIENT, files={path: known})

@@ -91,7 +91,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """A course of four functions on texts and lists."""
+    """A course of four functions that work on strings and lists."""
     files = {"solutions/ch1_units.py": SOLUTIONS, "tests/chapters/test_ch1_units.py": CHECKS}
     files |= {f"solutions/{kind}/ch1_units.py": "" for kind in ("misconceptions", "alternatives")}
     checks = load_checks(copy_course(tmp_path_factory.mktemp("plain"), files=files), "ch1_units")

@@ -60,7 +60,7 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
 
 @pytest.fixture(scope="module")
 def locate():
-    """Look for the line in an answer to an exercise of the course. All earlier exercises are right."""
+    """Look for the wrong line in an answer to an exercise of the course. All earlier exercises are right."""
     course, known = load_course(ROOT), {}
 
     def located(chapter, exercise, source):

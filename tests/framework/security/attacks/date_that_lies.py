@@ -1,4 +1,4 @@
-"""A datetime with its own time zone class, which gives false offsets and its own way to be pickled."""
+"""A datetime with a custom time zone class, which returns false offsets and defines its own pickling."""
 
 import datetime
 import os

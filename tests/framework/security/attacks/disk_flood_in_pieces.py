@@ -1,4 +1,4 @@
-"""Write more files than the disk has space for, also sparse ones."""
+"""Write more files than the disk has space for, including sparse files."""
 
 import os
 

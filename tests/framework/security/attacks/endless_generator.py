@@ -1,4 +1,4 @@
-"""A generator without end, one that blocks between two items, and one inside another."""
+"""Generators: one that never ends, one that blocks between two items, and one inside another."""
 
 
 def endless():

@@ -1,4 +1,4 @@
-"""A result that behaves like an array without being one, and differently each time."""
+"""A result that imitates an array without being one, and behaves differently each time."""
 
 class Liar:
     shape, dtype, ndim = (3,), np.dtype("f8"), 1

@@ -1,4 +1,4 @@
-"""Symbolic and hard links that lead out."""
+"""Symbolic and hard links to targets outside the sandbox."""
 
 import os
 from contextlib import suppress

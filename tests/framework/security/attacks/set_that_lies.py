@@ -1,4 +1,4 @@
-"""A set that claims to be empty and yields members forever, in a dict with a billion entries."""
+"""A set that claims to be empty but yields members forever, and a dict that yields a billion entries."""
 
 
 class Members(set):

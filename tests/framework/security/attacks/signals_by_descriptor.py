@@ -1,4 +1,4 @@
-"""Descriptors that send signals on events: by owner, lease, folder, and asynchronously."""
+"""Make descriptors send signals: through owners, leases, folder notifications and asynchronous mode."""
 
 import fcntl, os, signal, struct
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""A string of its own class that equals, contains and starts with everything, and claims to be short."""
+"""A string subclass that equals, contains and starts with everything, and claims to be short."""
 
 
 class Text(str):

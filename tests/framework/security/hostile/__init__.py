@@ -1,6 +1,6 @@
-"""Files that students may submit instead of an honest notebook. Each function describes one.
+"""Files that students may submit instead of an honest notebook. Each function makes one of them.
 
-All of them have answers that earn nothing, and most of them claim marks. A function gets a notebook to change, or the
+All these files have answers that earn nothing, and most claim marks. A function gets a notebook to change, or the
 empty folder of the submission and the class that it belongs to.
 """
 

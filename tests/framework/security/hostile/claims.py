@@ -19,7 +19,7 @@ def forged_points(notebook):
 
 @hostile_notebook()
 def renamed_exercises(notebook):
-    """Rename every exercise to another one, and each check to that of the quiz."""
+    """Give each exercise the name of another exercise, and each check the name of the quiz's check."""
     names = {"to_kelvin": "mean_kelvin", "mean_kelvin": "quiz_ch1_units", "quiz_ch1_units": "to_kelvin"}
     for one in notebook["cells"]:
         meta = one["metadata"].get("nbgrader", {})
@@ -70,7 +70,7 @@ def to_be_marked_by_hand(notebook):
 
 @hostile_notebook()
 def unlocked_checks(notebook):
-    """Check cells as ordinary cells with code that gives full marks, and a stub that is locked."""
+    """Turn check cells into ordinary cells with code that gives full marks, and lock a stub."""
     for graded in check_cells(notebook):
         graded["metadata"]["nbgrader"] |= {"grade": False, "solution": True, "locked": False}
         graded["source"] = "6.0"
@@ -79,7 +79,7 @@ def unlocked_checks(notebook):
 
 @hostile_notebook()
 def answers_called_pictures(notebook):
-    """Tag every cell as a picture with another image, so that it might be kept instead of run."""
+    """Tag every cell as a picture and store another image in it, so that the cell might be kept instead of run."""
     data = {"image/png": PNG, "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
@@ -103,7 +103,7 @@ def stored_scripts(notebook):
 
 @hostile_notebook()
 def attachments(notebook):
-    """Attachments, prose with scripts, and addresses that run."""
+    """Add attachments, prose with scripts, and links that run code."""
     for one in notebook["cells"]:
         if one["cell_type"] == "markdown":
             one["attachments"] = {"x.svg": MARKED_UP, "../../gradebook.db": {"image/png": PNG}, "n": None}

@@ -1,4 +1,4 @@
-"""Replacements of a notebook, files next to it, and names of students."""
+"""Hostile replacements for a notebook, files next to a notebook, and names of students."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def a_student_who_is_a_link(folder, world):
 @hostile("ungradable")
 def a_socket(folder, _world):
     """A local socket."""
-    with socket.socket(socket.AF_UNIX) as made, chdir(folder):  # its address may not be long
+    with socket.socket(socket.AF_UNIX) as made, chdir(folder):  # a socket's address must be short
         made.bind(NAME)
 
 
@@ -63,7 +63,7 @@ def other_names_by_the_thousand(folder, _world):
         (folder / f"{number}{'<' * 200}.ipynb").touch()
 
 
-# Files next to it, and names of students.
+# Files next to a notebook, and names of students.
 
 TIMES = {
     "a_time_that_is_none": lambda path, _world: path.write_bytes(b"yesterday\x00\x1b[2J" + SCRIPT.encode()),

@@ -1,4 +1,4 @@
-"""Functions that make hostile files, and the table of them."""
+"""Decorators that register the functions that make hostile files, and the table of these functions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def hostile(status, *, student="", name=""):
 
 
 def hostile_notebook(status="graded", *, student="", name=""):
-    """Register a function that changes a notebook with wrong answers to one whose verdict must be ``status``."""
+    """Register a function that turns a notebook with wrong answers into one whose verdict must be ``status``."""
 
     def note(change):
         def make(folder, world):
@@ -66,7 +66,7 @@ def wrong(course):
 
 
 def save(folder, notebook):
-    """Save ``notebook`` as Python's JSON, with NaN and half characters."""
+    """Save ``notebook`` as Python writes JSON, including NaN and lone surrogates."""
     (folder / NAME).write_text(json.dumps(notebook), "utf-8")
 
 
@@ -77,7 +77,7 @@ def terabyte(path):
 
 
 def code_cells(notebook):
-    """The cells of code of a notebook."""
+    """The code cells of a notebook."""
     return [c for c in notebook["cells"] if c["cell_type"] == "code"]
 
 

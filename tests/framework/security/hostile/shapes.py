@@ -1,4 +1,4 @@
-"""Files that are hard to read: as a file, as JSON, as a notebook, as Python."""
+"""Files that are hard to read as files, as JSON, as notebooks or as Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, wrong
 from tests.support.mini import cell
 
-# JSON that is not a notebook, or only formally one.
+# JSON that is not a notebook, or is a notebook in form only.
 
 
 @hostile("graded")
@@ -65,7 +65,7 @@ def nested_deep(notebook):
 
 @hostile_notebook()
 def no_numbers(notebook):
-    """Put NaN, infinities and huge numbers in the places of ordinary numbers."""
+    """Put NaN, infinities and huge numbers in place of ordinary numbers."""
     numbers = [float("nan"), float("inf"), -float("inf"), 10**400, -1, True]
     for graded, number in zip(check_cells(notebook) * 2, numbers, strict=True):
         graded["metadata"]["nbgrader"] |= {"points": number, "schema_version": number}
