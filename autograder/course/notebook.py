@@ -44,6 +44,8 @@ MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell that is meant to show
 NOT_DRAWN = "This cell's picture is missing: the notebook was submitted without it, and grading does not run this cell. Run the cell to see the picture."
 MAX_WORDS = 2000  # the description of a picture is at most this many characters of the text below it
 _IN_WORDS = ("**What the picture shows.**", "**Move it.**")  # the possible beginnings of that text
+COPIES = ExitStack()  # removes the folders of ``at_home`` when it is closed
+atexit.register(COPIES.close)
 
 
 class NotebookError(Exception):
@@ -246,10 +248,6 @@ def hidden_files(checks: Path) -> list[Path]:
     """Return the files that exist only during grading: all files in the folder with the chapter's name next to ``checks``."""
     folder = checks.with_name(checks.stem.removeprefix("test_"))
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
-
-
-COPIES = ExitStack()  # removes the folders of ``at_home``
-atexit.register(COPIES.close)
 
 
 @contextmanager

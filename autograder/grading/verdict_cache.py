@@ -124,17 +124,16 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     """Return the hash of everything that all exercises depend on, and for each exercise a digest of the rest."""
     digest = hashlib.sha256()
     source, checks = course.source(chapter), course.checks(chapter)
-    beside = [*files_beside(source), *hidden_files(checks)]
-    modules = _modules(course, chapter, [checks, *beside])
+    given = [*files_beside(source), *hidden_files(checks)]
+    modules = _modules(course, chapter, [checks, *given])
     # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent
-    files = [source, *beside, *sorted(framework.glob("*.py"))]
+    files = [source, *given, *sorted(framework.glob("*.py"))]
     for package in ("base", "checking", "course", "grading", "judging", "mistakes", "sandbox", "values"):
         files += sorted((framework / package).rglob("*.py"))
     texts = [(path, path.read_bytes()) for path in files if path.is_file()]
     own = [path for path in modules if path.stem == chapter]
-    other = [(path, path.parent != checks.parent) for path in modules if path.stem != chapter]
-    texts += [(path, meaning_of(path.read_bytes(), is_solution=is_solution)) for path, is_solution in other]
+    texts += [(p, meaning_of(p.read_bytes(), is_solution=p.parent != checks.parent)) for p in modules if p not in own]
     exercises = list(load_source(source)[1].exercises()) if source.is_file() else []
     meanings = Meanings(checks.read_bytes() if checks.is_file() else b"", [p.read_bytes() for p in own], exercises)
     for path, text in texts:
@@ -146,9 +145,9 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     return digest.digest(), meanings.parts
 
 
-# Import statements, and words that show that a file may import modules without such a statement.
-_IMPORT = re.compile(rb"(?:\bfrom\s+[\w.]+\s+)?\bimport\b(?:\s*\([^)]*\)|(?:\\\n|[^\n])*)")
-_IMPORTS_BY_NAME = re.compile(rb"\bimportlib\b|\b__import__\b|\bexec\(|\bpkgutil\b|\brunpy\b")
+# Import statements, and words that show that a file may import or read modules without such a statement.
+_IMPORT = re.compile(r"(?:\bfrom\s+[\w.]+\s+)?\bimport\b(?:\s*\([^)]*\)|(?:\\\n|[^\n])*)")
+_IMPORTS_BY_NAME = re.compile(r"\bimportlib\b|\b__import__\b|\bexec\(|\bpkgutil\b|\brunpy\b|\b__file__\b")
 
 
 def _modules(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
@@ -156,18 +155,17 @@ def _modules(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
 
     A check file imports modules from the solutions and from its own folder. The checks of other chapters do not matter.
     """
-    solutions, beside = course.root / "solutions", course.checks(chapter).parent
-    waiting = {path: {path.stem} for path in sorted(beside.glob("*.py")) if not path.name.startswith("test_")}
+    solutions, folder = course.root / "solutions", course.checks(chapter).parent
+    waiting = {path: {path.stem} for path in sorted(folder.glob("*.py")) if not path.name.startswith("test_")}
     waiting |= {path: {*path.relative_to(solutions).parts[:-1], path.stem} for path in sorted(solutions.rglob("*.py"))}
     texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
     named, found = {chapter, "__init__", "conftest", "alternatives", "misconceptions"}, list[Path]()
     while True:
-        for text in texts:
+        for text in (data.decode("utf-8", "replace") for data in texts):
             places = [text] if _IMPORTS_BY_NAME.search(text) else _IMPORT.findall(text)
-            named.update(word.decode() for place in places for word in re.findall(rb"\w+", place))
-        taken = [path for path, words in waiting.items() if words <= named]
+            named.update(word for place in places for word in re.findall(r"\w+", place))
+        taken = [path for path, words in waiting.items() if words <= named and path not in found]
         if not taken:
             return sorted(found)
         found += taken
         texts = [path.read_bytes() for path in taken]
-        waiting = {path: words for path, words in waiting.items() if path not in taken}

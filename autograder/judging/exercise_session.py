@@ -207,16 +207,20 @@ class ExerciseSession:
 
     def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Send simple calls in one batch, and calls with a probe or a memory limit one by one."""
-        session = self.session()
         script = calls if isinstance(calls, Script) else Script(calls)
-        plain = iter(session.batch(script.plain, hold=hold))
+        plain = iter(self.session().batch(script.plain, hold=hold))
+        session: Session | None = None
         answers: list[Answer] = []
         for call in calls:
             if call.memory_mb is not None:
-                roomy = self.limited(call.memory_mb) if self.limited else session
-                answers.append(roomy.call(call))
+                answers.append((self.limited(call.memory_mb) if self.limited else self.session()).call(call))
+            elif call.can_batch:
+                answers.append(next(plain))
             else:
-                answers.append(next(plain) if call.can_batch else session.probe(call.probe, call))
+                session = (
+                    session or self.session()
+                )  # a new one if the batch was stopped, perhaps by a later check's call
+                answers.append(session.probe(call.probe, call))
         return answers
 
     def _note(self, call: Call, key: Hashable, answer: Answer) -> None:

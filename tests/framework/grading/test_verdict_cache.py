@@ -137,17 +137,18 @@ def test_another_chapters_solutions_count_where_they_are_mentioned(course):
     before = key_of(course)
     other.write_text("x = 1\n")
     assert key_of(course) == before
-    helper = course.root / "solutions" / "helper.py"
+    helper = course.root / "solutions" / "hélper.py"
     helper.write_text("from solutions.ch0_more import x\n")
     assert key_of(course) == before
     own = course.root / "solutions" / "ch1_units.py"
     text = own.read_text()
     for line in (
-        "from solutions.helper import x",
-        "from solutions import (\n    helper,\n)",
-        "from solutions import \\\n    helper",
-        "if True: import solutions.helper",
-        "import importlib\nx = importlib.import_module('solutions.' + 'helper')",
+        "from solutions.hélper import x",
+        "from solutions import (\n    hélper,\n)",
+        "from solutions import \\\n    hélper",
+        "if True: import solutions.hélper",
+        "from pathlib import Path\nx = Path(__file__).with_name('hélper.py').read_text()",
+        "import importlib\nx = importlib.import_module('solutions.' + 'hélper')",
     ):
         own.write_text(f"{text}\n\n{line}\n")
         with_helper = key_of(course)

@@ -91,12 +91,17 @@ GROW = {
     "tests/chapters/test_ch1_grow.py": """
 from autograder.checking import assert_matches, check, exercise, pure
 
-@exercise("grow", points=3)
+@exercise("grow", points=4)
 class TestGrow:
     @check(points=1, visible=True)
     def test_steps(self, student):
         \"\"\"three steps\"\"\"
         assert_matches(student.grow(student.grow(student.grow(0))), 0.3)
+
+    @check(points=1, visible=True)
+    def test_probe(self, student):
+        \"\"\"a step, seen from the student's own process\"\"\"
+        assert student.probe("def probe(function, n):\\n    return round(function(n), 6)", "grow", 2) == 2.1
 
     @check(points=1)
     def test_large(self, agrees):
@@ -119,10 +124,11 @@ def test_only_the_check_that_makes_the_endless_call_is_stopped(tmp_path, monkeyp
     code = "def grow(n):\n    while n > 99:\n        pass\n    return n + 0.1 + 1e-12\n"
     path = write_notebook(tmp_path / "ada.ipynb", solved_notebook(course, "ch1_grow", {"grow": code}))
     [verdict] = grade_notebooks(course, [Job(path, chapter="ch1_grow")])
-    steps, large, care = verdict.exercises[0].checks
-    assert (steps.status, large.status, care.status) == ("passed", "timeout", "not_tried")
+    *earlier, large, care = verdict.exercises[0].checks
+    assert [check.status for check in earlier] == ["passed", "passed"]
+    assert (large.status, care.status) == ("timeout", "not_tried")
     assert "grow(1000)" in large.message
-    assert verdict.score == 1
+    assert verdict.score == 2
 
 
 def test_a_call_may_wait_longer_than_it_may_compute(course):
