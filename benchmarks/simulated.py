@@ -1,6 +1,6 @@
 """Create a class for measurements: a copy of the course in a new folder, and the submissions of its students.
 
-The mix is the demonstration's (solved, half done, slips, other ways, blank, crashing …) without attackers. Every
+The mix is the demonstration's (solved, half done, slips, alternatives, blank, crashing …) without attackers. Every
 notebook differs from every other, and has the outputs of "Restart and run all", as real notebooks do.
 """
 

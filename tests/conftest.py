@@ -29,7 +29,7 @@ def pytest_configure(config):
     """Add up the seconds of all tests in the process that receives their reports."""
     if (
         signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    ):  # as in a shell's background job: some tests interrupt processes
+    ):  # as in a shell's background job. Some tests need the signal to interrupt processes
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")
@@ -110,7 +110,7 @@ class Seconds:
         """Print what each folder took, next to its budget."""
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         if self._write:
-            # Units of less than a second are left out. A budget leaves a quarter more for a slower day.
+            # Units of less than a second are left out. A budget is a quarter more than the measured time.
             units = table["units"] | {name: round(took) for name, took in self._units.items()}
             table["units"] = {name: units[name] for name in sorted(units, key=units.get, reverse=True) if units[name]}
             table["budgets"] |= {name: round(1.25 * took + 1) for name, took in sorted(self._folders.items())}

@@ -142,7 +142,7 @@ class _SourceCollector:
         node = _definition(function)
         renames = {function.__name__: self.exercise}
         if function.__name__ != self.exercise:
-            # A wrong softmax may call the right one, which then gets another name.
+            # A wrong softmax may call the right softmax, which then gets another name.
             renames[self.exercise] = f"right_{self.exercise}"
         self._needs(node, module, renames)
         self.parts.append(ast.unparse(_StudentStyle(renames).visit(node)))
@@ -173,7 +173,7 @@ class _SourceCollector:
             self.seen.add(target)
             statement, origin = binding
             if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name != name:
-                # Imported under another name (``as attention``): use its own name in the notebook.
+                # The definition is imported under another name (``as attention``), so use its own name in the notebook.
                 target = renames[name] = statement.name
                 if target in self.seen or target in self.there:
                     continue

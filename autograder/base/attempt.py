@@ -55,7 +55,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         if released is not None and same_code(source, released):
             continue
         if parsed(source) is None and source.strip():
-            return True  # it has a syntax error, but the student typed it
+            return True  # the cell has a syntax error, but the student typed something
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # the stub defines neither a function nor answers, so any change counts
     if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):

@@ -12,8 +12,8 @@ class EditKind(NamedTuple):
     """The words for one kind of mistake. None of them gives the solution away.
 
     Attributes:
-        look: completes "look at …".
-        another: completes "with … there,".
+        look: the words that complete "look at …".
+        another: the words that complete "with … there,".
         words: prefixes of words by which a text about this kind of mistake is recognized. Empty if the kind has no
             typical words, such as a wrong number.
     """

@@ -24,7 +24,7 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
-MAX_TEXT = 8000  # characters of a check's message
+MAX_TEXT = 8000  # the most characters of a check's message
 MAX_REASON = 4000
 _FRAMEWORK = Path(__file__).parents[1]
 

@@ -110,7 +110,7 @@ class _ObjectPair:
 
     def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Value, Value, Hashable]] = []  # student's result, reference's result, content
+        self._given: list[tuple[Value, Value, Hashable]] = []  # student's result, reference's result, student's state
 
     @property
     def is_new(self) -> bool:

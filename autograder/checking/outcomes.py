@@ -18,7 +18,7 @@ from autograder.sandbox.protocol import Call, ExpectedError
 __all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_message"]
 
 
-MAX_TAKEN = 10_000  # items that a check may take from a generator
+MAX_TAKEN = 10_000  # the most items that a check may take from a generator
 _MARK = "# What a call does: "
 
 _PRINTS = Path(__file__).with_name("print_probe.txt").read_text(encoding="utf-8")

@@ -30,8 +30,8 @@ T = TypeVar("T")
 PARTS = ("data", "labels", "title", "legend", "scales", "limits")
 USUAL = ("data", "labels", "title", "legend", "scales")
 _NOUNS = {"bars": "bar", "lines": "line", "points": "point", "images": "image", "wedges": "piece", "areas": "area"}
-_MISSING = _NOUNS | {"bars": "bars", "points": "points", "wedges": "pie"}  # after "It draws no"
-_MAX_MATCHED = 200  # points that are searched one by one
+_MISSING = _NOUNS | {"bars": "bars", "points": "points", "wedges": "pie"}  # the words after "It draws no"
+_MAX_MATCHED = 200  # the most points that are searched one by one
 
 
 @cache
@@ -87,7 +87,7 @@ class _PlotComparison:
         }  # fmt: skip
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not the probe's format
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # it is not in the probe's format
             return "Its drawing cannot be checked."
 
     def _data(self) -> str:

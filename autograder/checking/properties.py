@@ -223,7 +223,7 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             best.append(failure)
             raise
 
-    # Hypothesis raises the failure again, or reports that it did not repeat. Either way, it is in `best`.
+    # Hypothesis raises the failure again, or reports that it did not repeat. Either way, `best` contains the failure.
     with suppress(Exception, _EnoughError), deterministic_draws():
         attempt()
     return min(best, key=_length)

@@ -18,14 +18,14 @@ from autograder.checking.findings import Finding
 
 __all__ = ["COUNT", "GROWTH", "format_counted_call", "grows_slowly", "limits_of", "rounded_limits", "stays_within"]
 
-# Runs in the student's process. It stops the function at twenty times the limit that it is given.
+# This probe runs in the student's process. It stops the function at twenty times the limit that the probe is given.
 COUNT = Path(__file__).with_name("count_probe.txt").read_text(encoding="utf-8")
 
 
-_SHORT = 0.001  # a call of at most this many seconds passes, however its time grows
-# Also runs in the student's process, which does not learn how much longer the larger call may take. Only processor time counts, so
-# other work on the machine hardly matters. The shortest of several runs is compared, because a cold cache, or a virtual machine whose
-# processor is lent to others, makes a run longer.
+_SHORT = 0.001  # a call that takes at most this many seconds passes, regardless of how its time grows
+# This probe also runs in the student's process, which does not learn how much longer the larger call may take. It measures
+# processor time, so other work on the machine hardly matters. It uses the shortest of several runs, because a cold cache,
+# or a virtual machine whose processor is lent to others, makes a run longer.
 GROWTH = Path(__file__).with_name("growth_probe.txt").read_text(encoding="utf-8")
 
 

@@ -67,7 +67,7 @@ class StudentObject:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)  # protocols such as those of NumPy and copy look such names up
+            raise AttributeError(name)  # NumPy, copy and other modules look up such names for their protocols
         asked = backend_of(self)
         if asked.is_method(name):
             return lambda *args, **kwargs: asked.step("call", name, args, kwargs)

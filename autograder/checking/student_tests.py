@@ -18,7 +18,7 @@ __all__ = ["grades_tests", "is_test_call", "join_failures"]
 
 Written = Callable[..., Any] | Source
 
-# Runs in the student's process. A function is accepted if the tests finish without an error and do not return False.
+# Runs in the student's process. The tests accept a function if they finish without an error and do not return False.
 _TRIAL = Path(__file__).with_name("trial_probe.txt").read_text(encoding="utf-8")
 
 

@@ -30,7 +30,7 @@ from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# A file system may record times this coarsely. A file written more recently may change while its time stays the same.
+# File systems may record times this coarsely, so a file written more recently may change and keep the same time.
 _YOUNG_NS = 1_000_000_000
 MAX_OTHERS = 20  # the most other notebooks in a submission that are read, because a student may submit thousands
 MAX_OTHER = 16 << 20  # bytes of another notebook that is read

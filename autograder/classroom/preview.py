@@ -42,7 +42,7 @@ class Preview:
     Attributes:
         moves: the marks that would change.
         by_exercise: for each exercise, how many students would gain or lose points, and how many points in all.
-        named: the number of students for each change of a diagnosed mistake, by exercise, mistake before and mistake after.
+        named: the number of students for each change of a diagnosed mistake, by exercise, earlier mistake and new mistake.
         first: the students who would get their first mark.
         ungradable: why a notebook could not be graded, by student.
         run: the number of notebooks that were graded for this preview.

@@ -36,8 +36,8 @@ __all__ = [
 
 Key = TypeVar("Key")
 
-_MAX_NAMES = 3  # other files that a warning names
-MANY = 10  # drops that are reported one by one, each with its marks
+_MAX_NAMES = 3  # the most other files that a warning names
+MANY = 10  # the most drops that are reported one by one, each with its marks
 
 OTHER_FILE = (
     "{others} in the same folder also {contains} work on {chapter}, but only {chapter}.ipynb was graded. "

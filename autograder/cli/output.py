@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 _NAMED = 3  # students or notebooks listed by name if they share a message
-_MOST = 20  # marks that a preview lists one by one. The JSON has all of them.
+_MOST = 20  # the most marks that a preview lists one by one. The JSON has all marks.
 
 
 def echo_status(text: str) -> None:

@@ -34,7 +34,7 @@ CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
 MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant as GiB
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of this
-SEARCHES = 3  # searches for mistakes in one notebook, each limited to ``locate_seconds``
+SEARCHES = 3  # the most searches for mistakes in one notebook, each limited to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {
     "hidden": 0.99,

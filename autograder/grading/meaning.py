@@ -14,7 +14,7 @@ from autograder.base.attempt import parsed
 
 __all__ = ["Meanings", "may_keep_state", "meaning_of"]
 
-# A file that contains any of these words may read its own text, so all of it counts.
+# A file that contains any of these words may read its own text, so its whole text counts.
 _READS_ITSELF = ("__doc__", "getsource", "getdoc", "linecache", "lineno", "traceback", "import *")
 # Modules whose functions keep no state that another exercise could see, except those in ``_STATEFUL``.
 _STATELESS = frozenset({
@@ -26,7 +26,7 @@ _STATEFUL = frozenset({
     "cache", "cached_property", "compile", "delattr", "eval", "exec", "globals", "locals", "lru_cache", "open", "random", "setattr",
     "setbufsize", "seterr", "seterrcall", "singledispatch", "vars",
 })  # fmt: skip
-# First letters of methods that set options or write files.
+# Prefixes of the names of methods that set options or write files.
 _CHANGING = ("__", "dump", "save", "set_", "to_", "tofile", "write")
 _FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # names of constants in modules
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

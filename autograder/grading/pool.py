@@ -42,9 +42,9 @@ from autograder.grading.task import Task
 __all__ = ["Pool", "grade_in_parallel", "serve"]
 
 _MAX_AHEAD = 2  # notebooks sent to a process: it grades the first, and the second waits
-_MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
+_MAX_DEATHS = 2  # how many processes may end while grading a notebook before it is ungradable
 _PATIENCE = 5  # seconds before a process that should end is killed
-_LOOK_SECONDS = 0.1  # between two measurements of the processes' time and memory
+_LOOK_SECONDS = 0.1  # seconds between two measurements of the processes' time and memory
 _EXCEEDED = (
     "The grader itself used more than {much} for this notebook, so it was stopped ({setting}). The notebook has no mark, which is not "
     "the same as zero points. The notebook or a result of its functions is too slow or too large to read or compare. Grade it manually, "
@@ -194,8 +194,8 @@ class _Process:
         self.send((root, task))
 
     def _start(self, theirs: Connection, page: int) -> None:
-        # Not a fork, which would copy the locks of threads and an open database. Not ``multiprocessing`` either, because a Dask
-        # worker may be a daemonic process, which cannot have such children.
+        # Do not fork, which would copy the locks of threads and an open database. Do not use ``multiprocessing`` either:
+        # a Dask worker may be a daemonic process, which cannot have such children.
         passed = [theirs.fileno(), page]
         code = f"import sys; sys.path[:] = {sys.path!r}; from autograder.grading.pool import serve; serve(*{passed!r})"
         command = [sys.executable, "-c", code]
@@ -316,7 +316,7 @@ def serve(descriptor: int, page: int) -> None:
             with suppress(OSError):  # the core is not available any more
                 os.sched_setaffinity(0, {core})
         if secret:
-            # Not passed in the environment at the start, because other users can read the environment.
+            # The secret is not passed in the initial environment, because other users can read that environment.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
         course, tasks = (load_course(root) if root else Course(Path(), Config())), [task]

@@ -262,7 +262,7 @@ def beside(path: Path, name: str) -> str | None:
     """Return the text of nbgrader's small file ``name`` next to a submission, or None."""
     found = f"{path.parent}/{name}"
     try:
-        # Not a link to another file, nor a pipe or device that never ends.
+        # Reject a link to another file, and a pipe or device that never ends.
         if not stat.S_ISREG(os.lstat(found).st_mode):
             return None
         with open(found, "rb") as file:  # noqa: PTH123 - faster, and called for every student

@@ -79,7 +79,7 @@ class ExerciseSession:
     stopped_at: StudentError | None = None
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
-    _stopped_early: bool = False  # a planned call was stopped, perhaps of a later check: other calls get a new session
+    _stopped_early: bool = False  # a planned call (perhaps of a later check) was stopped: other calls get a new session
     _planned_keys: frozenset[Hashable] = frozenset()
 
     def ask(self, call: Call) -> Answer:

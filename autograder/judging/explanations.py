@@ -67,7 +67,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         return explanation
     if len(one) < 2 or len(other) < 2:
         return ask
-    # A change helps if the axes that it sums over have equal sizes.
+    # A change helps if the axes that are then summed over have equal sizes.
     fits = {
         f"with the last two axes of `{right}` swapped": one[-1] == other[-1],
         f"with the last two axes of `{left}` swapped": one[-2] == other[-2],

@@ -106,14 +106,14 @@ class FunctionSession:
         return time_limit(self._seconds, stuck)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace functions with those that ``sources`` define, in a copy of their namespace. Errors in a source are raised."""
+        """Replace functions with the definitions in ``sources``, in a copy of their namespace. Raises any error in a source."""
         own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
         home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
         here = {
             k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
         }
-        # The other functions look names up in the copy, so they call the new ones.
+        # The other functions look up names in the copy, so they call the replacements.
         self._edited = {name: _living_in(names, function) for name, function in here.items()}
         names.update(self._edited)
         names.update({k: v for k, v in self._given.items() if k in names and k not in sources})

@@ -43,7 +43,7 @@ FIXTURES = frozenset({"student", "reference", "agrees", "rng"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run of a check: the names of the arguments that it takes, and the values of those that are parametrized."""
+    """One run of a check: the names of its arguments, and the values of the parametrized arguments."""
 
     wanted: tuple[str, ...]
     values: Mapping[str, Value]

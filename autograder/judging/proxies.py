@@ -258,7 +258,7 @@ class StudentProxy(Outcomes):
 
 
 _ITEMS = 100_000  # the most items taken from a student's iterator if more items are needed than the first answer has
-_ITEMS_OF_A_REFERENCE = 10_000  # items: a right solution's iterator with more items counts as endless
+_ITEMS_OF_A_REFERENCE = 10_000  # a right solution's iterator with more items than this counts as endless
 _FEW_PARTS = 1000  # a result with more parts is not searched for iterators
 _TAKE_ALL = Path(__file__).with_name("items_probe.txt").read_text(encoding="utf-8")
 

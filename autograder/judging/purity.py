@@ -107,7 +107,7 @@ def pairs_of(
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)
-    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # none, or all fail
+    if not any(_is_script_or_plot(call) or returns(_bare(call)) for call in own):  # no calls, or all fail
         bare = [[call for call in map(_bare, some) if returns(call)] for some in calls]
         own, others = [*bare[0], *own], [*bare[1], *others]
     if not own:  # watching the arguments of probes is better than nothing
@@ -150,7 +150,7 @@ def _backwards(call: Call) -> Call:
 
 
 _LONG = 5000  # characters of a fingerprint: about 200 numbers
-MAX_SCRIPTS = 12  # call sequences of one exercise
+MAX_SCRIPTS = 12  # the most call sequences of one exercise
 
 
 @dataclass(frozen=True, slots=True)

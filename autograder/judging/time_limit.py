@@ -28,7 +28,7 @@ PATIENCE = 4  # times that the exception may be caught. Then it is raised at eve
 STUCK = 2.0  # seconds without any reaction until a message explains the wait
 WAITING = 10  # the limit on wall-clock time, as a multiple of the limit on processor time
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock
-_EVERY = 200  # steps between two looks at the clock, in a browser
+_EVERY = 200  # in a browser, steps between two readings of the clock
 
 
 class OutOfTimeError(BaseException):

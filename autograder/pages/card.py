@@ -251,7 +251,7 @@ def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
 
 
 def location_text(verdict: ExerciseVerdict) -> str:
-    """Return the sentence that says where the mistake is, or ``""`` if unknown. The sentence never reveals code or correct values."""
+    """Return a sentence that names the line of the mistake, or ``""`` if the line is unknown. The sentence never reveals code or correct values."""
     located = verdict.located
     if located is None:
         return ""

@@ -106,7 +106,7 @@ def _library_folders() -> list[str]:
     """Return the folders of shared libraries and of the standard library, without their subfolders."""
     base = os.path.realpath(sys.base_prefix)
     candidates = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", f"{base}/lib", f"{base}/lib64"]
-    # Not sysconfig's "platstdlib", which is the environment's own folder in a virtual environment.
+    # Do not use sysconfig's "platstdlib", which in a virtual environment is the environment's own folder.
     candidates += [str(Path(os.__file__).parent), str(sysconfig.get_config_var("LIBDIR"))]
     folders: list[str] = []
     for folder in sorted({os.path.realpath(c) for c in candidates if Path(c).is_dir()}):

@@ -74,7 +74,7 @@ class ExpectedError:
         if error is None:
             return answer if answer.stopped else replace(answer, value={"gave": answer.value})
         is_right = not set(self.names).isdisjoint(error.bases)
-        # A missing function is a NameError without a line. This error, and those of a probe, are not the function's own.
+        # A missing function is a NameError without a line. Neither this error nor a probe's comes from the function.
         not_called = error.type in _OF_A_PROBE or (error.type == "NameError" and not error.line)
         if not_called or not (is_right or (self.reports_others and "Exception" in error.bases)):
             return answer

@@ -153,9 +153,9 @@ def _elements(value: Value) -> int:
     return int(np.prod(value.shape)) if kind_of_table(value) else 1
 
 
-# By exit status, which is 128 plus the number of the signal that ended the child.
+# The reason for each exit status. A signal that ends the child gives 128 plus the signal's number.
 _STOPPED = {OUT_OF_MEMORY: "memory", 128 + 9: "memory", 128 + 24: "timeout", TOO_MANY_THREADS: "threads"}
-_MAX_CALLBACKS = 20_000  # calls of the parent's functions that a child may make during one call
+_MAX_CALLBACKS = 20_000  # the most calls of the parent's functions that a child may make during one call
 _RESULTS = 2  # results of the maximal size that may be in memory at one time
 _LARGE = 1 << 16  # bytes above which an answer counts towards the limit on results in memory
 _UNPACKED = 4  # approximate bytes in memory for each byte of JSON
@@ -474,7 +474,7 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
-    first: dict[int, int] = {}  # the place of each array: the child gets an array that is given twice as one object
+    first: dict[int, int] = {}  # each array's first place: an array that is given twice stays one object in the child
     places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
     args = [encode(v) if i == at else ["=", at] for i, (v, at) in enumerate(zip(call.args, places, strict=True))]
     return [call.function, args, [[k, encode(v)] for k, v in call.kwargs.items()]]

@@ -176,7 +176,7 @@ def faults_of_scores(limit, scores, mask):
 
 
 def globals_that_define(name, names):
-    """Return the globals of the module that defines a function which the given ones call, directly or not, or an empty dict.
+    """Search ``names`` and all functions that they call for ``name``, and return the globals of its module, or an empty dict.
 
     The checks may have loaded the solutions again, so ``sys.modules`` can hold another copy of the module.
     """

@@ -45,7 +45,7 @@ def test_one_more_point_multiplies_ratios_and_not_weights():
 
 
 def test_where_exp_leaves_float64():
-    """Chapter 1: exp overflows beyond 709.78, and 746 below zero it is exactly 0."""
+    """Chapter 1: exp overflows beyond 709.78, and exp(-746) is exactly 0."""
     limit = np.log(np.finfo(np.float64).max)
     with np.errstate(all="ignore"):
         assert np.isfinite(np.exp(709.78))
@@ -78,7 +78,7 @@ def test_what_temperature_leaves_to_the_others():
 
 
 def test_the_worked_example_that_circulates():
-    """Chapters 2 and 3: its right weights and outputs, with and without the root, and what its own weights would make."""
+    """Chapters 2 and 3: its right weights and outputs, with and without the root, and the output for the weights that it prints."""
     plain = softmax(EXAMPLE_K @ EXAMPLE_Q)
     supplied = plain * EXAMPLE_V[:, 0]
     printed = np.array([0.5308, 0.0874, 0.3818]) @ EXAMPLE_V
@@ -149,7 +149,7 @@ def test_the_best_of_eight_random_keys():
 
 
 def test_entropies_of_random_queries():
-    """Chapter 3: scaled scores have 3 nats. Without scaling, at 512 entries, this many queries prefer a single key."""
+    """Chapter 3: scaled scores have 3 nats. Without scaling, at 512 entries, the stated numbers of queries prefer a single key."""
     for d_k in (1, 4, 64, 512):
         assert attention_entropy(softmax(random_scores(d_k) / np.sqrt(d_k))).mean() == pytest.approx(3, abs=0.15)
     weights = softmax(random_scores(512))
@@ -175,7 +175,7 @@ def test_slopes_of_a_saturated_softmax():
 
 
 def test_what_a_saturated_softmax_still_passes_on():
-    """Chapter 3: the values' slopes are the weights, and the best value's is 1, where query and keys have next to none."""
+    """Chapter 3: the values' slopes are the weights. The best value's slope is 1, while query and keys have almost no slope."""
     rng = np.random.default_rng(4)
     query, keys, values = 16 * rng.standard_normal((1, 64)), rng.standard_normal((8, 64)), rng.standard_normal((8, 1))
     slopes = numerical_gradient(lambda v: scaled_dot_product_attention(query, keys, v)[0].item(), values)

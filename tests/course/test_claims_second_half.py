@@ -219,7 +219,7 @@ def test_one_column_finds_the_token_before_only_under_a_mask(n):
 
 
 def test_notes_need_columns_of_their_own():
-    """Chapter 7, question 4: added to the token columns, a row is its own best match and has its own two tokens."""
+    """Chapter 7, question 4: if notes are added to the token columns, each row is its own best match and has its own two tokens."""
     words = run("ch7", "imports", "induction-cell").STORY
     kinds = sorted(set(words))
     n, k = len(words), len(kinds)

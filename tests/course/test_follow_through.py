@@ -1,4 +1,4 @@
-"""Tests that a mistake in one exercise costs nothing in a later one that calls it, whether it is blank or wrong."""
+"""Tests that a blank or wrong exercise costs no points in a later exercise that calls it."""
 
 import json
 from functools import cache, partial
@@ -47,7 +47,7 @@ def test_a_right_answer_keeps_its_points(worker, chapter, later, earlier, how):
         code[earlier] = next(wrong).function
     data = json.dumps(solved_notebook(COURSE, chapter, code)).encode()
     released = ReleasedNotebook.of(COURSE, chapter)
-    opened = partial(worker.open, files=released.files)  # those that the notebook reads
+    opened = partial(worker.open, files=released.files)  # the files that the notebook reads
     submission = Submission(Job(ROOT / f"{chapter}.ipynb"), data, released, opened, pictures=False)
     before, after = judge_of(chapter).judge(submission, only=frozenset({earlier, later}))
     assert before.status == "not_attempted" if how == "blank" else before.score < before.max_score

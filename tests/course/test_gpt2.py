@@ -137,7 +137,7 @@ WRITERS = [one for one in alternatives_in(COURSE.alternatives("ch8_language_mode
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda one: one.name)
 def test_other_ways_to_write_generate_work_too(folder, writer):
-    """Right solutions that are written in another way do so too."""
+    """Right solutions that are written in another way also give the text of the independent forward pass."""
     large = load(folder)
     with large.filled_in(writer.function.__globals__) as model, large.filled_in(vars(own)):
         found = writer.function([3, 250, 17, 17], 12, model, 0, np.random.default_rng(0))
@@ -182,7 +182,7 @@ def test_words_are_cut_as_gpt2_cuts_them():
 
 @pytest.mark.parametrize("joined", [" ".join, list])
 def test_one_tokenizer_file_will_do(folder, joined):
-    """With tokenizer.json, the two other files are not needed. Its pairs are texts or lists of two."""
+    """With tokenizer.json, the two other files are not needed. Each of its pairs is a string or a list of two strings."""
     model = load(folder)
     pairs = [joined(pair) for pair in PAIRS]
     (folder / "tokenizer.json").write_text(json.dumps({"model": {"vocab": model.numbers, "merges": pairs}}), "utf-8")

@@ -9,7 +9,7 @@ from tests.support import ROOT
 COUNTER = run_module("multiply_adds_under_test", ROOT / "tests" / "chapters" / "multiply_adds.py")
 A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
 
-# Each of these is the product of (2, 3) and (3, 4), or as much: 24 multiply-adds.
+# Each of these takes 24 multiply-adds, like the product of arrays of shapes (2, 3) and (3, 4).
 PRODUCTS = {
     "@": lambda a, b: a @ b,
     "matmul": np.matmul,
@@ -35,7 +35,7 @@ PRODUCTS = {
 }
 
 
-BOTH_COUNT = {"an array of rows", "stacked", "chosen", "lists", "method"}  # of arrays that both count, or the first one
+BOTH_COUNT = {"an array of rows", "stacked", "chosen", "lists", "method"}  # tried only with two counting arrays
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_product_is_counted_however_it_is_written(name, counting):
 
 
 def test_numbers_taken_out_of_the_arrays_are_missed_and_that_is_told():
-    """Hidden work is not counted, and earns nothing."""
+    """Work on numbers taken out of the arrays is not counted, and the probe says that most of it is missing."""
 
     def hidden(_tokens, _n_new, model, _temperature, _rng):
         a, b = (np.frombuffer(model[name].tobytes()).reshape(model[name].shape) for name in "ab")

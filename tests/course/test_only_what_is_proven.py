@@ -83,7 +83,7 @@ LIMITS = [
     (
         "ch4",
         "causal_mask(n_q, n_k=None)",
-        "return _right(n_q, n_k)[:, : n_k and 128]",  # the drawn n_k grows with n_q, which is not the cause
+        "return _right(n_q, n_k)[:, : n_k and 128]",  # the drawn n_k grows with n_q, but n_q is not the cause
         "With n_k = 129 (128 passes): ",
     ),
     (
@@ -102,7 +102,7 @@ def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, headi
     assert found.reason.startswith(heading)
     if " gave " in found.example:
         gave, right = (line.split("  ", 1)[1].strip() for line in found.example.splitlines()[-2:])
-    else:  # of a wrong shape, the message gives both shapes
+    else:  # for a wrong shape, the message gives both shapes
         gave, right = re.findall(r"shape (\([\d, ]+\))", found.reason)
     assert gave != right
 

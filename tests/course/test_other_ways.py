@@ -1,4 +1,4 @@
-"""Tests of the alternatives: together they get full marks, and those that students may read could be cells of the notebook."""
+"""Tests of the alternative solutions: a notebook of them gets full marks, and students can paste the ones that they may read."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NONE_SHOWN = {
     "einsum_attention",
     "generate",
     "predictions",
-}  # in this order: einsum letters, alternatives that need helpers, and answers
+}  # einsum letters, then alternatives that need helpers, then answers
 TOGETHER = 8
 
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
 def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
-    """Each is one function under the exercise's name. It uses only names that the notebook defines, and has a line about why."""
+    """Each alternative is one function under the exercise's name. It uses only names that the notebook defines, and has a line about why."""
     notebook = COURSE.source(chapter).read_text()
     shown = [a for a in known_alternatives(COURSE, chapter) if a.worth_reading]
     functions = {a.exercise for a in known_alternatives(COURSE, chapter)} - NONE_SHOWN

@@ -115,7 +115,7 @@ SHOWN = {  # the tokens that a chapter's cell writes, and the line at which the 
 
 @pytest.mark.parametrize("chapter", SHOWN)
 def test_each_chapters_cell_finds_the_model_next_door(voice, capsys, monkeypatch, chapter, tmp_path):
-    """It writes the model's text with the right functions if chapter 0 is next to it, and else prints one sentence."""
+    """The cell writes the model's text with the right functions if chapter 0 is next to it, and else prints one sentence."""
     names = vars(importlib.import_module(f"solutions.{chapter}")) | {"requires": requires, "np": np}
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "voice", raising=False)
@@ -167,7 +167,7 @@ def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
 
 
 def test_the_voice_is_what_the_text_says(voice):
-    """Its numbers, tokens and characters per token are as stated, and so are its blocks and heads."""
+    """The model's numbers, tokens and characters per token are as stated, and so are its blocks and heads."""
     model, pieces = voice.load(), RECORD["pieces"]
     count = sum(array.size for key in ("embedding", "blocks", "norm") for array in arrays_in(model[key]))
     assert count == pieces["parameters"]

@@ -43,7 +43,7 @@ RECIPES = sorted(
 
 
 def test_every_recipe_is_short_and_has_a_wrong_answer():
-    """There are ten, and none has more than 40 lines of code."""
+    """There are ten recipes, and none has more than 40 lines of code."""
     assert set(RECIPES) == set(WRONG)
     assert len(RECIPES) == 10
     for name in RECIPES:
@@ -53,7 +53,7 @@ def test_every_recipe_is_short_and_has_a_wrong_answer():
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_gives_the_right_marks(tmp_path, monkeypatch, name):
-    """It can be released. The reference gets full marks, also in the notebook, a blank one none, and a wrong one loses some."""
+    """Each recipe can be released. The reference gets full marks, also in the notebook, a blank one none, and a wrong one loses some."""
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
     chapter = f"recipe_{name}"
     files = {path: text for path, text in SNIPPETS.items() if f"{chapter}.py" in path} | FILES.get(name, {})

@@ -144,7 +144,7 @@ def test_the_reference_of_settings_is_whole(site):
     told = " ".join(site.pages["settings.html"].text.split())
     sys.path.insert(0, str(DOCS))
     try:
-        from reference import configurables, traits_of  # noqa: PLC0415 - it lies beside the pages
+        from reference import configurables, traits_of  # noqa: PLC0415 - it is in the docs folder
     finally:
         sys.path.remove(str(DOCS))
     found = {c.__name__: traits_of(c) for c in configurables()}
@@ -240,7 +240,7 @@ def _python(page: str, first: str) -> str:
 
 def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step():
     """The statement for a standard course has nbgrader's steps, with the sandbox instead of Execute."""
-    from nbgrader.converters import Autograde  # noqa: PLC0415 - a second, and only here
+    from nbgrader.converters import Autograde  # noqa: PLC0415 - it takes a second, and only this test needs it
 
     from autograder.nbgrader.execute import ExecuteConfined  # noqa: PLC0415
 

@@ -55,7 +55,7 @@ def installed(wheels, tmp_path_factory):
         origin = Path(spec.origin).parent if spec else Path(importlib.util.find_spec("numpy").origin).parents[1] / name
         if origin.exists():
             (place / "packages" / name).symlink_to(origin)
-        for about in origin.parent.glob(f"{name}-*.dist-info"):  # by which a sandbox finds what belongs to a package
+        for about in origin.parent.glob(f"{name}-*.dist-info"):  # a sandbox finds a package's files by these
             (place / "packages" / about.name).symlink_to(about)
 
     def run(code: str, cwd: Path = place, **options: str) -> subprocess.CompletedProcess[str]:
@@ -132,10 +132,10 @@ def test_each_wheel_registers_the_commands_that_it_contains(wheels):
 
 
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
-    """It works with NumPy, Click, Rich and packaging alone. Instructors' commands say what to install."""
+    """Importing works with NumPy, Click, Rich and packaging alone. Instructors' commands say what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
     dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
-    dotted.remove("autograder.__main__")  # which runs the command
+    dotted.remove("autograder.__main__")  # importing it runs the command
     assert installed(f"import importlib; [importlib.import_module(m) for m in {dotted!r}]").stderr == ""
     door = "from autograder.cli import main; main()"
     told = installed(f"sys.argv = ['autograder', 'grade', 'x']; {door}")

@@ -157,7 +157,7 @@ def chapter_data() -> dict[str, Any]:
 
 
 def write_chapter(folder: Path) -> Path:
-    """``examples.json`` in ``folder``."""
+    """Write ``examples.json`` to ``folder``, and return its path."""
     path = folder / "examples.json"
     path.write_text(json.dumps(chapter_data()), encoding="utf-8")
     return path

@@ -11,7 +11,7 @@ from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
 
-DUE = dt.datetime(2026, 1, 10, 12)  # noqa: DTZ001 - as nbgrader keeps it
+DUE = dt.datetime(2026, 1, 10, 12)  # noqa: DTZ001 - nbgrader stores no time zone
 IN_TIME, LATE = "2026-01-09 08:00:00 UTC", "2026-01-11 12:00:00 UTC"
 LONG_WAY = (
     "def mean_kelvin(celsius):\n    rows = np.asarray(celsius)\n    total = np.zeros(rows.shape[:-1])\n"

@@ -49,6 +49,6 @@ def _command(arguments: tuple[str, ...], folder: str, variables: Mapping[str, st
     os.environ.update(variables)
     os.chdir(folder)
     sys.argv = ["nbgrader", *arguments]
-    from nbgrader.apps.nbgraderapp import main  # noqa: PLC0415 - there already, in the process this is a fork of
+    from nbgrader.apps.nbgraderapp import main  # noqa: PLC0415 - already imported by the process that was forked
 
     main()

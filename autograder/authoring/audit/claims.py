@@ -21,7 +21,7 @@ __all__ = ["constants_of", "replace_constant", "unsupported_numbers"]
 
 # A sentence with one of these words describes a hypothetical case, not the student's result.
 _SUPPOSED = re.compile(r"\b(example|would|suppose|if|should)\b", re.IGNORECASE)
-# Digits that are not values: in code, names and shape letters, and chapter numbers.
+# Digits that are not a result's values, such as digits in code, in names, next to shape letters and in chapter numbers.
 _NO_VALUES = re.compile(
     r"`[^`]*`|\b[A-Za-z_]\w*\d\w*|\d+[A-Za-z]\w*[²³]?|\bchapters? \d+|(?<=[ (])\d+ [·*] (?=[A-Za-z])|[²³]",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _CALCULATION = re.compile(
     rf"(?P<term>{_TERM}(?:\s*[-+*/·]\s*{_TERM})*)\s+(?:=|is|makes|gives)\s+(?:already |about )?(?P<result>-?\d+(?:\.\d+)?|inf)\b(?!\.\d| *[-+*/·])"
 )
 _NAMES = {"exp": math.exp, "sqrt": math.sqrt, "ln": math.log}
-# Numbers true of any array ("add up to 1", "the last two"), and the limits of exp for float64.
+# Numbers that may describe any array ("add up to 1", "the last two"), and the limits of exp for float64.
 _FREE = (0.0, 1.0, 2.0, 709.0, 710.0, 745.0)
 
 
@@ -117,7 +117,7 @@ def _is_right(calculation: re.Match[str]) -> bool:
     except OverflowError:
         value = math.inf
     except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
-        return True  # it only looks like a calculation
+        return True  # the text only looks like a calculation
     if result == "inf":
         return value == math.inf
     return abs(value - float(result)) <= 0.5 * 10.0 ** -len(result.partition(".")[2])

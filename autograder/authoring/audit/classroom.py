@@ -47,7 +47,7 @@ def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[Answ
             if exercise.alike:
                 place = _place(verdict, exercise)
                 keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
-                # Submissions with equal answers or with the same place are in one group.
+                # Group submissions that have equal wrong answers, or whose mistakes are in the same place.
                 group = next((by_key[key] for key in keys if key in by_key), [])
                 group.append(_Member(verdict, exercise, place))
                 for key in keys:

@@ -105,11 +105,11 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 
 _SECONDS = 1.0  # seconds of processor time for one call of a mutant
-_BY_HEART = 5  # visible answers, each tried as the answer to every call
-_KIND_SETS = 6  # draws for category checks and for plots, which are expensive
-_KIND_DRAWS = 3  # draws. A category mutant counts only if it is wrong for each of them
-_MORE_DRAWS = 6  # draws for which a surviving mutant is compared with the reference,
-_ENOUGH_EQUAL = 1000  # or fewer, once this many calls have equal answers
+_BY_HEART = 5  # how many visible answers are tried, each as the answer to every call
+_KIND_SETS = 6  # the most draws for category checks and for plots, which are expensive
+_KIND_DRAWS = 3  # a category mutant counts only if it is wrong for each of this many draws
+_MORE_DRAWS = 6  # the most draws for which a surviving mutant is compared with the reference
+_ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
 
 
 class MeasuredExercise:

@@ -35,7 +35,7 @@ from autograder.values import call_key, copy_argument, equal, family_of, fingerp
 
 __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
 
-_LOOSE_ENTRIES = 5  # entries to try if a check tolerates large differences, because some of them may have any value
+_LOOSE_ENTRIES = 5  # how many entries to try if a check tolerates large differences, since some may have any value
 _SHARE = 1e-4  # the relative error of a wrong number
 _SMALLEST = 2e-5  # the smallest difference, because checks accept rounding to six decimals
 _NARROW = 100  # factor for these differences if an input is float32
@@ -436,7 +436,7 @@ def _all_but(name: str, given: dict[str, Any]) -> Hashable:
 
 def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) -> Function:
     kept: dict[Hashable, Any] = {}
-    arguments = []  # kept alive, so that no later array gets the id of an earlier one
+    arguments = []  # keep the arguments alive, so that no later array gets the id of an earlier array
 
     @functools.wraps(reader.function)
     def remembering(*args: Any, **kwargs: Any) -> Any:
@@ -449,7 +449,7 @@ def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) 
     return remembering
 
 
-# programs in which a parameter acts in some steps of a loop only
+# programs in which a parameter has an effect only in some steps of a loop
 
 
 def _later_steps(reader: _Reader) -> Iterator[tuple[str, Function]]:

@@ -81,7 +81,7 @@ def _length_of(course: Course, chapter: str) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-DRAWS = 20  # other secrets with which correct solutions must pass
+DRAWS = 20  # the number of other secrets with which correct solutions must pass
 
 
 def audit(
@@ -112,7 +112,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         judge = Judge(load_checks(course, chapter))
         judge.checks.shrinks = False
-        # Marking without diagnosing takes a small part of the time.
+        # Marking without diagnosing takes only a small part of the time of marking with it.
         unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
         marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
         alternatives = known_alternatives(course, chapter)

@@ -27,11 +27,11 @@ from autograder.values import paste
 
 __all__ = ["Suggestion", "pasteable", "suggestions"]
 
-_MOST = 5  # killed mutants suggested per exercise, and as many survivors
-_MOST_TRIED = 60  # mutants whose answers are compared
+_MOST = 5  # the most killed mutants that are suggested per exercise, and the most survivors
+_MOST_TRIED = 60  # roughly how many mutants have their answers compared
 _FURTHER = 3  # draws in which to look for a call that a survivor answers wrongly
 _SECONDS = 1.0  # seconds of processor time for one call
-_LONGEST_ASK = 160  # characters of a call worth pasting
+_LONGEST_ASK = 160  # the most characters of a call that is worth pasting
 _WANTED = "TODO(author): say what the student did, why it cannot be right, and where to look. Never give the code."
 _SIGNS = {
     "+": "plus", "-": "minus", "*": "times", "/": "divided_by", "//": "divided_down_by", "%": "modulo", "@": "matmul", "**": "power",

@@ -96,7 +96,7 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 owner, source = node.func.value, outside.get(ast.unparse(node.func.value))
                 advances = isinstance(source, ast.Call) and _last(source) in _ADVANCES
-                # A method of pandas, such as ``add``, may return a changed copy, which is then used.
+                # A pandas method such as ``add`` may return a changed copy. If the result is used, nothing is changed.
                 changes = node.func.attr in _CHANGES and (id(node) in alone or node.func.attr.startswith("pop"))
                 changed = owner if changes or advances else None
             elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"next", "setattr"} and node.args:

@@ -29,7 +29,7 @@ class Inspection:
         file: the parsed check file.
         source: the notebook, or None if it cannot be read.
         checks: the checks, or None if they cannot be loaded or the references do not pass them.
-        mistakes: the mistakes.
+        mistakes: the author's mistakes that were found.
         endless: whether a reference does not return.
         unfinished: whether a part of the chapter is still to be written.
     """

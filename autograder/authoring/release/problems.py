@@ -24,7 +24,7 @@ __all__ = [
 
 # Prefix of ``Mistake.about`` if a stub is not blank. Such a mistake is dropped if the trial run reports the stub's points.
 NOT_BLANK = "not blank:"
-_NEAR = 0.7  # similarity from which one name may be a misspelling of another
+_NEAR = 0.7  # a name with at least this similarity to another may be a misspelling of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,12 +32,12 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
     ``Course.solutions`` allows it. Raises ``CourseError`` if the checks cannot be read or a visible one cannot be recorded.
     """
     course.require_chapter(chapter)
-    # Use separate files, so that a class never gets the solutions that self-learners may read in this folder.
+    # Use a separate file for each audience, so that a class never gets the solutions that self-learners may read.
     path = course.state(*(("examples",) if audience == "self-learners" else ("examples", "class")), f"{chapter}.json")
     solutions = "after passing" if audience == "self-learners" else _solutions(course, chapter)
     data = recorded(load_checks(course, chapter), audience, solutions)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    write_atomically(path, f"{text}\n".encode())  # a notebook never reads half a file
+    write_atomically(path, f"{text}\n".encode())  # so that a notebook never reads an incomplete file
     return path
 
 

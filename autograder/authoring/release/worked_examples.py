@@ -245,7 +245,7 @@ def _agrees(result: Value, expected: Value, text: str) -> bool:
     if right.dtype.kind not in "iuf" or left.dtype.kind not in "iufb":
         return left.shape == right.shape and bool(np.all(left == right))
     digits = [len(match[1] or "") for match in _NUMBER.finditer(text)]
-    # Tolerate half of the last written digit. If the numbers of digits and entries differ, use the most digits for all.
+    # Tolerate half of the last written digit. If there is not one number per entry, use the most digits for all.
     places = digits if len(digits) == right.size else [max(digits, default=0)] * right.size
     tolerance = np.array([0.501 * 10.0**-place if place else 1e-9 for place in places]).reshape(right.shape)
     return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))

@@ -61,7 +61,7 @@ def _in_the_list(text: str, chapter: str) -> str | None:
     comma = b"" if data[end:].lstrip().startswith(b",") else b","
     if last.lineno in {chapters.lineno, *(element.lineno for element in chapters.elts[:-1])}:
         return (data[:end] + b", " + quoted + data[end:]).decode()
-    # With one chapter per line, add a line below any comment on the last one.
+    # If each chapter is on its own line, add a line below the last chapter and any comment next to it.
     line = data[starts[last.lineno - 1] : place(last.lineno, last.col_offset)]
     stop = data.find(b"\n", end)
     if place(chapters.end_lineno, chapters.end_col_offset) <= stop or stop < 0:

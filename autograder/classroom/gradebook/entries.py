@@ -48,11 +48,11 @@ __all__ = [
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own comment on an unchanged cell
 UNCONFINED = {"local", "in-process"}
-# The start of the address of a link or picture, or of a formula without dollar signs.
+# The character before the address of a link or picture, or the backslash that starts a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
 EXTENSIONS = "extensions.csv"  # in the course folder, with the columns chapter, student and hours
-BATCH = 200  # outcomes in one transaction
+BATCH = 200  # the most outcomes in one transaction
 
 
 def nbgrader_config(course: Course) -> Config:
@@ -82,7 +82,7 @@ def gradebook_url(course: Course) -> str:
 
 def load_nbgrader() -> None:
     """Import the modules that entering marks needs. This takes seconds."""
-    # More than one of these seconds goes into compiling a grammar for addresses. No notebook has addresses, and jsonschema works without the grammar.
+    # Compiling a grammar for addresses takes more than a second. No notebook has addresses, and jsonschema works without the grammar.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
     if not loaded:
@@ -359,7 +359,7 @@ class _ChapterWriter:
             comments[exercise.name] = comment_on(exercise, self.course.disclosure, self.course.located)
         for cell in outcome.document.get("cells", []):
             meta = cell["metadata"].get("nbgrader", {})
-            if meta.get("grade") and meta.get("solution"):  # graded manually, unless it is unchanged
+            if meta.get("grade") and meta.get("solution"):  # graded manually, unless the cell is unchanged
                 untouched = meta.get("checksum") == checksum(cell)
                 scores[meta["grade_id"]] = 0.0 if untouched else None
                 comments[meta["grade_id"]] = NO_RESPONSE if untouched else None

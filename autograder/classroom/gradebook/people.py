@@ -34,8 +34,8 @@ _GRADES = Path(__file__).with_name("grades.sql").read_text(encoding="utf-8")
 _COMMENTS = Path(__file__).with_name("comments.sql").read_text(encoding="utf-8")
 _OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
 _COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
-_MAX_ID = 128  # characters in nbgrader's tables
-_MAX_TOLD = 5  # problems in one message
+_MAX_ID = 128  # the most characters of an id in nbgrader's tables
+_MAX_TOLD = 5  # the most problems in one message
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ __all__ = ["grade_on_cluster", "pack_course"]
 
 CONNECT_SECONDS = 10
 LISTEN_SECONDS = 5.0
-CHUNK = 16  # notebooks that are sent together, at most
-CHUNK_BYTES = 4 << 20  # bytes that are sent together, unless one notebook is larger
+CHUNK = 16  # the most notebooks that are sent together
+CHUNK_BYTES = 4 << 20  # the most bytes that are sent together, unless one notebook is larger
 ROUNDS = 3  # chunks in flight per thread of the cluster, so that no thread waits and the scheduler holds little data
 
 

@@ -115,7 +115,7 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
         return
     try:
         _release_all(report.course, fit)
-    except ReleaseError:  # release one chapter at a time, to find those that nbgrader rejects
+    except ReleaseError:  # release one chapter at a time, to find the chapters that nbgrader rejects
         for chapter in fit:
             try:
                 _release_all(report.course, [chapter])

@@ -31,7 +31,7 @@ __all__ = ["TOKEN", "CanvasError", "push_marks", "submission_times"]
 
 TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable
 _WAIT_SECONDS = 300.0  # the longest time that Canvas may take to enter the marks
-_CLOSE = 0.005  # points. Canvas shows two decimals.
+_CLOSE = 0.005  # points by which equal marks may differ, because Canvas shows two decimals
 _MAX_NAMES = 5
 
 

@@ -45,7 +45,7 @@ _CANVAS: Mapping[str, Ids] = {
     "Integration ID": lambda s: [s.lms_user_id, s.id],
     "SIS Login ID": lambda s: [s.id, s.email],
 }
-# "Identifier" is left out: Moodle numbers participants anew in each assignment, so a number may equal another student's id.
+# "Identifier" is left out: Moodle renumbers participants in each assignment, so a number may equal another student's id.
 _MOODLE: Mapping[str, Ids] = {
     "ID number": lambda s: [s.lms_user_id, s.id],
     "Username": lambda s: [s.id],

@@ -25,7 +25,7 @@ _NEEDED = ("numpy", "traitlets", "click", "rich", "packaging", "pytest", "hypoth
 _COURSE = ("course_config.py", "source", "solutions", "tests/chapters")
 _LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 _FILES = Path(__file__).with_name("files")
-_WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives the same zip
+_WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives the same zip file
 
 
 def bundle(

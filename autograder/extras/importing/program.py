@@ -93,7 +93,7 @@ def parsed_cell(source: str) -> ast.Module | None:
 
 
 def statements_of(source: str, origin: int, ran: AsItIs | None = None) -> list[Statement]:
-    """Return the statements of a cell, without those that failed when the notebook ran. The result is empty if the cell is not valid Python."""
+    """Return the statements of a cell, except statements that failed when the notebook ran. The result is empty if the cell is not valid Python."""
     tree = parsed_cell(source)
     lines = source.splitlines()
     ran = ran or AsItIs()

@@ -40,15 +40,15 @@ __all__ = [
 
 System = Literal["canvas", "moodle", "folder"]
 
-MAX_FILES = 50_000  # files in a download
-MAX_BYTES = 4 << 30  # bytes of a download, unpacked
+MAX_FILES = 50_000  # the most files in a download
+MAX_BYTES = 4 << 30  # the most bytes of an unpacked download
 MAX_FILE = 256 << 20
-MAX_INNER_FILES = 2_000  # files in a student's own zip file
+MAX_INNER_FILES = 2_000  # the most files in a student's own zip file
 MAX_INNER_BYTES = 512 << 20
-MAX_RATIO = 200  # unpacked to packed bytes, beyond the first megabytes. Notebooks reach 20.
+MAX_RATIO = 200  # the largest ratio of unpacked to packed bytes, except for small files. Notebooks reach 20.
 _FREE = 8 << 20
-_MAX_DEPTH = 3  # zip files in zip files
-_MAX_ARCHIVES = 100  # zip files of one student
+_MAX_DEPTH = 3  # levels of zip files inside zip files
+_MAX_ARCHIVES = 100  # the most zip files of one student
 _MAX_NAMES = 6
 
 # Files that operating systems, Jupyter and editors leave behind.
@@ -310,7 +310,7 @@ def _moodle(files: Iterable[File]) -> Sorted:
         in_folders = at + 1 < len(parts)
         folder = part if in_folders else part.removesuffix(match["own"] or "")
         key = f"{match['name']}_{match['user']}"
-        # Text that was typed into Moodle is in a folder of its own. The folder of the files takes the feedback.
+        # Moodle puts typed text into a separate folder. The feedback goes into the folder with the files.
         before = found.get(key) or Handin(match["name"], match["user"], folder, ())
         folder = folder if match["plugin"] == "file" else before.folder
         found[key] = replace(before, folder=folder, files=(*before.files, mine))

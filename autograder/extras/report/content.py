@@ -37,7 +37,7 @@ __all__ = ["ChapterReport", "Names", "reports_of"]
 # --- Names -------------------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"\w+")
-_LONG = 5  # characters. Shorter names are not searched for inside of other words, since they would be found everywhere.
+_LONG = 5  # characters. Shorter names are not searched for inside other words, because they would be found everywhere.
 HIDDEN = "[hidden]"
 
 
@@ -107,7 +107,7 @@ def _words(students: Iterable[str], people: Iterable[Person]) -> Iterable[str]:
 
 # --- The report --------------------------------------------------------------------------------------------------------
 
-_MANY = 1000  # notebooks. Reading more takes longer than starting processes that read them.
+_MANY = 1000  # for more notebooks than this, it is faster to start processes that read them
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ __all__ = [
 ]  # fmt: skip
 
 FEW = 10  # with fewer students, a correlation of marks means nothing
-SOME = 30  # with fewer students, it is a rough estimate
+SOME = 30  # with fewer students, a correlation is only a rough estimate
 _HARD, _EASY = 0.4, 0.9  # an exercise is hard below the first share of the points, and easy above the second
 _WEAK, _STRONG = 0.1, 0.3  # correlations, by the usual rules of thumb
 _RELIABLE = 0.7
 
 _LOW = 0.5  # with a smaller share of the points, a student may need help
-_OFTEN = 0.2  # a check that at least this share of the strong students fail is reported
+_OFTEN = 0.2  # a check is reported if at least this share of the strong students fail it
 _GOOD = 3  # the best third of a class is strong
 _MAX_LINE = 160  # characters of a student's line that are shown
 _NUMBER = re.compile(r"\d[\d.e-]*")
@@ -92,7 +92,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
             key = exercise.name, exercise.misconception
             found.setdefault(key, []).append(mark.student)
             messages.setdefault(key, Counter())[exercise.message] += 1
-    # A text may hold further notes for one student. The shortest of the most frequent texts has no such notes.
+    # A message may contain further notes for one student. The shortest of the most frequent messages has no such notes.
     message_of = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
     order = list(one.worth)
     mistakes = [KnownMistake(*key, message_of[key], tuple(students)) for key, students in found.items()]
@@ -134,7 +134,7 @@ def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
     for name in one.worth:
         rest = {mark.student: _rest(mark, name) for mark in graded}
         ranked = sorted(graded, key=lambda mark: -rest[mark.student])
-        # On a tie, the order of the ids must not decide, so all with the same points count.
+        # The order of the ids must not break a tie, so all students with the same points count.
         limit = rest[ranked[max(len(ranked) // _GOOD, 1) - 1].student]
         good = [mark for mark in ranked if rest[mark.student] >= limit]
         weaker = [mark for mark in ranked if rest[mark.student] < limit]

@@ -25,10 +25,10 @@ from autograder.pages.prose import page_templates
 
 __all__ = ["report_page"]
 
-_PLOTTED = 12  # misconceptions with a bar. The table has all of them.
+_PLOTTED = 12  # the most misconceptions that get a bar. The table has all misconceptions.
 OPEN = 30  # a table of students with at most this many rows is shown unfolded
-FIRST = 20  # findings of a list that are shown at once
-_MAX_NAMES = 12  # students named in one row
+FIRST = 20  # the most findings of a list that are shown at once
+_MAX_NAMES = 12  # the most students who are named in one row
 
 
 Links = Mapping[tuple[str, str], str]

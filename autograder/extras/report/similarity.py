@@ -21,11 +21,11 @@ from autograder.course.notebook import NotebookError, cell_of, load_document, lo
 __all__ = ["SimilarGroup", "normal_form", "similar_groups"]
 
 _LONG = 40.0  # an answer with this many parts weighs half of the maximum
-_LEAST = 0.55  # students are listed from this share of the largest possible weight of one answer on
-_FEW = 3  # students who may share an answer in a class of any size
-_RARE = 20  # in a larger class, at most one student in this many may share an answer
+_LEAST = 0.55  # two students are listed if they reach this share of the largest possible weight of one answer
+_FEW = 3  # this many students may share an answer in a class of any size
+_RARE = 20  # in a larger class, at most one in this many students may share an answer
 _MAX_CODE = 20_000  # characters. Longer code is not an answer to an exercise.
-# Nodes that do not depend on a choice by the author.
+# Syntax nodes that do not depend on any choice by the student.
 _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 
 

@@ -66,7 +66,7 @@ class Watch:
         self._began = 0.0
         self._below = ""  # the text below the card, such as the reply to a key
         self._panel = ""  # the panel that is open: "", "hint", "list" or "ask"
-        self._recorded: dict[str, str] = {}  # exercise → its code when its failure was last recorded
+        self._recorded: dict[str, str] = {}  # the code of each exercise when its failure was last recorded
         self._shown = ""  # the text on the screen
         self._hint = 0
         self._keep_below = False  # whether to keep the text below after the next save

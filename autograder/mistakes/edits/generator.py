@@ -124,7 +124,7 @@ def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
 ) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
-    # No wrong key is found in a dictionary, so an edit of a key does not show what is wrong with it.
+    # A dictionary does not contain any wrong key, so an edit of the key that is looked up does not show what is wrong.
     lookups = [
         c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
     ]

@@ -34,7 +34,7 @@ from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, 
 
 __all__ = ["PersonalHint", "is_side_effect_free", "only_computes", "personal_hint"]
 
-SECONDS = 0.75  # seconds of processor time, after which no variant is begun, so that a search takes less than a second
+SECONDS = 0.75  # seconds of processor time, after which no new variant is tried, so that a search ends within a second
 _COLLECTING = 0.25  # seconds of processor time in which edits are collected
 _CALL_SECONDS = 0.2
 

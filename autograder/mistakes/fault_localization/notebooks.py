@@ -37,9 +37,9 @@ __all__ = ["Budget", "NotebookLocator", "StudentCode"]
 
 _OWN_SECRET = b"inputs that a mistake is looked for with"
 _CALL_SECONDS = 0.25
-_SESSIONS = 24  # sessions that edited programs may end in one search
+_SESSIONS = 24  # the most sessions that edited programs may end in one search
 _TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one exercise
-_KEPT = 5000  # programs whose results are remembered
+_KEPT = 5000  # the most programs whose results are remembered
 _SHARE = 0.3  # seconds that are added to the budget for each second of grading
 _BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit, for about a hundred different mistakes
 _PART = 8  # the share of the remaining budget (an eighth) that a mistake may use for each student who makes it

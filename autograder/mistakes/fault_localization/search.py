@@ -23,7 +23,7 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUn
 
 __all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
-MAX_PLACES = 2  # the most lines that are reported. If edits in more lines are each enough, no line is reported
+MAX_PLACES = 2  # the most lines that are reported. If an edit in any one of more lines is enough, no line is reported
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
 _MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32

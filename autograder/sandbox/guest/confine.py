@@ -107,7 +107,7 @@ def private_tmp(disk_mb: int) -> None:
 
 def address_space() -> int:
     """Return the size of this process's address space in bytes."""
-    # Without pathlib, whose first use in a child takes a millisecond.
+    # Avoid pathlib, because its first use in a child takes a millisecond.
     with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123
         return int(file.read(100).split()[0]) * resource.getpagesize()
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TEXTS", "NotAsAsked", "probe"]
 
-TEXTS = True  # otherwise only whether titles, labels and legends exist
-MOST = 200_000  # points, bars or pixels of one picture
+TEXTS = True  # if False, record only whether titles, labels and legends exist
+MOST = 200_000  # the most points, bars or pixels of one picture
 _LABELS = 500  # characters of a text
 
 

@@ -37,7 +37,7 @@ class Runner:
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
         self._failed = False  # whether the last work failed to return a value
-        self._compiled: dict[str, CodeType] = {}  # source text sent by the parent
+        self._compiled: dict[str, CodeType] = {}  # the code of each source text that the parent sent
         self._before: dict[str, Value] = {}  # the namespace before the parent redefined anything
 
     def loop(self) -> None:

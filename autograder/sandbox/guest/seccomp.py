@@ -54,10 +54,10 @@ _FUTEX = (202, 98)
 _PRIVATE_FUTEX = 128
 _FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, with either clock
 _FCNTL = (72, 25)
-# They have the same numbers on both machines. Two kinds of commands are left out. Those that make a descriptor send signals to a chosen
-# process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) would reach every process of the same user. Locks (F_SETLK,
-# F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read, so two
-# submissions that run at the same time could send each other messages.
+# These commands have the same numbers on both machines. Two kinds of commands are left out. Some make a descriptor send signals to
+# a chosen process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE), and would reach every process of the same user. Locks
+# (F_SETLK, F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read,
+# so two submissions that run at the same time could send each other messages.
 _FCNTL_COMMANDS = {
     "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
 }  # fmt: skip
@@ -65,7 +65,7 @@ _F_SETFL, _O_ASYNC = 4, 0o20000  # F_SETFL is allowed without this flag
 # If ioctl fails with EACCES, Python sets close-on-exec with fcntl instead. On EPERM it gives up.
 _IOCTL = (16, 29)
 _CLONE = (56, 220)
-# The flags with which glibc creates a thread, and those of musl, which sets one more without effect. With any other flags
+# The flags with which glibc and musl create a thread. musl sets one more flag, which has no effect. With any other flags
 # ``clone`` could create a process or namespaces.
 _THREAD_FLAGS = (0x003D0F00, 0x007D0F00)
 # The flags of ``clone3`` are in memory, where a filter cannot read them. On ENOSYS, libraries use ``clone`` instead.

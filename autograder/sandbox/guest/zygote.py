@@ -168,7 +168,7 @@ class Zygote:
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        # scikit-learn reads there which libraries are loaded, to limit their threads. If the child has its own
+        # scikit-learn reads /proc/self/maps to find libraries and limit their threads. If the child has its own
         # /proc, the file is empty, and scikit-learn finds the libraries in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])

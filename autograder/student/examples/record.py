@@ -388,7 +388,7 @@ class _Recorder(Outcomes):
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Value) -> dict[str, Json] | None:
-        # Newest first: every call that returns True returns the same object, and the newest result is meant.
+        # Search the newest first: every call that returns True returns the same object, and the newest one is meant.
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Value) -> Value:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_deeper", "give_hint", "show_solution"]
 
-BEFORE_A_SOLUTION = 3  # hints to read first, or all if there are fewer
+BEFORE_A_SOLUTION = 3  # how many hints to read before a solution, or all if there are fewer
 _shown_for: dict[tuple[Path, str], str] = {}  # the code for which a personal hint was already shown
 
 
@@ -43,7 +43,7 @@ def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, i
     examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
-    # The next hint is the one after the last hint read, or later after many failed attempts: half their number.
+    # The next hint follows the last hint read, or its number is half the failed attempts, whichever is later.
     by_tries = min((progress.failed + 1) // 2, total)
     wanted = max(progress.hints + 1, by_tries) if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):

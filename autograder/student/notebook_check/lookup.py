@@ -199,7 +199,7 @@ MAX_WAIT = 300  # seconds. The first run records all visible checks of the chapt
 
 Target = Callable[..., Value] | str
 _loaded: dict[tuple[str, int], Examples] = {}
-_generated: dict[Path, float] = {}  # modification time of the newest source, by file of examples
+_generated: dict[Path, float] = {}  # the modification time of the newest source, by the path of the examples file
 
 
 def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Path]:

@@ -33,7 +33,7 @@ class StartResult:
     Attributes:
         folder: the folder of the course.
         added: files that were missing.
-        renewed: files that the student had not changed, replaced by newer ones.
+        renewed: files that the student had not changed, and that were replaced by newer ones.
         kept: files that the student has changed.
     """
 

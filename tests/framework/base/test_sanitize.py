@@ -15,7 +15,7 @@ def test_control_characters_go_and_line_breaks_stay():
 
 @given(st.text(), st.integers(min_value=1, max_value=40))
 def test_a_limit_is_kept(text, limit):
-    """Short texts are unchanged, long texts end in an ellipsis, and the rest can be encoded."""
+    """Short texts are unchanged, long texts end in an ellipsis, and every sanitized text can be encoded."""
     assert shorten(text, limit) == (text if len(text) <= limit else text[: limit - 1] + "…")
     assert len(sanitize(text, limit)) <= limit
     sanitize(text, limit).encode()

@@ -100,7 +100,7 @@ def lab(lab_folder: Path, lab_server: str) -> Iterator[Lab]:
 
 
 def _end_kernels(server: str) -> None:
-    """End all kernels of a server. A page that was just closed may end some of them at the same time, which it reports as errors."""
+    """End all kernels of a server. Ignore the errors that occur if a page that was just closed ends the same kernels."""
     for _ in range(20):
         with suppress(urllib.error.HTTPError), urllib.request.urlopen(f"{server}/api/kernels", timeout=60) as answer:  # noqa: S310 - our own address
             kernels = json.load(answer)

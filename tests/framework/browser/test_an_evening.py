@@ -103,7 +103,7 @@ def test_the_evening_in_jupyterlab(browser, lab, keep):
 
 
 def test_the_map_leads_to_an_exercise(browser, lab):
-    """A link of the map opens the chapter at the exercise, in JupyterLab as it is without our settings."""
+    """A link of the map opens the chapter at the exercise, in JupyterLab without our settings."""
     with one_page(browser, lab.address, viewport={"width": 820, "height": 3000}) as page:
         set_theme(page, lab, "JupyterLab Light")
         address = f"{lab.address}/lab/api/settings/@jupyterlab/notebook-extension:tracker"
@@ -123,7 +123,7 @@ def evening(page, keep):
     overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)
     assert serious(page, ".jp-RenderedMarkdown") == []
     keep(page, "map")
-    overview.get_by_role("link", name="softmax", exact=True).click()  # of the table of exercises
+    overview.get_by_role("link", name="softmax", exact=True).click()  # in the table of exercises
     code = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
     stub = code.filter(has_text="def softmax").first
     checked = code.filter(has_text="check(softmax)").first

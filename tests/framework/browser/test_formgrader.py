@@ -77,7 +77,7 @@ def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, server, grade
     page.goto(f"{server}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(2, timeout=WAIT)
-    for score in (verdict.score, MAX_SCORE):  # in all, and of code
+    for score in (verdict.score, MAX_SCORE):  # in the columns of the total and of the code
         shown = re.compile(rf"^\s*{score:g}\s*/\s*{MAX_SCORE:g}\s*$")
         expect(rows.locator("td").filter(has_text=shown)).to_have_count(2)
 

@@ -46,7 +46,7 @@ def solved_cells(name, chapter):
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder):
-    """One notebook with all five."""
+    """A folder with one notebook that has all five pictures."""
     sources = [source for name, chapter in CHAPTERS.items() for source in solved_cells(name, chapter)]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}

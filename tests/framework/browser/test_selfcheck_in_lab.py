@@ -42,7 +42,7 @@ def lab_folder(lab_folder: Path) -> Path:
     write_chapter(lab_folder)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    for theme in THEMES:  # a notebook each, so that each has a kernel of its own
+    for theme in THEMES:  # one notebook for each theme, so that each has its own kernel
         nbformat.write(notebook, lab_folder / f"{theme}.ipynb")
     chapter = lab_folder / CHAPTER  # a student's folder, with a folder for each chapter
     chapter.mkdir()

@@ -18,7 +18,7 @@ PHONE = {"width": 390, "height": 800}
 
 
 def test_the_list_of_files_opens_only_for_the_reader(browser, site):
-    """On a phone, it closes again if JupyterLab opens it by itself, however late. If the reader opens it, it stays."""
+    """On a phone, the list closes again if JupyterLab opens it by itself, however late. If the reader opens it, it stays open."""
     _, address = site
     with one_page(browser, address, viewport=PHONE) as page:
         page.goto(f"{address}/lab/index.html?path={CHAPTER}/{CHAPTER}.ipynb")

@@ -70,7 +70,7 @@ def test_version_is_told_without_loading_anything():
 
 
 def test_version_is_told_among_other_options_too(tmp_path):
-    """The option works however it is given."""
+    """If the option is given twice, the version is printed once."""
     assert run("--version", "--version", cwd=tmp_path, check=0).stdout == f"autograder {autograder.__version__}\n"
 
 

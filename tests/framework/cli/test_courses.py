@@ -1,4 +1,4 @@
-"""Tests of the commands about a course: settings, missing parts and class list, and of the docs' commands for them."""
+"""Tests of the commands for a course's settings, missing parts and class list, and of the same commands in the docs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def lacking(course):
 
 
 def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
-    """A secret that git does not ignore, no class list, no exchange and no alembic are reported until they are fixed."""
+    """A secret that git does not ignore and a missing class list, exchange or alembic are reported until this is fixed."""
     course = with_book(copy_course(tmp_path / "mini", config="c.Exchange.root = 'exchange'\n"))
     monkeypatch.chdir(course.root)
     monkeypatch.delenv("AUTOGRADER_COURSE_SECRET", raising=False)

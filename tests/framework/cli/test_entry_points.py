@@ -84,7 +84,7 @@ def test_a_command_that_cannot_be_loaded_is_reported(installed):
         "`autograder broken` (by_post_missing:command) cannot be loaded: No module named 'by_post_missing'",
         "`autograder number` (by_post:not_a_command) is not a Click command.",
     ]
-    assert installed("log", "--help").stderr == ""  # a command of the core loads no other
+    assert installed("log", "--help").stderr == ""  # a core command loads no registered one
 
 
 @pytest.mark.usefixtures("installed")

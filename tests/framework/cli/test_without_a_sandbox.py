@@ -142,7 +142,7 @@ def test_watch_runs_nothing_without_being_asked(machine, places):
 
 
 def test_watch_runs_the_code_in_a_sandbox_if_one_works(places):
-    """The same notebook cannot write next to its folder, and is checked nevertheless."""
+    """In a sandbox, the same notebook cannot write next to its folder, but is checked nevertheless."""
     _inside, mine, ran = places
     assert "3 of 3 exercises solved" in watched(mine)
     assert not ran.exists()

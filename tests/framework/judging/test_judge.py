@@ -454,7 +454,7 @@ def test_whoever_answers_otherwise_is_checked(course):
 
 
 def test_care_is_taken_of_everybody(course):
-    """A student whose answers differ only in later, unplanned calls is detected, whoever was judged before."""
+    """The check for side effects finds answers that differ only in later, unplanned calls, even after another student passed it."""
     calls = Counter()
 
     def unsteady(celsius):

@@ -65,7 +65,7 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
     assert found("class") == set()
     assert found("self-learners", sealed=False) == set()
     assert "a reference solution" in found("self-learners")
-    course.solutions = "after due"  # and no gradebook has the due date
+    course.solutions = "after due"  # but no gradebook has a due date
     assert found("class") == set()
     course.solutions = "after passing"
     assert "an alternative" in found("class")

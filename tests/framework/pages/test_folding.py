@@ -29,7 +29,7 @@ def test_a_long_case_folds_below_the_advice(entries, folds):
 
 
 def test_each_hint_opens_by_itself():
-    """It uses the browser's own fold without a script, and its content is escaped."""
+    """Each hint uses the browser's own fold without a script, and its content is escaped."""
     html = card_html(card("", hints=("Print the <shape>.", "Look at `axis`."), hints_left=1))
     assert re.findall(r"<details><summary>(.*?)</summary>(.*?)</details>", html) == [
         ("Hint 1 of 2", "<p>Print the &lt;shape&gt;.</p>"),

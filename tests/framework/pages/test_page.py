@@ -153,7 +153,7 @@ def test_the_page_says_where_to_begin(exercise, sentence):
 
 
 def test_the_exercise_that_gains_most_is_first():
-    """A quiz counts with one question, because a repair is one answer. The page begins with the best exercise."""
+    """A quiz counts as one question, because a student corrects one answer at a time. The exercise that gains most is first."""
     answered = CheckResult("test_q_is_answered", "question 1 has an answer", "passed")
     wrong = [CheckResult(name, name, "failed", points=1.0) for name in ("test_q", "test_r", "test_s")]
     quiz = ExerciseVerdict("quiz", 0.0, 3.0, "failed", "chose", checks=(answered, *wrong))
@@ -188,7 +188,7 @@ def test_lines_that_a_card_quotes_are_marked():
 
 
 def test_a_picture_has_the_words_below_it():
-    """The text is the picture's description, in the graded notebook too. An interactive picture also keeps its own."""
+    """The text below a picture is its description, in the graded notebook too. An interactive picture also keeps its own text."""
     verdict, document = graded()
     document["cells"].insert(2, nb_cell("markdown", '**What the picture shows.** A `star` "in" $x$.'))
     figure = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure size 1x1>"}}
@@ -210,7 +210,7 @@ def test_missing_pictures_are_counted_once():
 
 
 def test_the_page_is_accessible():
-    """It has a language, a title, one main heading, landmarks, a table with headers, and words for every mark."""
+    """The page has a language, a title, one main heading, landmarks, a table with headers, and words for every mark."""
     text = page()
     reader = Reader(text)
     assert ("html", "lang", "en") in reader.attributes

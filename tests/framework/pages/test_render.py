@@ -249,7 +249,7 @@ class TestText:
     ],
 )
 def test_a_standing_is_true_of_the_checks(outcome, words):
-    """This is also true if a check without points passes and no points are earned, and if some checks wait."""
+    """The status is also right if a check without points passes and no points are earned, and if some checks wait."""
     assert status_text(outcome) == words
 
 

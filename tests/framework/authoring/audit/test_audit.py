@@ -25,7 +25,7 @@ def audited(course, name):
 
 
 def test_an_author_hears_of_a_mistake_that_cannot_be_named(course, monkeypatch):
-    """In a class, such a failure costs no marks, so nobody would notice it."""
+    """An audit ends with the error. In a class, such an error costs no marks, so nobody would notice it."""
 
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
@@ -144,7 +144,7 @@ def sample(x, axis=-1):
 
 
 def test_mutants_differ_from_the_original_by_one_change_and_run():
-    """Operators, axes, reductions, dropped keywords and dropped calls are all among them, by labels that stay the same."""
+    """Operators, axes, reductions, dropped keywords and dropped calls are all among them, and the labels stay the same."""
     mutants = mutants_of(sample, "sample")
     labels = " ".join(m.label for m in mutants)
     for change_made in ("x / total", "keepdims", ".mean(", "axis=0", "x.sum"):

@@ -31,12 +31,12 @@ def course(tmp_path):
 
 
 def append(path, more="\n# another line\n"):
-    """Write more below a file of the course."""
+    """Append text to a file of the course."""
     return lambda root, _monkeypatch: (root / path).write_text((root / path).read_text() + more)
 
 
 def new(path):
-    """Add a new file to others."""
+    """Add a new file to the course."""
     return lambda root, _monkeypatch: (root / path).write_text("RATE = 2\n")
 
 
@@ -54,7 +54,7 @@ def another_framework(root, monkeypatch):
 
 
 def another_secret(_root, monkeypatch):
-    """Draw other hidden inputs."""
+    """Change the secret, so that other hidden inputs are drawn."""
     monkeypatch.setenv(VARIABLE, "another")
 
 
@@ -90,7 +90,7 @@ def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, chan
     assert CachedAudit(course, CHAPTER, (True, 20)).load() == report
     changed(course.root, monkeypatch)
     assert (CachedAudit(load_course(course.root), CHAPTER, (True, 20)).load() == report) is holds
-    assert CachedAudit(load_course(course.root), CHAPTER, (False, 2)).load() is None  # a lesser proof is another
+    assert CachedAudit(load_course(course.root), CHAPTER, (False, 2)).load() is None  # the settings differ
 
 
 @pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misdiagnosed": {"wrong_sign": ""}}])

@@ -37,7 +37,7 @@ def test_the_sentence_that_claims_too_much_is_named():
 
 
 def off_by(x):
-    """Another constant."""
+    """Compute with two constants."""
     return x * 3 + 0.5
 
 

@@ -58,7 +58,7 @@ def test_a_gap_is_named(declared):
 
 
 def test_the_audit_prints_a_line_for_each_class():
-    """The line counts the programs and names the survivors."""
+    """Each line counts the programs and names the survivors."""
     survivors = ("sizes: n < block",)
     coverage = FaultCoverage({"memory": 12, "sizes": 31}, survivors, survivors)
     exercise = ExerciseAudit(

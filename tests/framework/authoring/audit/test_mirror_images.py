@@ -43,7 +43,7 @@ def mistaken(q, k):
 
 
 def test_mirror_images_exchange_roles_ends_axes_and_offsets():
-    """Each has one change. The size of an axis has no opposite."""
+    """Each mirror image has one change. The size of an axis has no opposite."""
     assert {image.label.removeprefix("mistaken: ") for image in mirror_images(mistaken, "mistaken")} == {
         "q and k swapped",
         "`(q * k).sum(axis=-1)` → `(q * k).sum(axis=-2)`",

@@ -66,7 +66,7 @@ def test_the_page_is_the_same_document():
 
 
 def test_a_page_without_chapters_still_says_the_targets():
-    """It has the title and the paragraph on the targets, and no table."""
+    """The page has the title and the paragraph on the targets, and no table."""
     page = audit_page([], "Units")
     assert "How good are the checks of “Units”?" in page
     assert "<table>" not in page

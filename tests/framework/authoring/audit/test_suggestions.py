@@ -66,7 +66,7 @@ def fresh(course):
 
 @pytest.fixture
 def course(tmp_path):
-    """A new course, whose one exercise takes the audit no time."""
+    """A new course, whose only exercise is audited quickly."""
     return new_course(tmp_path / "course")
 
 
@@ -191,5 +191,5 @@ def test_slips_in_a_class_are_offered_as_classes(course):
         assert one.code.count('"""') == 2
         assert "`self`" not in one.change
         namespace = {"wrong": misconceptions_of("Stack")}
-        exec(one.code, namespace)  # noqa: S102 - the course's own, changed by us
+        exec(one.code, namespace)  # noqa: S102 - the course's own code, changed by the test
         assert namespace[name]((1, 2, 5))

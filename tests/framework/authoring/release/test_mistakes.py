@@ -265,7 +265,7 @@ def told(mistakes):
 
 
 def found_in(tmp_path, mistake, look):
-    """Return the report on the course with one mistake in it. It must not name anything of the machine."""
+    """Return the report on the course with one mistake in it, which must contain neither a temporary path nor a traceback."""
     course = copy_course(tmp_path / "mini")
     mistake(course.root)
     course = load_course(course.root)
@@ -394,7 +394,7 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
     ],
 )
 def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
-    """Like an invalid target, it is rejected."""
+    """An invalid number of hints is rejected, like an invalid target."""
     with pytest.raises(CourseError, match=re.escape(told)):
         copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
 

@@ -71,7 +71,7 @@ def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
 
 
 def test_its_configuration_is_a_handful_of_lines(tmp_path):
-    """There are four lines of its own, and two that every course has."""
+    """The configuration has four lines of its own, and two that every course has."""
     new(tmp_path / "units")
     texts = [(tmp_path / "units" / name).read_text() for name in ("course_config.py", "nbgrader_config.py")]
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) <= 6
@@ -120,7 +120,7 @@ def test_a_name_or_place_that_cannot_be_is_said(tmp_path, monkeypatch, arguments
 
 def test_a_folder_that_takes_no_files_is_left_as_it_was(tmp_path, monkeypatch):
     """If one file cannot be written, the ones before it are removed."""
-    from autograder.authoring.scaffold import writing  # noqa: PLC0415 - to fail in it
+    from autograder.authoring.scaffold import writing  # noqa: PLC0415 - the test makes it fail
 
     written = []
 

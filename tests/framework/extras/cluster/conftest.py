@@ -45,7 +45,7 @@ class Daemon:
         return below
 
     def end(self):
-        """End the process, whatever it does."""
+        """End the process, and kill it if it does not end in time."""
         self.process.terminate()
         try:
             self.process.wait(20)

@@ -77,7 +77,7 @@ def given_back(course):
 def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course, cluster, tmp_path):
     """Two workers are killed during a run. Verdicts, pages and gradebook equal those of a local run, and no student occurs twice.
 
-    The workers' own course secret does not count, and the unpacked files are removed.
+    The course's secret is used instead of the workers' own, and the unpacked files are removed.
     """
     here = load_course(shutil.copytree(course.root, tmp_path / "here"))
     first, second = (cluster.hire(**OTHER_SECRET) for _ in range(2))
@@ -149,7 +149,7 @@ def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkey
     here = on_worker.version_fingerprint()
     monkeypatch.setattr(
         on_worker, "version_fingerprint", lambda: {**here, "numpy": "1.0"}
-    )  # here; the worker has its own
+    )  # in this process, but not in the worker
     told = rf"The worker on \S+ has numpy {re.escape(here['numpy'])} instead of 1\.0, so its verdicts"
     with pytest.raises(CourseError, match=told):
         graded(course, executor=on(cluster.address))
@@ -213,7 +213,7 @@ def test_wrong_usage_is_told(course, tmp_path):
 def test_what_travels_is_the_course_and_nothing_else(course):
     """The bundle has configuration, notebooks with data, solutions and checks, but no submission, secret or gradebook.
 
-    It is reproducible.
+    The bundle is reproducible.
     """
     (course.root / "gradebook.db").write_bytes(b"x")
     (course.root / "solutions" / "__pycache__").mkdir(exist_ok=True)

@@ -64,7 +64,7 @@ def test_every_wrong_and_right_solution_behaves_in_a_notebook_as_in_its_module(c
     def outcome(function, arguments):
         try:
             return repr(function(*[np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]))
-        except Exception as error:  # noqa: BLE001 - a wrong solution may raise anything; it must raise the same
+        except Exception as error:  # noqa: BLE001 - both must raise the same error
             return repr(error)
 
     right = reference_code(course, CH1)

@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER
 
 pytest.importorskip("canvasapi", reason="canvasapi is not installed: pip install canvasapi")
 
-SECRET = "7~a-token-that-nobody-may-see"  # noqa: S105 - of the local server
+SECRET = "7~a-token-that-nobody-may-see"  # noqa: S105 - a token for the local server only
 
 
 class CanvasServer(ThreadingHTTPServer):

@@ -158,7 +158,7 @@ GERMAN = (
 
 
 def test_a_worksheet_in_another_language_is_recognized_by_its_columns(course, tmp_path):
-    """The columns are found by their content. A word for yes or no that is not known ends the export with status 1 and without a file."""
+    """The columns are found by their content. An unknown word for yes or no ends the export with status 1, and no file is written."""
     path, output = tmp_path / "german.csv", tmp_path / "out.csv"
     path.write_text(GERMAN)
     rows, told = exported(course, "moodle", roster=path)

@@ -129,7 +129,7 @@ def test_a_file_of_extensions_is_checked_as_a_whole(made, tmp_path):
     ],
 )
 def test_a_penalty_that_means_nothing_is_rejected(tmp_path, config, sentence):
-    """A share above 1, a missing share or an unknown key is an error of the course, with the setting's name."""
+    """A share above 1, a missing share and an unknown key are rejected with an error that names the setting."""
     with pytest.raises(CourseError, match=r"c\.Course\.late_penalty in .* must be") as error:
         copy_course(tmp_path / "mini", config=f"c.Course.late_penalty = {config}\n")
     assert sentence in str(error.value)

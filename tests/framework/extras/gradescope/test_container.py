@@ -64,7 +64,7 @@ def container(archive, tmp_path):
 def run(root):
     """Run what Gradescope runs, with this interpreter. Return the exit status, the output for instructors, and the results."""
     variables = {"PATH": os.environ["PATH"], "AUTOGRADER_ROOT": str(root), "AUTOGRADER_PYTHON": sys.executable}
-    (root / "results" / "results.json").write_text('{"score": 99}')  # of another submission
+    (root / "results" / "results.json").write_text('{"score": 99}')  # left by another submission
     command = ["bash", str(root / "run_autograder")]
     done = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
     results = root / "results" / "results.json"
@@ -83,7 +83,7 @@ def shown(results):
 
 
 def test_the_zip_is_what_gradescope_asks_for(archive):
-    """Its two scripts are at the top and executable, it is private, and its requirements are pinned."""
+    """The zip's two scripts are at the top and executable, the zip is private, and its requirements are pinned."""
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     with zipfile.ZipFile(archive) as file:
         modes = {name: file.getinfo(name).external_attr >> 16 for name in ("setup.sh", "run_autograder")}
@@ -99,7 +99,7 @@ def test_the_zip_is_what_gradescope_asks_for(archive):
 @needs_landlock
 @pytest.mark.slow
 def test_partial_credit_and_who_sees_what(container):
-    """With one wrong exercise, its points are missing, hidden checks are shown after publication, and the message at once."""
+    """A wrong exercise loses its points. Hidden checks are shown after publication, and the message is shown at once."""
     notebook = document(copy_of(container), **{**RIGHT, "to_kelvin": WRONG_SIGN})
     (container / "submission" / "mine.ipynb").write_bytes(document_bytes(notebook))
     status, said, results = run(container)
@@ -154,7 +154,7 @@ def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
     ],
 )
 def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hidden):
-    """There is no score, which differs from 0. The student reads what to do, and the instructors why."""
+    """No score is reported, not even 0. The student reads what to do, and the instructors read why."""
     if breaks == "no notebook":
         (container / "submission" / f"{CHAPTER}.ipynb").write_bytes(b"{cut")
     elif breaks == "the course":

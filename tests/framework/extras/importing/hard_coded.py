@@ -102,7 +102,7 @@ def _play(
 
 
 def _other_answers(chapter: NewChapter, exercise: Exercise) -> str | None:
-    """Return wrong values that pass the visible tests, if any of a few simple ones does."""
+    """Return a cell that gives every answer one simple wrong value that passes the visible tests, or None if there is none."""
     for value in (0, 1, -1, 2.5, "", "x", [], [0], (), {}, True, False):
         code = "\n".join(f"{name} = {value!r}" for name in exercise.answers)
         failed = failed_hidden_tests(chapter, exercise, code)

@@ -16,7 +16,7 @@ from tests.support.mini import copy_course
 
 
 def answer(name, code):
-    """Return an answer's cell with its solution."""
+    """Return a solution cell that contains ``code``."""
     return cell("code", f"### BEGIN SOLUTION\n{code}\n### END SOLUTION", grade_id=name, solution=True)
 
 
@@ -65,7 +65,7 @@ NOTEBOOKS = {
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_hard_coded_visible_cases_fail_what_they_failed_in_the_source(tmp_path, name):
-    """For each exercise, a submission that knows the visible cases fails the checks of the hidden tests that it failed before."""
+    """A submission that only knows the visible cases fails the checks made from the hidden tests that it failed in the source."""
     course = copy_course(tmp_path / "course")
     (tmp_path / "bottles.txt").write_text("green blue red")
     told = import_notebook(course, write(tmp_path / "n.ipynb", NOTEBOOKS[name]), unsafe_local=False)

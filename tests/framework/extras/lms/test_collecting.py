@@ -139,7 +139,7 @@ def test_a_later_download_replaces_and_an_older_one_does_not(course, notebook, t
 
 
 def test_a_notebook_that_came_in_another_way_is_kept(course, notebook, tmp_path):
-    """Only --force replaces what the exchange or a person put there."""
+    """Only --force replaces a notebook that came through the exchange or was put there manually."""
     target = course.root / "submitted" / "ada" / CHAPTER / f"{CHAPTER}.ipynb"
     target.parent.mkdir(parents=True)
     target.write_bytes(notebook(1))
@@ -417,7 +417,7 @@ def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook
 
 
 def test_two_new_students_with_one_name_stay_unknown(course, notebook, tmp_path):
-    """An id made from a name belongs to one student only. The worksheet gives each their own."""
+    """If two new students have the same name, neither gets an id made from it. With the worksheet, each gets a different id."""
     files = {f"New Nora_{i}_assignsubmission_file_/{CHAPTER}.ipynb": notebook(i) for i in (4, 5)}
     path = download(tmp_path, files)
     assert [one.status for one in collect(course, CHAPTER, path, "moodle", add=True)] == ["unknown", "unknown"]

@@ -70,7 +70,7 @@ INPUTS = ("[1.0, 2.0, 5.0, 4.0]", "[0.5, 0.25, 4.0, 2.0, 9.0, 9.5]")
 
 @pytest.mark.parametrize("chapter", [CHAPTER, "ch2_gaps"])
 def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_is_written(course, chapter):
-    """This works in an existing chapter, in which nothing else changes, and in a new chapter, which the configuration then lists."""
+    """An exercise can be added to an existing chapter, in which nothing else changes, or to a new one, which the configuration then lists."""
     before = files(course)
     path = course.root / "course_config.py"
     path.write_text(path.read_text().replace('["ch1_units"]', '[\n    "ch1_units",  # the first\n]  # more to come'))
@@ -183,7 +183,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
     ],
 )
 def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, told):
-    """No other file is written either."""
+    """The message names the file, and no other file is written either."""
     (course.root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = files(course)
     said = run(course, "new-exercise", "largest_gap", "--chapter", CHAPTER if told else "ch2_gaps", status=2)
@@ -290,7 +290,7 @@ STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n 
     ],
 )  # fmt: skip
 def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, expected):
-    """Comments, the body and the code around it stay, and so does every other cell, in any file layout."""
+    """Comments, the body and the code around the stub stay, and so does every other cell, in any file layout."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius):\n", 'def to_kelvin(celsius):\n    """New."""\n')
     path = course.root / NOTEBOOK
     document = json.loads(path.read_text())
@@ -306,7 +306,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
 
 
 def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
-    """The inspection names the command if the two differ. A cell without the function stays unchanged."""
+    """If a stub differs from its reference, the inspection names the command. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
     assert "`autograder stubs` updates the stub from the reference." in mistake

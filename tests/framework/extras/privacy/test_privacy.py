@@ -103,7 +103,7 @@ def test_a_dry_run_lists_every_place_and_changes_nothing(course):
 
 
 def test_nothing_about_a_student_is_left(course):
-    """Afterwards no file in the course or the exchange has the id or the code, except those that were only listed."""
+    """Afterwards no file in the course or the exchange has the id or the code, except the files that were only listed."""
     ada = {path: data for path, data in contents(course).items() if "ada" in path.parts}
     _, said = invoke(course, "forget", ZOE, "--yes")
     assert said == f"All of this data about {ZOE} was removed from the course."

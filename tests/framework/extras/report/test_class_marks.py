@@ -42,7 +42,7 @@ def test_each_student_has_what_the_gradebook_says(marks):
     """The class has every type of mark: right, manual, late with and without extension, ungradable, blank and missing."""
     found = {student: (mark.standing, mark.score) for student, mark in marks.marks.items()}
     assert found["zq-ada-77"] == ("graded", 6.0)
-    assert found["zq-s0"] == ("graded", 1.5)  # half a point by hand instead of two, none for the mean
+    assert found["zq-s0"] == ("graded", 1.5)  # half a point given manually instead of two, and none for the mean
     assert marks.marks["zq-s0"].by_hand == 1
     assert found["zq-late-81"] == ("graded", 0.0)
     assert (marks.marks["zq-late-81"].penalty, marks.marks["zq-late-81"].seconds_late) == (6.0, 86400.0)
@@ -93,7 +93,7 @@ def test_the_table_fits_any_terminal(width):
 
 
 def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
-    """A mark of an earlier notebook is reported. A copied course, whose files have other times, is not."""
+    """A notebook submitted after its mark is reported. Different file times in a copied course are not."""
     course = load_course(shutil.copytree(graded.root, tmp_path / "mini"))
     again = "submitted after this mark"
     assert not any(again in text for m in class_marks(course, [CHAPTER])[0].marks.values() for text in m.doubts)

@@ -171,7 +171,7 @@ def test_names_are_taken_out_of_texts_and_nothing_else():
 
 
 def test_one_student_is_a_class_too():
-    """The page shows the one mark, and says that figures would mean nothing."""
+    """The page shows the one mark, and says that statistics about one student would mean nothing."""
     report = large(1)
     text = report_page("Small", [report], Names(report.marks.marks, {}), "now")
     assert "One student has a mark" in text

@@ -63,7 +63,7 @@ def test_a_long_answer_that_two_share_is_listed_and_a_common_one_is_not(course):
 
 
 def test_no_group_among_a_few_short_answers(course):
-    """Two of four who write the same short line are no group, nor are two whose stub is blank."""
+    """Two of four students who write the same short line form no group, and neither do two blank stubs."""
     blank = "def mean_kelvin(celsius):\n    raise NotImplementedError"
     assert groups(course, {"a": RIGHT["mean_kelvin"], "b": RIGHT["mean_kelvin"], "c": blank, "d": blank}) == []
     assert normal_form(LONG_WAY) == normal_form(RENAMED)

@@ -73,8 +73,8 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     zipfile.ZipFile(wheels[0]).extractall(tmp_path / "wheel")
     received = [p for top in (made / "files", made / "api", tmp_path / "wheel") for p in top.rglob("*") if p.is_file()]
     leaks = hunt(site.course, CHAPTER, [*received, made / "index.html", made / "work.js"])
-    # Self-learners can read a solution once the exercise is done. Solutions are included, obfuscated, and nothing else
-    # is.
+    # Self-learners can read a solution once the exercise is done. So obfuscated solutions are included, but no
+    # other secret is.
     meant = {"a reference solution", "an alternative"}
     solutions = [leak.text for leak in leaks if leak.what in meant]
     assert {Path(leak.file).name for leak in leaks} == {"examples.json"}
@@ -83,7 +83,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     assert [leak for leak in leaks if leak.text in re.sub(r"\s+", "", Path(leak.file).read_text())] == []
     settings = json.loads((made / "jupyter-lite.json").read_text())["jupyter-config-data"]
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
-    assert "pyodideUrl" not in kernel  # then Pyodide comes from the delivery network
+    assert "pyodideUrl" not in kernel  # so Pyodide comes from the delivery network
 
     (made / "CNAME").write_text("example.org")
     (made / "files" / "old.txt").write_text("of an older site")

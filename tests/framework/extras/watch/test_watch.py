@@ -175,7 +175,7 @@ def test_no_examples_is_one_sentence(laid_out, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals of this kind")
 def test_a_real_terminal_is_left_as_it_was(laid_out):
-    """It starts with a message, keys work without echo, q exits with 0 and restores the terminal, and NO_COLOR is respected."""
+    """The command starts with a message, keys work without echo, q exits with 0 and restores the terminal, and NO_COLOR is respected."""
     import pty  # noqa: PLC0415
     import termios  # noqa: PLC0415
 
@@ -280,7 +280,7 @@ def test_root_reads_what_to_add(laid_out):
 
 
 def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
-    """Its command line takes our options, nbgrader's extension is disabled only there, and no settings are written."""
+    """JupyterLab's command line takes our options, nbgrader's extension is disabled only there, and no settings are written."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
     folder, told = laid_out.parents[1], []
@@ -320,7 +320,7 @@ def test_the_notebook_that_is_meant_is_found(laid_out, tmp_path):
 
 
 def test_a_notebook_may_import_what_is_installed(tmp_path):
-    """The sandbox shows what the notebook and a file that it names import, but nothing that is installed with the framework."""
+    """The sandbox shows the packages that the notebook and its helper modules import, but nothing else that the framework installs."""
     (tmp_path / "helper.py").write_text("import packaging, no_such_package_zzz")
     source = "import json\nimport pandas as pd\nimport helper\nimport autograder"
     cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}

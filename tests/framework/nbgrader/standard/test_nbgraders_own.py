@@ -27,7 +27,7 @@ def _table():
 
 
 def _run(names, folder):
-    """Run those tests of the wheel, and return the outcomes by name. For a parametrized test, return the worst one."""
+    """Run the named tests of the wheel, and return the outcomes by name. For a parametrized test, return the worst one."""
     config = folder / "config"
     config.mkdir()
     (config / "nbgrader_config.py").write_text("c = get_config()\n" + documented_line())
@@ -63,7 +63,7 @@ ON_REQUEST = pytest.mark.skipif("ALL_NBGRADER_TESTS" not in os.environ, reason=W
 @pytest.mark.slow
 @pytest.mark.parametrize("on_request", [False, pytest.param(True, marks=ON_REQUEST)], ids=["grading", "bookkeeping"])
 def test_nbgraders_tests_fare_as_the_table_says(tmp_path, on_request):
-    """The outcomes are those listed in the docs, for tests that depend on how cells are run and, on request, the others."""
+    """The docs list the right outcomes, for tests that depend on how cells are run and, on request, for all other tests."""
     outcomes = {name: told for name, told in _table().items() if ("on request" in told) is on_request}
     expected = {name: told.split(",")[0] for name, told in outcomes.items()}
     found = _run(list(expected), tmp_path)

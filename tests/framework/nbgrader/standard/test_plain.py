@@ -25,7 +25,7 @@ def cell(source, grade_id="", points=None, *, solution=False, tags=()):
 
 
 def notebook(*cells, language="python"):
-    """Return a notebook of those cells. A string is a student's cell."""
+    """Return a notebook of these cells. A string is a student's cell."""
     spec = {"name": "python3" if language == "python" else language, "language": language, "display_name": language}
     made = [cell(one) if isinstance(one, str) else one for one in cells]
     return new_notebook(cells=made, metadata={"kernelspec": spec})

@@ -45,7 +45,7 @@ def _submit(course):
             folder = course / "submitted" / f"{first}-{second}" / "ps1"
             shutil.copytree(course / "release" / "ps1", folder)
             (folder / "problem1.ipynb").write_text(json.dumps(released))
-            (folder / "problem2.ipynb").unlink()  # only the blank submission has it, because nobody works on it
+            (folder / "problem2.ipynb").unlink()  # nobody works on it, so only the blank submission has it
     shutil.copytree(USER_GUIDE / "submitted", course / "submitted", dirs_exist_ok=True)
     shutil.copytree(course / "release" / "ps1", course / "submitted" / "blank" / "ps1")
 

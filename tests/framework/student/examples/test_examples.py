@@ -225,7 +225,7 @@ class TestJudging:
         assert "def square(x):" in verdict_on(lambda g, x: x, entry, "f").checks[0].example
 
     def test_a_probe_looks_where_the_value_lives(self):
-        """A probe runs next to the function, for results that cannot be encoded."""
+        """A probe runs in the function's own process, so it can look at results that cannot be encoded."""
         step = call_step("f", 2.0)
         step["call"]["probe"] = "def probe(function, x):\n    return function(x).label"
         labelled = lambda x: SimpleNamespace(label=str(x))  # noqa: E731 - a student's function
@@ -291,7 +291,7 @@ class TestNothingToJudge:
         ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],
     )
     def test_what_is_missing_is_told_with_what_to_do(self, names, entry, status, words):
-        """One sentence names the missing function and possible reasons. A quiz without an answer is not begun."""
+        """One sentence names the missing function and possible reasons. A quiz without an answer counts as not begun."""
         verdict = verdict_in(names, entry, "quiz_ch9" if entry is QUIZ else "softmax")
         assert verdict.status == status
         assert words in verdict.message
@@ -335,7 +335,7 @@ class TestDiagnosis:
         assert verdict_on(by_hand.one_maximum, entry).misconception is None
 
     def test_a_skipped_outcome_neither_agrees_nor_disagrees(self):
-        """A step that was not recorded is ignored, unless the mistake shows there."""
+        """A step that was not recorded is ignored, unless the misconception differs from the reference in that step."""
         entry = by_hand.softmax_entry()
         outcomes = entry["misconceptions"][0]["outcomes"]
         entry["misconceptions"][0]["differs"] = [2]
@@ -395,7 +395,7 @@ class TestOtherSessions:
         assert mean.status == "passed"
 
     def test_a_limit_on_memory_holds_in_a_notebook_too(self):
-        """A table as large as both sizes together is detected if the call has a limit."""
+        """A call with a memory limit fails if it creates an array of n times n numbers."""
         steps = [call_step("f", 1000), holds("is_number", 0)]
         steps[0]["call"]["memory_mb"] = 1
         verdict = verdict_on(lambda n: float(np.ones((n, n)).sum()), one_check(*steps), "f")

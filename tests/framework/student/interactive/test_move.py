@@ -31,7 +31,7 @@ def half(x):
 def moved():
     interact(half, {{"x": [1, 2, 4]}}, columns=["a", "b"], title="</script><script>document.title='owned'</script>")"""
 RIGHT = HALF.format(body='return np.array([x / 2, 0]), f"half of {x}"')
-# The effect of each answer of a student's function, at the start and later.
+# Bodies of a student's function with unusual results, each with a text that the notebook then shows.
 ODD = {
     "not written": ("raise NotImplementedError", "Nothing to see yet: this cell uses your `half`."),
     "another shape": ("return np.ones(3)", "an array of shape (2,) was expected here, but its shape is (3,)"),
@@ -111,7 +111,7 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
     ],
 )
 def test_an_author_s_mistake_is_a_sentence(controls, start, said):
-    """Controls that cannot be moved are refused with what was found and what to do."""
+    """The message about controls that cannot be moved says what was found and what to do."""
     with pytest.raises(ValueError, match=re.escape(said)):
         MovingPicture(np.zeros, controls, start)
 

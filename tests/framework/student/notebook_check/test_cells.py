@@ -97,7 +97,7 @@ def test_a_quiz_is_not_checked_with_older_answers(notebook):
 
 
 def test_a_hint_does_not_judge_an_older_function(notebook):
-    """The function of before passes, but its cell no longer does. The hint says so, and a hint about the mistake comes too."""
+    """The older function passes, but its cell now has a syntax error. The message says so, and the first hint follows."""
     notebook.run("softmax", f"{SOFTMAX})")
     hint = notebook.run("check", "hint(softmax)")
     assert f"Python could not parse the cell of `softmax` (a SyntaxError), {KEPT} First hint." in hint

@@ -26,7 +26,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def examples(course):
-    """The examples of its chapter."""
+    """The examples of the course's chapter."""
     return record_examples(course, CHAPTER)
 
 

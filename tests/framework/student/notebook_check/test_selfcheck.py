@@ -31,7 +31,7 @@ def _nothing_done_yet(beside_the_notebook):
 
 
 def process(folder, *command):
-    """Run Python with these arguments in ``folder``, with its own settings."""
+    """Run Python with these arguments in ``folder``, which is also its home folder."""
     return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
 
 
