@@ -215,7 +215,7 @@ class _Prepared:
 class ChapterChecks:
     """The exercises of a chapter with their check classes, references, misconceptions and planned calls.
 
-    Set ``shrinks`` to ``False`` if nobody reads the messages. Shrinking an example takes far longer than judging.
+    Set ``shrinks`` to ``False`` if nobody reads the messages. Then checks do not look for smaller failing inputs.
     With ``shows_cases=False``, failures do not show the case that failed, and judging is even faster.
     ``only_visible`` says whether the hidden checks are left out.
     """

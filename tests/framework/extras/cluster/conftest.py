@@ -89,8 +89,7 @@ def cluster(tmp_path):
 @pytest.fixture
 def course(tmp_path):
     """The mini course with its own secret and a class of twelve different notebooks."""
-    # Disclose only titles, because how far the example of a hidden check is shrunk depends on the available time.
-    made = with_book(copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n'))
+    made = with_book(copy_course(tmp_path / "mini"))
     (made.root / made.secret_file).write_text("the secret of this course\n")
     for number in range(12):
         code = {**RIGHT, "quiz_ch1_units": f"# student {number}\n" + RIGHT["quiz_ch1_units"]}
