@@ -47,7 +47,7 @@ def padding_mask(lengths: np.ndarray, n_k: int) -> np.ndarray:
     Sequence b has lengths[b] real keys, and they come first; every key after them is padding,
     which no query may see.
 
-    lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence (the dtype is an integer type)
+    lengths: shape (B,), whole numbers from 0 to n_k, one for each sequence (the dtype is int64)
     n_k:     the number of keys of every sequence, padding included
     returns: shape (B, 1, n_k), boolean. The axis of length 1 is for the queries: a key that
              is padding is padding for every query

@@ -5,9 +5,9 @@ Arguments must stay unchanged, and a repeated call must return the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +130,23 @@ def pairs_of(
     # The results of probes are expensive, so use one small pair for them.
     if pairs and pairs[0][0].probe:
         return pairs[-1:]
-    return [*islice((pair for pair in pairs if differ(*pair)), 2)] or pairs[:2]
+    found = [*islice((pair for pair in pairs if differ(*pair)), 2)] or pairs[:2]
+    return [*found, *(pair for pair in _with_a_number_in_common([*own, *others], found) if differ(*pair))]
+
+
+def _with_a_number_in_common(calls: Sequence[Call], found: Sequence[tuple[Call, Call]]) -> Iterator[tuple[Call, Call]]:
+    """Yield two of ``calls`` for each argument that is a whole number: different calls with the same number, unless ``found`` has such a pair.
+
+    A function may store a result under one of its arguments, such as a mask under its size.
+    """
+    for place in range(max((len(call.args) for call in calls), default=0)):
+
+        def are_alike(pair: tuple[Call, Call], place: int = place) -> bool:
+            one, other = (call.args[place] if len(call.args) > place else None for call in pair)
+            return type(one) is type(other) is int and one == other and call_key(pair[0]) != call_key(pair[1])
+
+        if not any(map(are_alike, found)):
+            yield from islice(filter(are_alike, combinations((c for c in calls if not c.probe), 2)), 1)
 
 
 def _bare(call: Call) -> Call:

@@ -50,6 +50,16 @@ def rows_of_little(values, rng):
                 lambda v: np.allclose(v["A"].sum(axis=1), 1) and v["A"].shape[1] > 1,
                 lambda v, _rng: {**v, "A": v["A"] / v["A"].sum(axis=1, keepdims=True)},
             ),
+            InputCategory.custom(
+                "A: rows that almost add up to 1",
+                "rows that add up to 1.0005 or 0.9995",
+                lambda v: np.allclose(np.abs(v["A"].sum(axis=1) - 1), 0.0005, atol=1e-9) and v["A"].shape[1] > 1,
+                lambda v, rng: {
+                    "A": v["A"]
+                    / v["A"].sum(axis=1, keepdims=True)
+                    * (1 + rng.choice([-5e-4, 5e-4], size=(len(v["A"]), 1)))
+                },
+            ),
         ],
         constrain=rows_that_add_up,
         exclude={"A: all tiny": "each row adds up to at least 0.01"},

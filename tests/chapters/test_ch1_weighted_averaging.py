@@ -228,11 +228,14 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of keys, and keys and values of any size, also of equal sizes"""
+        """any number of keys, keys and values of any size, also of equal sizes, and scores that are all far below zero"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             agrees.hard_lookup(q, K, V)
+        for level in (100, 1e5):  # scores near -10 000 and near -10 000 000 000
+            q, K, V = something_to_look_up(rng, 5, 3, 2, margin=0.1)
+            agrees.hard_lookup(np.append(q, level), np.column_stack([K, np.full(5, -level)]), V)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

@@ -654,6 +654,16 @@ def within_three(values, _rng):
                 lambda v: np.allclose(outputs_while_learning(v), v["T"]),
                 lambda v, _rng: {**v, "T": outputs_while_learning(v)},
             ),
+            InputCategory.custom(
+                "T: almost the outputs",
+                "outputs that have almost reached their targets",
+                lambda v: 0 < np.abs(outputs_while_learning(v) - v["T"]).max() < 0.02,
+                lambda v, rng: {
+                    **v,
+                    "T": outputs_while_learning(v) + rng.uniform(0.005, 0.015, v["T"].shape),
+                    "rate": 1.0,
+                },
+            ),
         ],
     ),
 )

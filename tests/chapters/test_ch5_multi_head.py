@@ -613,6 +613,10 @@ TWICE_AS_WIDE = attend("return np.cumsum(np.hstack([X, 9 * X]), axis=0)")
 FAINT = attend("return X + 1e-5 * np.arange(len(X))[:, None]")
 SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)")
 
+MINUTE = attend("return 1e-4 * np.cumsum(X, axis=0)")
+LAST_ROW_LISTENS = attend("Y = X.copy()", "Y[-1] += X[0]", "return Y")
+FAINT_BESIDE_LARGE = attend("return 1e4 * X + 1e-3 * np.arange(len(X))[:, None]")
+
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR = attend("return np.cumsum(X**2, axis=0)")
 SIGNS_SO_FAR = attend("return np.cumsum(np.sign(X), axis=0)")
@@ -684,8 +688,11 @@ class TestEquivarianceGap:
         care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
-        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR, TWICE_AS_WIDE, FAINT):
+        for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR, TWICE_AS_WIDE, FAINT, MINUTE):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
+        agrees.equivariance_gap(FAINT_BESIDE_LARGE, rng.uniform(1, 2, size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
+        # The only row that differs is one that stays in its place.
+        agrees.equivariance_gap(LAST_ROW_LISTENS, rng.normal(size=(6, 4)), np.array([3, 0, 1, 2, 4, 5]))
 
     test_every_kind = all_categories(points=0.5, after="test_something_to_find")
 

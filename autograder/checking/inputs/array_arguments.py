@@ -280,7 +280,7 @@ class WeightsArgument(ArrayArgument):
         yield Style("small", f"numbers near 0.01 or 0.001 in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
                     partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
         yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1 - 3e-5) & (a > 0.99)).any(),
-                    partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 3e-4)), exclusive=True)
+                    partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 1e-4)), exclusive=True)
         yield Style("all equal", f"all numbers in a row of {name} equal", lambda a: a.shape[-1] > 1 and (a.max(-1) - a.min(-1) < 1e-12).any(),
                     partial(self.ordinary, change=lambda parts, _rng: np.ones_like(parts)), exclusive=True)
         yield Style("some equal", f"equal numbers in {name}", lambda a: np.unique(a).size < a.size,

@@ -26,7 +26,8 @@ from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 __all__ = ["categories_of", "is_excluded"]
 
 MANY_LETTERS = 6
-MOST = 1000  # a larger whole number is not treated as a size
+MOST = 1000  # if a whole number may be larger, it is treated as a size only if it may also be 1
+FAR = 100  # a number is far above another if it is more than this many times as large
 SQUARES = 20
 _BANDS = (8, 15), (16, 31), (32, 63)  # together with LONG_AXES, these ranges cover the sizes between all powers of two
 
@@ -114,11 +115,18 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
 
     A size is the length of an axis, an argument that is a whole number, or the number of entries of a batch.
     """
-    numbers = [n for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole and a.high <= MOST]
+    numbers = [n for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole and _is_a_size(a)]
     batch = ["batch"] if numbers and contract.has_batch() else []
     for one, other in combinations([*contract.letters(), *numbers, *batch], 2):
         for sign, compare in (("<", operator.lt), ("=", operator.eq), (">", operator.gt)):
             yield _relation(one, other, sign, compare, numbers)
+        if {one, other} <= {n for n in numbers if contract.arguments[n].high > 50 * FAR}:  # type: ignore[attr-defined]
+            yield _relation(one, other, "far below", lambda a, b: FAR * a < b, numbers)
+            yield _relation(one, other, "far above", lambda a, b: a > FAR * b, numbers)
+
+
+def _is_a_size(argument: NumberArgument) -> bool:
+    return argument.high <= MOST or argument.low == 1
 
 
 def _relation(
@@ -136,7 +144,8 @@ def _relation(
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         low, high = sorted(map(int, rng.permutation([2, 3, 4, 5, 6, 7])[:2]))
-        chosen = {one: high if sign == ">" else low, other: high if sign == "<" else low}
+        high = int(rng.integers(4, 9)) * FAR * low if sign.startswith("far") else high
+        chosen = {one: high if sign in (">", "far above") else low, other: high if sign in ("<", "far below") else low}
         request.after.append(lambda values, _rng: {**values, **{n: chosen[n] for n in chosen if n in numbers}})
         for name, number in chosen.items():
             if name == "batch":

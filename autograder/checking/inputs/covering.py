@@ -157,14 +157,17 @@ def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
     """Return the first category, and as many others as the same call can belong to, at most one for each slot.
 
-    The slot "sizes" also excludes the slots of single axes, which are called "size n" and so on.
+    The slot "sizes" also excludes the slots of single axes, which are called "size n" and so on. If an axis is long, the values
+    are ordinary, because special values (such as equal rows) may hide a mistake in the handling of long axes.
     """
     chosen: list[InputCategory] = []
     slots: set[str] = set()
     for category in categories:
         slot, group = category.slot, "size" if category.slot.startswith("size ") else category.slot
         excluded = {slot, {"size": "sizes", "sizes": "size"}.get(group, slot)}
-        if not chosen or not (excluded & slots or chosen[0].exclusive or category.exclusive):
+        is_about_size = bool(chosen) and (chosen[0].length is not None or chosen[0].slot.startswith("size "))
+        is_hidden = is_about_size and slot.startswith("value ")
+        if not chosen or not (excluded & slots or is_hidden or chosen[0].exclusive or category.exclusive):
             chosen.append(category)
             slots |= {slot, group}
     return chosen
