@@ -64,7 +64,7 @@ def scaled_dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) ->
 
 
 def attention_entropy(weights: np.ndarray) -> np.ndarray:
-    """Measure how spread out each query's weights are: minus the sum of w * ln(w).
+    """Return the entropy of each query's weights, -sum(w * ln(w)): it measures how spread out they are.
 
     The logarithm is the natural one (the entropy is then in nats), and a weight of exactly 0
     contributes exactly 0.

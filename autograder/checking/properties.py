@@ -162,16 +162,13 @@ def given(
     everything = st.tuples(*bundles, whole).map(lambda parts: {k: v for part in parts for k, v in part.items()})
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        kept: dict[int, list[dict[str, Any]]] = {}
-        small: dict[int, list[dict[str, Any]]] = {}
+        draw = functools.cache(functools.partial(_drawn, everything))
 
         @functools.wraps(check)
         def run(*args: Any, **fixtures: Any) -> None:
             seed = seed_of(check.__qualname__)
-            if seed not in kept:
-                kept[seed] = _drawn(everything, examples, seed)
             once = functools.partial(check, *args, **fixtures)
-            for values in kept[seed]:
+            for values in draw(examples, seed):
                 try:
                     once(**_copies(values))
                 except CheckStopped:
@@ -179,9 +176,7 @@ def given(
                 except AssertionError as failure:
                     if not _shrinking.get():
                         raise
-                    if seed not in small:
-                        small[seed] = _drawn(everything, _CANDIDATES, seed)
-                    raise _smallest(small[seed], lambda v: once(**_copies(v)), failure) from None
+                    raise _smallest(draw(_CANDIDATES, seed), lambda v: once(**_copies(v)), failure) from None
 
         signature = inspect.signature(check)  # pytest still has to pass fixtures and the values of ``parametrize``
         left = [p for name, p in signature.parameters.items() if name not in drawn]
@@ -219,7 +214,7 @@ def _smallest(
         except CheckStopped:
             continue
         except AssertionError as failure:
-            return min(first, failure, key=_length)
+            return min(first, failure, key=lambda failed: len(getattr(failed, "example", "") or str(failed)))
     return first
 
 
@@ -251,11 +246,6 @@ def deterministic_draws() -> Iterator[None]:
     finally:
         setattr(providers, _LOCAL, before[0])
         setattr(providers, _CACHE, before[1])
-
-
-def _length(failure: BaseException) -> tuple[int, int]:
-    text = getattr(failure, "example", "") or str(failure)
-    return (len(text), text.count("\n"))
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:

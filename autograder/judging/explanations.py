@@ -257,8 +257,8 @@ def explain_stop(
         text = f", `{line.strip()}`" if line.strip() else ""
         place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} was stopped{limit}{on}. Is there a loop that never ends, or that runs far more often than the input "
-            f"has entries?{place}"
+            f"{function} was stopped{limit}{on}. Is there a loop that never ends, or one that runs many more times than there "
+            f"are entries in the input?{place}"
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""

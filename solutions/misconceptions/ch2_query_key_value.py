@@ -320,7 +320,7 @@ def keys_of_the_first_entry(Q, K):
 @wrong
 def queries_of_the_first_entry(Q, K):
     """In a batch, all the keys meet the queries of its first entry. The entries are independent sequences, so each key
-    should meet only the queries of its own."""
+    should meet only the queries of its own sequence."""
     while Q.ndim > 2:
         Q = Q[0]
     return Q @ np.swapaxes(K, -1, -2)
@@ -666,14 +666,14 @@ def scores_all_in_one():
 
 @wrong
 def scores_of_the_query_summed_up():
-    """After `->`, your SCORES_EQ keeps only the queries' letter, so the scores of each query are added up over the
+    """After `->`, your SCORES_EQ keeps only the queries' letter, so the scores of each query are summed over the
     keys. There should be one score for every query and every key."""
     return {"SCORES_EQ": "ia,ja->i"}
 
 
 @wrong
 def scores_of_the_key_summed_up():
-    """After `->`, your SCORES_EQ keeps only the keys' letter, so the scores of each key are added up over the queries.
+    """After `->`, your SCORES_EQ keeps only the keys' letter, so the scores of each key are summed over the queries.
     There should be one score for every query and every key."""
     return {"SCORES_EQ": "ia,ja->j"}
 

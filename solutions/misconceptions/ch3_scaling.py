@@ -566,7 +566,7 @@ def nan_where_a_weight_is_0(weights):
 
 @wrong
 def sum_over_the_queries(weights):
-    """You added up over the queries, so you return one number for each key. Each query has its own entropy, summed over
+    """You summed over the queries, so you return one number for each key. Each query has its own entropy, summed over
     the keys: along which axis of (..., n_q, n_k) are one query's weights?"""
     return -_terms(weights).sum(axis=-2)
 
@@ -779,7 +779,7 @@ def one_minus_p_on_the_diagonal(p):
 @wrong
 def zeros_on_the_diagonal(p):
     """Your entries off the diagonal are right, but the diagonal is 0, as if a weight did not depend on its own score.
-    It depends on it more than any other weight does: each column should add up to 0."""
+    That weight depends on its own score more than any other weight does. Check: each column should add up to 0."""
     J = -np.outer(p, p)
     np.fill_diagonal(J, 0.0)
     return J

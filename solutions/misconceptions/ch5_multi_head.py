@@ -994,7 +994,7 @@ def copying_and_uniform_exchanged(weights):
 
 @wrong
 def sums_over_queries(weights):
-    """You added up over the queries instead of averaging. So your scores can be above 1, and they grow with the length
+    """You summed over the queries instead of averaging. So your scores can be above 1, and they grow with the length
     of the sequence."""
     n = len(weights)
     right = scores_of(weights)

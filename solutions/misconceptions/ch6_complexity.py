@@ -97,7 +97,7 @@ def stored_for_every_feature(n_q, n_k, d_k, d_v):
 
 @wrong
 def scores_of_one_query(n_q, n_k, d_k, d_v):
-    """Your stored scores are those of a single query, n_k numbers. The table has one row for each query."""
+    """You counted only the n_k scores of a single query as stored. The table has one row for each query."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_k}
 
 
@@ -409,7 +409,7 @@ def divided_by_the_features_of_the_query(Q, K, V, feature_map):
 
 @wrong
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
-    """The sum that you divide by uses the features of the queries. A query's weights are added up over the keys, so add
+    """The sum that you divide by uses the features of the queries. A query's weights are summed over the keys, so add
     up the keys' features instead."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)

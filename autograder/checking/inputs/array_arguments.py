@@ -77,7 +77,7 @@ class ArrayArgument(ShapedArgument):
                             lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([1200.0, 3000.0, 8000.0]))), optional=True)
         if low < 1.2 * EXP_LOW and high > 1.2 * EXP_HIGH:
             yield Style("beyond the range of exp", f"numbers in {name} above 709 and below -745",
-                        lambda a: a.max() > EXP_HIGH and a.min() < EXP_LOW, self._beyond_exp)
+                        lambda a: self._by_rows(a).min(-1).max() > EXP_HIGH and self._by_rows(a).max(-1).min() < EXP_LOW, self._beyond_exp)
         if high - low > 1 and largest >= 1000:
             yield Style("far from zero for its spread", f"the numbers in {name} close together and far from zero",
                         lambda a: is_several(a) and 0 < _spread(a) < 0.01 * abs(float(a.mean())),
@@ -123,7 +123,7 @@ class ArrayArgument(ShapedArgument):
                 category.configure(request, rng)
                 request.batch = request.batch or (3,)
 
-            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(("equal rows", "equal row sums"))
+            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(("equal rows", "equal row sums", "of exp"))
             yield replace(category, configure=configure) if by_rows else category
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
@@ -151,10 +151,12 @@ class ArrayArgument(ShapedArgument):
 
     def _beyond_exp(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         level = min(-self.low, self.high, 9000.0) * 0.9
-        rows = rng.uniform(-1.5, 1.5, size=shape)
-        if len(shape) > 1 and shape[-2] > 1:  # rows are high or low, with close numbers in each
-            return rows + np.where(np.arange(shape[-2]) % 2, -level, level)[:, None]
-        return rows + np.where(np.arange(rows.size).reshape(shape) % 2, -level, level)
+        rows = self._by_rows(rng.uniform(-1.5, 1.5, size=shape))
+        return (rows + np.where(np.arange(len(rows)) % 2, -level, level)[:, None]).reshape(shape)
+
+    def _by_rows(self, a: np.ndarray) -> np.ndarray:
+        """Return an array with its rows along axis 0. If the contract allows only one row, each entry is a row."""
+        return a.reshape(-1, a.shape[-1] if len(self.shape) > 1 else 1)
 
     def _some_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.choice(np.unique(self.ordinary(shape, rng))[: max(2, min(3, math.prod(shape) - 1))], size=shape)

@@ -25,7 +25,9 @@ class _Export(ExportPlugin):
     partial = Bool(default_value=False, help="Whether to export the points so far if a mark needs manual grading.").tag(
         config=True
     )
-    roster = Unicode("", help="A file downloaded from that system, whose rows and columns are kept.").tag(config=True)
+    roster = Unicode("", help="A file downloaded from the other system. The export keeps its rows and columns.").tag(
+        config=True
+    )
     scale = Enum(["", "scale", "as-is"], "", help="What to do if that file has different points for a chapter.").tag(
         config=True
     )

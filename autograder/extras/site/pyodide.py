@@ -111,7 +111,7 @@ def _lock(folder: Path, version: str) -> Json:
         raise SiteError(f"--pyodide {folder}: Pyodide is one folder further down. Use --pyodide {inner}.")
     if absent:
         raise SiteError(
-            f"--pyodide {folder}: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in it. The folder must contain Pyodide "
+            f"--pyodide {folder}: the folder does not contain {', '.join(absent)}. It must contain Pyodide "
             f"{version}, unpacked: pyodide-{version}.tar.bz2 from the releases of github.com/pyodide/pyodide, or the npm "
             f"package pyodide@{version} with the wheels of the course's packages next to it."
         )

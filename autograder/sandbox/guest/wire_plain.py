@@ -317,7 +317,7 @@ def _bytes(_decode: Decode, items: list[Json], _depth: int) -> bytes:
     try:
         return binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
     except (binascii.Error, UnicodeError) as error:
-        raise WireError("bytes have an invalid form") from error
+        raise WireError("bytes are not valid base64") from error
 
 
 def _int(_decode: Decode, items: list[Json], _depth: int) -> int:

@@ -101,8 +101,8 @@ wrong = misconceptions_of("first_again")
 
 @wrong
 def first_that_will_come_again(words):
-    """You return the first word that occurs again later. Instead, find the word that is the first to be met a second
-    time. Go through the list word by word, and stop at the first word that you have already met."""
+    """You return the first word that occurs again later. Instead, find the word whose second occurrence comes first.
+    Go through the list word by word, and stop at the first word that you have already met."""
     for place, word in enumerate(words):
         if word in words[place + 1 :]:
             return word

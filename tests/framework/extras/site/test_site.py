@@ -145,7 +145,7 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     [
         (
             lambda folder: (folder / "pyodide.mjs").unlink(),
-            "pyodide.mjs is not in it. The folder must contain Pyodide 314.0.6, unpacked",
+            "the folder does not contain pyodide.mjs. It must contain Pyodide 314.0.6, unpacked",
         ),
         (
             lambda folder: (folder / "pyodide-lock.json").write_text("[]"),
