@@ -117,7 +117,7 @@ class TestAttentionCost:
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
         drawn = rng.integers(1, 60, size=(4, 4)).tolist()
-        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn, drawn[0][::-1]):
+        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), (60_000, 50_000, 100, 128), *drawn, drawn[0][::-1]):
             agrees(extra_keys=True).attention_cost(*sizes)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example", extra_keys=True)
@@ -375,7 +375,7 @@ class TestLinearAttention:
 
     @check(points=0.25, after="test_several_queries")
     def test_unusual_features(self, agrees, rng):
-        """a feature map that returns its input itself, one that jumps, and one with small features"""
+        """a feature map that returns its input itself, one that jumps, one with small features, and large values that cancel"""
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)
@@ -385,6 +385,9 @@ class TestLinearAttention:
         mapped(agrees, X, X, X, EXP)
         for Q in (X[0], other_first(X[0])):
             mapped(agrees, Q, K[:3], V[:3], EXP)
+        (q, K), V = rng.normal(size=(2, 5, 4)), 1e5 * rng.normal(size=(5, 2))
+        weights = np.exp(q[:1]) @ np.exp(K).T
+        mapped(agrees, q[:1], K, V + 1 - weights / weights.sum() @ V, EXP)
 
     test_every_kind = all_categories(
         points=0.5,
