@@ -265,15 +265,15 @@ class FaultModel:
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
-            if not self._never_matters(name.removeprefix("by all arguments but ")):
+            if not self._never_matters(name.removeprefix("by all arguments except ")):
                 yield _Fault("state", name, [_remembering(self.reader, key)])
         for name, function in _later_steps(self.reader):
             yield _Fault("steps", name, [function])
 
     def _never_matters(self, name: str) -> bool:
         """Return whether the result never depends on the argument ``name``, such as the size of a block."""
-        inputs = [drawn.values for drawn in cover(self.contract, 0).inputs]
-        changed = [pair for pair in itertools.pairwise(inputs) if differing_arguments(*pair) == [name]]
+        inputs = [drawn.values for drawn in cover(self.contract, 0).inputs if not drawn.categories]
+        changed = [pair for pair in itertools.combinations(inputs, 2) if differing_arguments(*pair) == [name]]
         function = self.checks.references[self.exercise]
         results = [[function(**{k: copy_argument(v) for k, v in one.items()}) for one in pair] for pair in changed]
         return bool(results) and all(equal(*pair) for pair in results)
