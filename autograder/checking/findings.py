@@ -15,7 +15,7 @@ from autograder.values import (
     Rules,
     TableOptions,
     differences,
-    paste,
+    paste_inputs,
     returned_none,
     show_apart,
     type_difference,
@@ -74,7 +74,7 @@ def describe_failure(
 ) -> str:
     """Return a finding as text for a student: the sentence, the inputs to paste, the value found and the expected value."""
     lines = [finding.reason] if with_reason else []
-    lines += [paste(name, value) for name, value in (inputs or {}).items()]
+    lines += paste_inputs(inputs or {})
     if finding.found is not None or finding.has_expected:
         subject = f"{call}{finding.path} gave" if call else "found"
         expected = finding.expected if finding.has_expected or not finding.first else finding.found

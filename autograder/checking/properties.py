@@ -204,9 +204,7 @@ def _drawn(strategy: Any, examples: int, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def _smallest(
-    candidates: list[dict[str, Any]], check: Callable[[dict[str, Any]], None], first: BaseException
-) -> BaseException:
+def _smallest(candidates: list[dict[str, Any]], check: Callable[..., None], first: BaseException) -> BaseException:
     """Return the failure on the smallest candidate that fails, or ``first`` if its message is shorter or none fails."""
     for values in sorted(candidates, key=lambda values: sum(len(repr(value)) for value in values.values())):
         try:

@@ -20,7 +20,7 @@ from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import AliasingCheck, PurityProbe, describe_answer, mutation_advice
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
-from autograder.values import call_key, family_of, paste
+from autograder.values import call_key, family_of, paste, paste_inputs
 
 __all__ = ["ExerciseSession", "Subject"]
 
@@ -199,7 +199,7 @@ class ExerciseSession:
         if not shows_cases():
             return ""
         text, inputs = self.spelled(call)
-        return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
+        return "\n".join([*paste_inputs(inputs), text])
 
     def spelled(self, call: Call) -> tuple[str, dict[str, Value]]:
         """Return the call as text, and the inputs in it by name."""
@@ -217,9 +217,7 @@ class ExerciseSession:
             elif call.can_batch:
                 answers.append(next(plain))
             else:
-                session = (
-                    session or self.session()
-                )  # a new one if the batch was stopped, perhaps by a later check's call
+                session = session or self.session()  # a new one if the batch was stopped, perhaps in a later check
                 answers.append(session.probe(call.probe, call))
         return answers
 

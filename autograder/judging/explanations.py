@@ -150,9 +150,8 @@ _ATTRIBUTE = re.compile(
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 # Reductions drop their axis unless the line has `keepdims`.
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
-_REDUCED = re.compile(
-    r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\("
-)  # NumPy reports `sum` as `_sum`, and `max` as `_amax`
+# NumPy reports `sum` as `_sum`, and `max` as `_amax`.
+_REDUCED = re.compile(r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\(")
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
 _INDENTED = (
@@ -161,7 +160,7 @@ _INDENTED = (
 _BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on floats: what is the dtype of each array in this line?"
 # Messages by error type and words in the error's text. The first match is used.
 _SENTENCES = {
-    "IndexError: boolean index": "A boolean index must have the same shape as the array that it indexes. Unlike `np.where` and arithmetic, an index does not broadcast.",
+    "IndexError: boolean index": "Each axis of a boolean index must be as long as the axis of the array that it indexes. Unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
     "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
     "IndexError: list index out of range": "The list has no item at this index. The first item has index 0. Print its length just before this line.",
@@ -384,9 +383,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         return f"{what} An array with batch axes has more sizes: take the sizes that you need from the end."
     if match := _UNPACK_FEW.search(message):
         return f"There are {match['n']} names on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
-    if kind == "TypeError" and message.endswith(
-        "() takes no arguments"
-    ):  # only for classes (for a function Python says "takes 0 positional arguments")
+    # Python says this only about classes. About a function, it says "takes 0 positional arguments".
+    if kind == "TypeError" and message.endswith("() takes no arguments"):
         return "The class has no `__init__` that accepts these arguments. Does its name have two underscores on each side, and is it indented inside the class?"
     if kind == "TypeError" and other and (match := _KEYWORD.search(message)) and (near := nearest(match[1], _OPTIONS)):
         return f"`{other}` has no argument `{match[1]}`. Did you mean `{near}`?"

@@ -131,22 +131,20 @@ def pairs_of(
     if pairs and pairs[0][0].probe:
         return pairs[-1:]
     found = [*islice((pair for pair in pairs if differ(*pair)), 2)] or pairs[:2]
-    return [*found, *(pair for pair in _with_a_number_in_common([*own, *others], found) if differ(*pair))]
+    return [*found, *(pair for pair in _with_a_number_in_common([*own, *others]) if differ(*pair))]
 
 
-def _with_a_number_in_common(calls: Sequence[Call], found: Sequence[tuple[Call, Call]]) -> Iterator[tuple[Call, Call]]:
-    """Yield two of ``calls`` for each argument that is a whole number: different calls with the same number, unless ``found`` has such a pair.
+def _with_a_number_in_common(calls: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
+    """Yield two different calls for each argument that is a whole number and has the same value in both.
 
     A function may store a result under one of its arguments, such as a mask under its size.
     """
     for place in range(max((len(call.args) for call in calls), default=0)):
-
-        def are_alike(pair: tuple[Call, Call], place: int = place) -> bool:
-            one, other = (call.args[place] if len(call.args) > place else None for call in pair)
-            return type(one) is type(other) is int and one == other and call_key(pair[0]) != call_key(pair[1])
-
-        if not any(map(are_alike, found)):
-            yield from islice(filter(are_alike, combinations((c for c in calls if not c.probe), 2)), 1)
+        some = [c for c in calls if not c.probe and len(c.args) > place and type(c.args[place]) is int]
+        alike = (
+            (a, b) for a, b in combinations(some, 2) if a.args[place] == b.args[place] and call_key(a) != call_key(b)
+        )
+        yield from islice(alike, 1)
 
 
 def _bare(call: Call) -> Call:

@@ -255,14 +255,17 @@ def location_text(verdict: ExerciseVerdict) -> str:
     located = verdict.located
     if located is None:
         return ""
-    lines = [f"line {line}" for line in located.lines]
+    lines = located.lines
     cell = "its cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
     look = f": look at {kind_of(located.kind).look}" if located.kind else ""
     if located.edits > 1:
         together = "two" if located.edits == 2 else "several"
-        return f"The mistake is in {join_words(lines)} of {cell}{look}. With {together} small changes there, all checks pass."
+        several = f"mistakes are in lines {join_words([*map(str, lines)])}"
+        place = several if len(lines) > 1 else f"mistake is in line {lines[0]}"
+        return f"The {place} of {cell}{look}. With {together} small changes there, all checks pass."
     change = "one small change there" if len(lines) == 1 else "a small change in either"
-    return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. With {change}, all checks pass."
+    place = " or in ".join(f"line {line}" for line in lines)
+    return f"The mistake is in {place} of {cell}{look}. With {change}, all checks pass."
 
 
 def blocks(text: str) -> list[Block]:

@@ -34,6 +34,7 @@ from autograder.values.family import (
     fingerprint,
     is_builtin,
     paste,
+    paste_inputs,
     rank_families,
     returned_none,
     schema,
@@ -53,7 +54,7 @@ __all__ = [
     "ATOL", "MAX_ITEMS", "RTOL", "Difference", "Family", "Rules", "TableOptions", "as_array", "call_key", "changed_arguments", "close",
     "copy_argument", "copy_arguments", "copy_value", "decode_value", "describe", "differences", "encode_value", "equal", "family_of", "fingerprint",
     "first_index",
-    "is_builtin", "normalize_result", "paste", "precompute_keys", "returned_none", "schema", "shape_words", "show", "show_apart", "sorted_members",
+    "is_builtin", "normalize_result", "paste", "paste_inputs", "precompute_keys", "returned_none", "schema", "shape_words", "show", "show_apart", "sorted_members",
     "source", "structure_difference", "text_difference", "tolerances", "type_difference",
 ]  # fmt: skip
 

@@ -150,19 +150,19 @@ def _other_shape(found: Value, array: np.ndarray, expected: np.ndarray, rules: R
 
 
 def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, rules: Rules) -> Difference:
+    prefix = "" if rules.what == "it" else f"{rules.what} differs: "
     if found.dtype.kind in "fc" and np.isnan(found[wrong]).any() and not np.isnan(expected).all():
-        number = int(np.isnan(found).sum())
+        number = int((wrong & np.isnan(found)).sum())
         are = "is" if number == 1 else "are"
-        many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
+        many = f"{number} of the {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
         where = first_index(wrong & np.isnan(found))
-        return Difference(f"{many} (not a number).", "nan", found, expected, has_expected=True, first=where)
+        return Difference(f"{prefix}{many} (not a number).", "nan", found, expected, has_expected=True, first=where)
     where = first_index(wrong)
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)
     place = f"at index [{', '.join(map(str, where))}], it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
-    prefix = "" if rules.what == "it" else f"{rules.what} differs: "
     clause = f"{prefix}{place} {left} instead of {right}{more}."
     return Difference(clause, "values", found, expected, has_expected=True, first=where)
 

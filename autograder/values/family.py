@@ -6,7 +6,7 @@ This module needs only NumPy and the standard library. pandas is used only for v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from autograder.sandbox.protocol import Opaque
 
 __all__ = [
     "ATOL", "NOISE", "RTOL", "Difference", "ExactFamily", "Family", "Index", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
-    "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
+    "fingerprint", "is_builtin", "outline", "paste", "paste_inputs", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
     "type_difference", "write_apart",
 ]  # fmt: skip
 
@@ -415,6 +415,13 @@ def paste(name: str, value: Value) -> str:
     'x = np.array([1.0, 2.5])'
     """
     return family_of(value).paste(name, value)
+
+
+def paste_inputs(inputs: Mapping[str, Value]) -> list[str]:
+    """Return a line of Python for each input. If two inputs are one array, the second line says so: ``K = Q``."""
+    first: dict[int, str] = {}
+    names = [first.setdefault(id(v), name) if family_of(v).has_cells else name for name, v in inputs.items()]
+    return [f"{n} = {same}" if n != same else paste(n, v) for (n, v), same in zip(inputs.items(), names, strict=True)]
 
 
 def describe(value: Value) -> str:

@@ -502,8 +502,8 @@ def exp_without_a_shift(scores, mask):
 @wrong
 def one_maximum_for_all_rows(scores, mask):
     """You took one maximum for the whole array. This keeps exp of the largest scores finite, but in a row far below the
-    maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which argument of `max` keeps
-    the axis?"""
+    maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which arguments of `max` select
+    an axis, and keep it?"""
     e = np.where(mask, np.exp(scores - scores.max()), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -772,7 +772,7 @@ def shows_other_weights_than_it_used(Q, K, V, mask=None):
 @wrong
 def masks_the_weights_but_not_the_output(Q, K, V, mask=None):
     """Your weights are right, but you made the output with other weights, without a mask, so it contains the forbidden
-    values. Do you have two sets of weights, under two names?"""
+    values. Do you compute weights twice?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights if mask is None else masked_softmax(scores, mask)

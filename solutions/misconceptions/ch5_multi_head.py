@@ -1056,7 +1056,7 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
-    upwards, but a matrix is read from the top. Flip the vertical axis together with its labels."""
+    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top if nothing else turns its axis over."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
@@ -1205,8 +1205,8 @@ def always_new_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
-    """You return the Axes that were given, but you drew the picture somewhere else. Functions such as `plt.imshow` draw
-    into the current Axes, whichever these are. Use the same function as a method of `ax`."""
+    """You return the Axes that were given, but you drew the picture somewhere else: in new Axes, or in the current
+    Axes, into which functions such as `plt.imshow` draw. Draw with methods of `ax`."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1296,7 +1296,7 @@ def shuffled_back_before(attend, X, perm):
 @wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
     """You shuffled the same way both times, but with the inverse of `perm`: row i should be the old row perm[i]. If
-    `attend` ignores the order, this makes no difference. Otherwise, you get a different gap."""
+    `attend` ignores the order, this makes no difference. Otherwise, the gap may be different."""
     back = np.argsort(perm)
     return np.abs(attend(X[back]) - attend(X)[back]).max()
 

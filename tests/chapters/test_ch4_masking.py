@@ -378,7 +378,7 @@ class TestMaskedSoftmax:
         mask = np.array([[1, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool)
         found = np.asarray(student.masked_softmax(scores, mask))
         if found.shape != scores.shape or not np.isnan(found[1]).any():
-            why = "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
+            why = "Row 1 has a NaN among its allowed scores, but there is no NaN among its weights."
             raise CheckFailed(why)
         right = reference.masked_softmax(scores, mask)
         call = "masked_softmax(scores, mask)[[0, 2]]"

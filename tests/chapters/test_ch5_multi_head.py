@@ -152,7 +152,9 @@ class TestMergeHeads:
         agrees.merge_heads(heads)
         agrees.merge_heads(other_first(heads))
         found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
-        assert_matches(found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order", O=heads)
+        assert_matches(
+            found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order in memory", O=heads
+        )
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)

@@ -13,15 +13,7 @@ from functools import partial
 import numpy as np
 
 from autograder.base.foreign import Value
-from autograder.checking.inputs.argument import (
-    Argument,
-    BoundCall,
-    Drawing,
-    DrawRequest,
-    InputCategory,
-    Path,
-    Style,
-)
+from autograder.checking.inputs.argument import Argument, BoundCall, Drawing, DrawRequest, InputCategory, Path, Style
 
 __all__ = ["ArrayArgument", "ShapedArgument", "WeightsArgument", "array", "axes_of", "is_several", "weights"]
 

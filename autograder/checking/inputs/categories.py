@@ -55,9 +55,8 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
         low, high = contract.limits_of(letter)
         if low <= 1:
             yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
-        if (
-            letter in contract.sizes and 1 < high <= LONGEST
-        ):  # the longest first, because an axis longer than 300 is also longer than 64
+        # The longest axis comes first, because an axis longer than 300 is also longer than 64.
+        if letter in contract.sizes and 1 < high <= LONGEST:
             yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
         for length in LONG_AXES[::-1]:
             if high > length:

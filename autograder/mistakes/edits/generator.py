@@ -23,6 +23,7 @@ __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of
 OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # the most edits of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_EQUALITY = ast.Eq | ast.NotEq
 
 
 @lru_cache(maxsize=1)  # a cell may have thousands of definitions
@@ -129,6 +130,11 @@ def _all(
         c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
     ]
     keys = {id(part) for lookup in lookups for part in ast.walk(lookup)}
+    # An edit of such a condition may only keep wrong code from running.
+    tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
+    special = {
+        id(n) for t in tests if isinstance(t, ast.Compare) and isinstance(t.ops[0], _EQUALITY) for n in ast.walk(t)
+    }
     for node in _expressions(statement):
         if enough():
             return
@@ -138,7 +144,7 @@ def _all(
         changes = [change for operator in (*OPERATORS, *more) for change in operator(node, scope)]
         for change in changes:
             if change.cost < inf:
-                kind = "condition" if id(node) in keys else change.kind
+                kind = "condition" if id(node) in keys else "special case" if id(node) in special else change.kind
                 yield PendingEdit(node, span, change.replacement, kind, change.cost)
         if isinstance(function, ast.FunctionDef):
             mutations = [change for change in changes if change.mutation]

@@ -46,7 +46,9 @@ _PART = 8  # the share of the remaining budget (an eighth) that a mistake may us
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
 # A message describes code with one mistake, but this student's results come from two.
-_TWO_MISTAKES = "Your code has two mistakes. {} on its own, so your numbers and shapes may differ."
+_TWO_MISTAKES = (
+    "Your code has two mistakes. {} is about one of them alone, so your numbers and shapes may differ from it."
+)
 
 
 class Budget:
@@ -372,9 +374,9 @@ class _EditedNotebook:
 def _two_mistakes(known: Sequence[Candidate]) -> str:
     """Return the messages of one or two misconceptions, with a sentence that says that the code has two mistakes."""
     if len(known) == 1:
-        return f"{_TWO_MISTAKES.format('This message describes one of them')}\n{known[0].message}"
+        return f"{_TWO_MISTAKES.format('The explanation')}\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
-    return "\n".join([_TWO_MISTAKES.format("Each message describes one of them"), *numbered])
+    return "\n".join([_TWO_MISTAKES.format("Each explanation"), *numbered])
 
 
 def _mistake(located: Located) -> LocatedMistake:

@@ -72,7 +72,7 @@ class TestText:
             "  ✓ the example worked by hand\n"
             "  ✓ each row sums to 1\n"
             "  ✗ rows of very different size each keep their own weights\n"
-            "      2 of its 4 entries are NaN (not a number).\n"
+            "      2 of the 4 entries are NaN (not a number).\n"
             "      x = np.array([[0.0, 1.0], [2000.0, 2001.0]])\n"
             "      softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]\n"
             "      it should be     [[0.2689, 0.7311], [0.2689, 0.7311]]\n"

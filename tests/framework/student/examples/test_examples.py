@@ -170,7 +170,7 @@ class TestJudging:
         assert statuses(verdict) == ["passed", "passed", "failed", "not_tried"]
         assert (verdict.status, verdict.score) == ("partial", 1)
         check = verdict.checks[2]
-        assert check.reason == "2 of its 4 entries are NaN (not a number)."
+        assert check.reason == "2 of the 4 entries are NaN (not a number)."
         assert check.example.splitlines()[0] == "x = np.array([[0.0, 1.0], [2000.0, 2001.0]])"
         assert check.message == f"{check.reason}\n{check.example}"
 
