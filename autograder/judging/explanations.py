@@ -113,7 +113,7 @@ def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], t
     )
 
 
-# The type that a probe raises for a result that it cannot inspect. It is not an error of the student's code.
+# The error that a probe raises for a result that it cannot inspect. The student's code does not raise this error.
 NOT_AS_ASKED = "NotAsAsked"
 MAX_NAME = 40  # characters of a name
 MAX_NAMES = 300
@@ -150,9 +150,8 @@ _ATTRIBUTE = re.compile(
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 # Reductions drop their axis unless the line has `keepdims`.
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
-_REDUCED = re.compile(
-    r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\("
-)  # NumPy reports `sum` as `_sum`, and `max` as `_amax`
+# NumPy reports `sum` as `_sum`, and `max` as `_amax`.
+_REDUCED = re.compile(r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\(")
 _COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
 _INDENTED = (
@@ -234,7 +233,7 @@ def explain(
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
-    # A cell without a name is called "cell 7".
+    # A cell without a name is called "cell" with its number, such as "cell 7".
     where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
     body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
     return f"{head[:-1]}{where}.{body}" if where else head + body
@@ -384,9 +383,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         return f"{what} An array with batch axes has more sizes: take the sizes that you need from the end."
     if match := _UNPACK_FEW.search(message):
         return f"There are {match['n']} names on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
-    if kind == "TypeError" and message.endswith(
-        "() takes no arguments"
-    ):  # only for classes (for a function Python says "takes 0 positional arguments")
+    # Python uses this message only for classes. For a function, it is "takes 0 positional arguments".
+    if kind == "TypeError" and message.endswith("() takes no arguments"):
         return "The class has no `__init__` that accepts these arguments. Does its name have two underscores on each side, and is it indented inside the class?"
     if kind == "TypeError" and other and (match := _KEYWORD.search(message)) and (near := nearest(match[1], _OPTIONS)):
         return f"`{other}` has no argument `{match[1]}`. Did you mean `{near}`?"
